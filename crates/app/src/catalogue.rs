@@ -1,0 +1,89 @@
+//! The one ordered list of everything that Skald offers. Surfaces, reference pages and the OpenAPI file are renderings of it.
+
+use std::collections::HashMap;
+
+use crate::resource::{self, UriFields};
+use crate::{Code, Entry, Fault, PromptEntry, Resource, dice};
+
+pub struct Catalogue {
+    operations: Vec<Entry>,
+    resources: Vec<Resource>,
+    prompts: Vec<PromptEntry>,
+    positions: HashMap<&'static str, usize>,
+}
+
+impl Catalogue {
+    /// Every noun's part, in the order of the reference pages.
+    pub fn whole() -> Self {
+        Self::new(dice::operations(), dice::resources(), dice::prompts())
+    }
+
+    /// A catalogue of these parts.
+    ///
+    /// # Panics
+    /// If two operations share a name, or a resource reads through an operation that is not there.
+    pub fn new(operations: Vec<Entry>, resources: Vec<Resource>, prompts: Vec<PromptEntry>) -> Self {
+        let positions: HashMap<_, _> = operations
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.name, at))
+            .collect();
+        assert_eq!(positions.len(), operations.len(), "two operations share a name");
+        for resource in &resources {
+            assert!(
+                positions.contains_key(resource.operation),
+                "{} reads through no operation",
+                resource.uri
+            );
+        }
+        Self {
+            operations,
+            resources,
+            prompts,
+            positions,
+        }
+    }
+
+    pub fn operations(&self) -> &[Entry] {
+        &self.operations
+    }
+
+    pub fn resources(&self) -> &[Resource] {
+        &self.resources
+    }
+
+    pub fn prompts(&self) -> &[PromptEntry] {
+        &self.prompts
+    }
+
+    /// Where an operation stands in the list.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
+    }
+
+    pub fn operation(&self, name: &str) -> Result<&Entry, Fault> {
+        self.position(name).map(|at| &self.operations[at]).ok_or_else(|| {
+            let known: Vec<&str> = self.operations.iter().map(|entry| entry.name).collect();
+            Fault::new(Code::NotFound, format!("there is no operation {name:?}"))
+                .hint(format!("known: {}", known.join(", ")))
+                .allowed(known)
+        })
+    }
+
+    pub fn prompt(&self, name: &str) -> Result<&PromptEntry, Fault> {
+        self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
+            Fault::new(Code::NotFound, format!("there is no prompt {name:?}"))
+                .hint(format!("known: {}", known.join(", ")))
+                .allowed(known)
+        })
+    }
+
+    /// The resource that a URI reads, with the fields that the URI gives its operation.
+    pub fn resolve(&self, uri: &str) -> Result<(&Resource, UriFields), Fault> {
+        self.resources
+            .iter()
+            .find_map(|resource| resource.fields(uri).map(|fields| (resource, fields)))
+            .ok_or_else(|| resource::not_found(uri, &self.resources))
+    }
+}

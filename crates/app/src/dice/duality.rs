@@ -1,0 +1,180 @@
+//! The five Duality operations.
+
+use domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Allowed, App, Caller, Fault, Kind, Operation, Route, Toolset, Verb};
+
+/// No fields.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+pub(super) struct DualityRulesVersion;
+
+impl Operation for DualityRulesVersion {
+    const NAME: &'static str = "duality_rules_version";
+    const TITLE: &'static str = "Duality rules version";
+    const SUMMARY: &'static str =
+        "The ruleset that Duality rolls are judged by: dice, total, crit and difficulty rules, outcomes.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const ROUTES: &'static [Route] = &[Route {
+        verb: Verb::Get,
+        path: "/duality/rules_version",
+    }];
+    type Input = Nothing;
+    type Output = RulesVersion;
+
+    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<RulesVersion, Fault> {
+        Ok(dice::rules_version())
+    }
+}
+
+pub(super) struct DualityActionRoll;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DualityActionRollInput {
+    /// Added to the dice; 0 if left out.
+    #[serde(default)]
+    modifier: i32,
+    /// What the total must reach, from 0; leave out for a roll without one.
+    difficulty: Option<i32>,
+    /// Only to repeat an earlier roll.
+    rng: Option<RandomRequest>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct DualityActionRollOutput {
+    #[serde(flatten)]
+    judgement: Judgement,
+    rng: RandomReport,
+}
+
+impl Operation for DualityActionRoll {
+    const NAME: &'static str = "duality_action_roll";
+    const TITLE: &'static str = "Roll Duality dice";
+    const SUMMARY: &'static str = "Roll the Hope and Fear d12s for an action and judge them against a difficulty. \
+        Use this whenever a player acts; never invent dice.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = DualityActionRollInput;
+    type Output = DualityActionRollOutput;
+
+    async fn run(app: &App, _: &Caller, input: DualityActionRollInput) -> Result<DualityActionRollOutput, Fault> {
+        let rng = input.rng.unwrap_or_default();
+        let (judgement, rng) = dice::roll_duality(input.modifier, input.difficulty, rng, app.entropy.bytes())?;
+        Ok(DualityActionRollOutput { judgement, rng })
+    }
+}
+
+pub(super) struct DualityOutcome;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DualityOutcomeInput {
+    /// The Hope die, 1 to 12.
+    hope: i32,
+    /// The Fear die, 1 to 12.
+    fear: i32,
+    /// Added to the dice; 0 if left out.
+    #[serde(default)]
+    modifier: i32,
+    /// What the total must reach, from 0; leave out for a roll without one.
+    difficulty: Option<i32>,
+}
+
+impl Operation for DualityOutcome {
+    const NAME: &'static str = "duality_outcome";
+    const TITLE: &'static str = "Judge Duality dice";
+    const SUMMARY: &'static str =
+        "Judge Hope and Fear dice that were rolled already, at the table for example. Rolls nothing.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const ROUTES: &'static [Route] = &[Route {
+        verb: Verb::Get,
+        path: "/duality/outcome",
+    }];
+    type Input = DualityOutcomeInput;
+    type Output = Judgement;
+
+    async fn run(_: &App, _: &Caller, input: DualityOutcomeInput) -> Result<Judgement, Fault> {
+        Ok(dice::judge(input.hope, input.fear, input.modifier, input.difficulty)?)
+    }
+}
+
+pub(super) struct DualityExplain;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DualityExplainInput {
+    /// The Hope die, 1 to 12.
+    hope: i32,
+    /// The Fear die, 1 to 12.
+    fear: i32,
+    /// Added to the dice; 0 if left out.
+    #[serde(default)]
+    modifier: i32,
+    /// What the total must reach, from 0; leave out for a roll without one.
+    difficulty: Option<i32>,
+    /// Your own name for the request; it changes nothing.
+    #[serde(default, rename = "request_id")]
+    _request_id: Option<String>,
+}
+
+impl Operation for DualityExplain {
+    const NAME: &'static str = "duality_explain";
+    const TITLE: &'static str = "Explain Duality dice";
+    const SUMMARY: &'static str = "Explain step by step how Hope and Fear dice come to their outcome.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const ROUTES: &'static [Route] = &[Route {
+        verb: Verb::Get,
+        path: "/duality/explanation",
+    }];
+    type Input = DualityExplainInput;
+    type Output = Explanation;
+
+    async fn run(_: &App, _: &Caller, input: DualityExplainInput) -> Result<Explanation, Fault> {
+        Ok(dice::explain(input.hope, input.fear, input.modifier, input.difficulty)?)
+    }
+}
+
+pub(super) struct DualityProbability;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DualityProbabilityInput {
+    /// Added to the dice; 0 if left out.
+    #[serde(default)]
+    #[schemars(extend("examples" = [0, 1, 2, 3, 4, -1, -2]))]
+    modifier: i32,
+    /// What the total must reach, from 0.
+    #[schemars(extend("examples" = [5, 10, 15, 20, 25, 30]))]
+    difficulty: i32,
+}
+
+impl Operation for DualityProbability {
+    const NAME: &'static str = "duality_probability";
+    const TITLE: &'static str = "Odds of a Duality roll";
+    const SUMMARY: &'static str = "Exact odds: how many of the 144 Hope and Fear pairs come to each outcome.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const ROUTES: &'static [Route] = &[Route {
+        verb: Verb::Get,
+        path: "/duality/probability",
+    }];
+    type Input = DualityProbabilityInput;
+    type Output = Probability;
+
+    async fn run(_: &App, _: &Caller, input: DualityProbabilityInput) -> Result<Probability, Fault> {
+        Ok(dice::probability(input.modifier, input.difficulty)?)
+    }
+}

@@ -1,0 +1,67 @@
+//! The dice noun: Duality rolls and judgements, pools of dice, the rules as a text, and a prompt about odds.
+
+mod duality;
+mod explain_odds;
+mod pool;
+mod rules;
+
+use domain::dice::DiceRefusal;
+
+use crate::{Code, Entry, Fault, PromptEntry, Resource, Toolset};
+
+pub(crate) fn operations() -> Vec<Entry> {
+    vec![
+        Entry::of::<duality::DualityRulesVersion>(),
+        Entry::of::<duality::DualityActionRoll>(),
+        Entry::of::<duality::DualityOutcome>(),
+        Entry::of::<duality::DualityExplain>(),
+        Entry::of::<duality::DualityProbability>(),
+        Entry::of::<pool::RollDice>(),
+        Entry::of::<rules::DualityRules>(),
+    ]
+}
+
+pub(crate) fn resources() -> Vec<Resource> {
+    vec![
+        Resource {
+            uri: "dice://rules/duality",
+            name: "duality_rules",
+            title: "The Duality rules",
+            summary: "How Hope and Fear dice are rolled, judged and counted, as a text to read before play.",
+            toolset: Toolset::Dice,
+            mime_type: "text/markdown",
+            operation: "duality_rules",
+        },
+        Resource {
+            uri: "dice://duality/odds/{modifier}/{difficulty}",
+            name: "duality_odds",
+            title: "Odds of a Duality roll",
+            summary: "Exact outcome counts for one modifier and one difficulty.",
+            toolset: Toolset::Dice,
+            mime_type: "application/json",
+            operation: "duality_probability",
+        },
+    ]
+}
+
+pub(crate) fn prompts() -> Vec<PromptEntry> {
+    vec![PromptEntry::of::<explain_odds::ExplainOdds>()]
+}
+
+impl From<DiceRefusal> for Fault {
+    fn from(refusal: DiceRefusal) -> Self {
+        let code = match refusal {
+            DiceRefusal::DualityDieOutOfRange { .. }
+            | DiceRefusal::DifficultyNegative { .. }
+            | DiceRefusal::DiceMissing
+            | DiceRefusal::DiceNotPositive { .. }
+            | DiceRefusal::SidesTooMany { .. }
+            | DiceRefusal::SpecsTooMany { .. }
+            | DiceRefusal::DiceTooMany { .. }
+            | DiceRefusal::SeedMissing => Code::InvalidParams,
+        };
+        Fault::new(code, refusal.to_string())
+            .at(refusal.pointer())
+            .hint(refusal.hint())
+    }
+}

@@ -1,0 +1,41 @@
+//! The rules as a text that a model reads before it runs a table.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::duality::Nothing;
+use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset, Verb};
+
+pub(super) struct DualityRules;
+
+/// A text and what it is called.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Document {
+    title: &'static str,
+    /// Markdown.
+    text: &'static str,
+}
+
+impl Operation for DualityRules {
+    const NAME: &'static str = "duality_rules";
+    const TITLE: &'static str = "The Duality rules";
+    const SUMMARY: &'static str =
+        "The Duality rules as a text: the roll, the outcomes, the odds, and how rolls are made fair.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route {
+        verb: Verb::Get,
+        path: "/duality/rules",
+    }];
+    type Input = Nothing;
+    type Output = Document;
+
+    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
+        Ok(Document {
+            title: Self::TITLE,
+            text: include_str!("rules.md"),
+        })
+    }
+}

@@ -1,0 +1,207 @@
+//! All that a surface sees of Skald.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use metrics::Counter;
+use serde_json::Value;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Entry, Fault, completion, from_text,
+};
+
+/// How many changes a slow watcher may fall behind before it is told to look at everything again.
+const CHANGES_KEPT: usize = 1_024;
+
+/// One request under way: whoever sent it may give it up.
+#[derive(Debug, Clone, Default)]
+pub struct Work {
+    pub cancelled: CancellationToken,
+}
+
+/// What a resource reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    pub mime_type: &'static str,
+    pub text: String,
+}
+
+/// The system behind a surface. Object-safe, so that a surface does not know whether it is here or far away.
+pub trait Engine: Send + Sync + 'static {
+    fn catalogue(&self) -> &Catalogue;
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        operation: &'a str,
+        input: Value,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<Value, Fault>>;
+
+    fn render<'a>(
+        &'a self,
+        caller: &'a Caller,
+        prompt: &'a str,
+        arguments: &'a [(String, String)],
+    ) -> BoxFuture<'a, Result<String, Fault>>;
+
+    fn complete<'a>(
+        &'a self,
+        caller: &'a Caller,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<Completion, Fault>>;
+
+    fn changes(&self) -> Changes;
+
+    /// Reads a resource: its operation, called with the fields of the URI.
+    fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
+        Box::pin(async move {
+            let (resource, fields) = self.catalogue().resolve(uri)?;
+            let entry = self.catalogue().operation(resource.operation)?;
+            let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
+            let answer = self
+                .call(caller, entry.name, from_text(&entry.full_input, fields), work)
+                .await?;
+            Ok(Contents {
+                mime_type: resource.mime_type,
+                text: resource.text(answer),
+            })
+        })
+    }
+}
+
+/// The engine in this process.
+pub struct Local {
+    app: App,
+    catalogue: Catalogue,
+    answered: Vec<Counter>,
+    changes: broadcast::Sender<Change>,
+}
+
+impl Local {
+    pub fn new(app: App) -> Arc<Self> {
+        Self::with_catalogue(app, Catalogue::whole())
+    }
+
+    /// An engine that offers other operations: tests bring their own.
+    pub fn with_catalogue(app: App, catalogue: Catalogue) -> Arc<Self> {
+        let answered = catalogue
+            .operations()
+            .iter()
+            .map(|entry| metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => "ok"))
+            .collect();
+        Arc::new(Self {
+            app,
+            catalogue,
+            answered,
+            changes: broadcast::channel(CHANGES_KEPT).0,
+        })
+    }
+
+    /// Tells all watchers.
+    pub fn publish(&self, change: Change) {
+        // Nobody watching is no error.
+        let _ = self.changes.send(change);
+    }
+
+    async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Value, Fault> {
+        if !entry.allowed.admits(caller) {
+            return Err(Fault::new(
+                Code::Forbidden,
+                format!("{} is for {}", entry.name, entry.allowed.words()),
+            ));
+        }
+        let run = self.fenced(entry.call(&self.app, caller, input));
+        tokio::select! {
+            biased;
+            answer = run => answer,
+            () = work.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
+        }
+    }
+
+    /// A panic in a handler is this request's failure, not the server's.
+    async fn fenced<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
+        AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| {
+            let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+            let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(Fault::internal(
+                words.unwrap_or_else(|| "a panic".to_owned()),
+                self.app.request_id(),
+            ))
+        })
+    }
+
+    fn count(&self, entry: &Entry, answer: &Result<Value, Fault>) {
+        match answer {
+            Ok(_) => {
+                if let Some(counter) = self.catalogue.position(entry.name).and_then(|at| self.answered.get(at)) {
+                    counter.increment(1);
+                }
+            }
+            Err(fault) => {
+                let code = fault.code().name();
+                metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => code).increment(1);
+                report(entry.name, fault);
+            }
+        }
+    }
+}
+
+impl Engine for Local {
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        operation: &'a str,
+        input: Value,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<Value, Fault>> {
+        Box::pin(async move {
+            let entry = self.catalogue.operation(operation)?;
+            let answer = self.run(entry, caller, input, work).await;
+            self.count(entry, &answer);
+            answer
+        })
+    }
+
+    fn render<'a>(
+        &'a self,
+        caller: &'a Caller,
+        prompt: &'a str,
+        arguments: &'a [(String, String)],
+    ) -> BoxFuture<'a, Result<String, Fault>> {
+        Box::pin(async move {
+            let entry = self.catalogue.prompt(prompt)?;
+            let text = self.fenced(entry.render(&self.app, caller, arguments)).await;
+            text.inspect_err(|fault| report(entry.name, fault))
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        Box::pin(std::future::ready(completion::complete(&self.catalogue, request)))
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::new(self.changes.subscribe())
+    }
+}
+
+/// The log names the operation and the code, and the cause of what is our own fault; never what was sent or answered.
+fn report(name: &str, fault: &Fault) {
+    if let (Some(cause), Some(request_id)) = (fault.cause(), &fault.body().request_id) {
+        tracing::error!(operation = name, request_id, cause, "an operation failed");
+    } else {
+        tracing::debug!(operation = name, code = fault.code().name(), "an operation was refused");
+    }
+}

@@ -1,0 +1,224 @@
+//! One table of errors. Each code has a class, and a surface maps the class alone.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+/// What kind of failure it is; each surface has one exhaustive match on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    Invalid,
+    Unauthenticated,
+    Denied,
+    NotFound,
+    Refused,
+    Conflict,
+    Limited,
+    TooLarge,
+    Unavailable,
+    Internal,
+}
+
+impl Class {
+    /// The class as gRPC names it; every error carries it as `status`.
+    pub fn status(self) -> &'static str {
+        match self {
+            Self::Invalid => "InvalidArgument",
+            Self::Unauthenticated => "Unauthenticated",
+            Self::Denied => "PermissionDenied",
+            Self::NotFound => "NotFound",
+            Self::Refused => "FailedPrecondition",
+            Self::Conflict => "Aborted",
+            Self::Limited | Self::TooLarge => "ResourceExhausted",
+            Self::Unavailable => "Unavailable",
+            Self::Internal => "Internal",
+        }
+    }
+}
+
+/// One row of the error table.
+#[derive(Debug, Clone, Copy)]
+pub struct ErrorRow {
+    pub code: Code,
+    pub name: &'static str,
+    pub class: Class,
+    pub meaning: &'static str,
+}
+
+macro_rules! error_table {
+    ($($code:ident $name:literal $class:ident $meaning:literal;)+) => {
+        /// What went wrong, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+        pub enum Code { $(#[serde(rename = $name)] $code),+ }
+
+        /// Every code, in the order of the reference page.
+        pub const TABLE: &[ErrorRow] =
+            &[$(ErrorRow { code: Code::$code, name: $name, class: Class::$class, meaning: $meaning }),+];
+
+        impl Code {
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$code => $name),+ }
+            }
+
+            pub fn class(self) -> Class {
+                match self { $(Self::$code => Class::$class),+ }
+            }
+        }
+    };
+}
+
+error_table! {
+    InvalidParams "INVALID_PARAMS" Invalid "the input does not fit; the path, the value and what is allowed are named";
+    InvalidPayload "INVALID_PAYLOAD" Invalid "an event's payload does not fit its schema";
+    Unauthorized "UNAUTHORIZED" Unauthenticated "a token is missing or wrong";
+    Forbidden "FORBIDDEN" Denied "the caller's role may not do this";
+    NotFound "NOT_FOUND" NotFound "there is no such thing, or not for this caller";
+    RunNotFound "RUN_NOT_FOUND" NotFound "there is no such run";
+    ProcessNotFound "PROCESS_NOT_FOUND" NotFound "there is no such process";
+    GuardFailed "GUARD_FAILED" Refused "a guard of the process is not satisfied";
+    InvalidEvent "INVALID_EVENT" Refused "the event is not allowed in this state";
+    ActiveSessionExists "ACTIVE_SESSION_EXISTS" Refused "the campaign has an active session already";
+    Rejected "REJECTED" Refused "the rules refuse the command; nothing changed";
+    RevisionConflict "REVISION_CONFLICT" Conflict "somebody else changed it first; read again and decide again";
+    IdempotencyMismatch "IDEMPOTENCY_MISMATCH" Conflict "the idempotency key was used for another request";
+    RateLimited "RATE_LIMITED" Limited "too many at once; try again after retry_after_ms";
+    TooLarge "TOO_LARGE" TooLarge "the request is larger than a limit; the limit is named";
+    Unavailable "UNAVAILABLE" Unavailable "not possible right now; the same request may be sent again";
+    InternalError "INTERNAL_ERROR" Internal "a fault of the server; the request id stands in its log";
+}
+
+/// An error as every surface shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FaultBody {
+    pub code: Code,
+    /// The class as gRPC names it.
+    pub status: &'static str,
+    pub message: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// JSON pointer to the field at fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// The offending value, if it is short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub value: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed: Vec<String>,
+    /// Whether the same request may succeed later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub retryable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}
+
+/// An operation's failure: what the caller sees, and beside it the cause, which only the log sees.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    body: Box<FaultBody>,
+    cause: Option<Box<str>>,
+}
+
+/// Longest value, as JSON, that an error repeats.
+const VALUE_CHARS_MAX: usize = 200;
+
+impl Fault {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            body: Box::new(FaultBody {
+                code,
+                status: code.class().status(),
+                message: message.into(),
+                hint: None,
+                path: None,
+                value: None,
+                allowed: Vec::new(),
+                retryable: matches!(code.class(), Class::Limited | Class::Unavailable),
+                retry_after_ms: None,
+                request_id: None,
+            }),
+            cause: None,
+        }
+    }
+
+    pub fn internal(cause: impl fmt::Display, request_id: String) -> Self {
+        let mut fault = Self::new(
+            Code::InternalError,
+            format!("the server failed on this request ({request_id})"),
+        )
+        .hint("try again; if it stays, report the request id, which stands in the server's log");
+        fault.body.request_id = Some(request_id);
+        fault.cause = Some(cause.to_string().into());
+        fault
+    }
+
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.body.hint = Some(hint.into());
+        self
+    }
+
+    #[must_use]
+    pub fn at(mut self, pointer: impl Into<String>) -> Self {
+        self.body.path = Some(pointer.into());
+        self
+    }
+
+    /// Repeats the offending value, unless it is long.
+    #[must_use]
+    pub fn value(mut self, value: &Value) -> Self {
+        self.body.value = (value.to_string().len() <= VALUE_CHARS_MAX).then(|| value.clone());
+        self
+    }
+
+    #[must_use]
+    pub fn allowed(mut self, allowed: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.body.allowed = allowed.into_iter().map(Into::into).collect();
+        self
+    }
+
+    #[must_use]
+    pub fn retry_after_ms(mut self, milliseconds: u64) -> Self {
+        self.body.retry_after_ms = Some(milliseconds);
+        self
+    }
+
+    pub fn code(&self) -> Code {
+        self.body.code
+    }
+
+    pub fn class(&self) -> Class {
+        self.body.code.class()
+    }
+
+    pub fn body(&self) -> &FaultBody {
+        &self.body
+    }
+
+    /// For the log only: what the caller must not see.
+    pub fn cause(&self) -> Option<&str> {
+        self.cause.as_deref()
+    }
+
+    /// `{"error": …}`, the shape that every surface sends.
+    pub fn envelope(&self) -> Value {
+        serde_json::json!({ "error": self.body })
+    }
+}
+
+/// The sentence that a person or a model reads first: the code, what went wrong, what to do next.
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.body.code.name(), self.body.message)?;
+        match &self.body.hint {
+            Some(hint) => write!(formatter, ". {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

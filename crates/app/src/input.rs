@@ -1,0 +1,294 @@
+//! From JSON to typed input. What does not fit is explained by walking the input's own schema beside the value.
+
+use domain::limits;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{Code, Fault};
+
+/// Parses a request body, within the limits of size and nesting.
+pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
+    if bytes.len() > limits::BODY_BYTES_MAX {
+        return Err(Fault::new(
+            Code::TooLarge,
+            format!(
+                "the body has {} bytes, at most {} are read",
+                bytes.len(),
+                limits::BODY_BYTES_MAX
+            ),
+        ));
+    }
+    if depth(bytes) > limits::JSON_DEPTH_MAX {
+        return Err(Fault::new(
+            Code::InvalidParams,
+            format!("the JSON is nested deeper than {} levels", limits::JSON_DEPTH_MAX),
+        ));
+    }
+    serde_json::from_slice(bytes).map_err(|error| {
+        Fault::new(Code::InvalidParams, format!("the body is not JSON: {error}")).hint("send one JSON object")
+    })
+}
+
+/// How deep arrays and objects are nested. Reads the bytes once, without parsing them.
+pub fn depth(bytes: &[u8]) -> usize {
+    let (mut now, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for byte in bytes {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'{' | b'[' => {
+                now += 1;
+                deepest = deepest.max(now);
+            }
+            b'}' | b']' => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// Fields that came as text (a query string, a URI, a prompt's arguments), typed as the schema says.
+/// Text that does not fit stays text, so that the error can name it.
+pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
+    let kinds = |field: &str| {
+        full.pointer(&format!("/properties/{field}/type"))
+            .cloned()
+            .unwrap_or_default()
+    };
+    let is =
+        |kind: &Value, name: &str| kind == name || kind.as_array().is_some_and(|kinds| kinds.iter().any(|k| k == name));
+    let typed = |field: &str, text: &str| {
+        let kind = kinds(field);
+        let parsed = ["integer", "number", "boolean", "object", "array"]
+            .iter()
+            .any(|name| is(&kind, name));
+        let parsed = parsed.then(|| serde_json::from_str(text).ok()).flatten();
+        parsed.unwrap_or_else(|| Value::from(text))
+    };
+    fields
+        .into_iter()
+        .map(|(field, text)| (field.to_owned(), typed(field, text)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// The happy path reads the JSON once and pays nothing for explanations.
+pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
+    T::deserialize(value).map_err(|_| explain::<T>(value, full))
+}
+
+fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
+    let walk = Walk { root: full };
+    if let Some(fault) = walk.find(full, value, "") {
+        return fault;
+    }
+    // The schema has no objection, so a type's own check has: its message names the value.
+    match serde_path_to_error::deserialize::<_, T>(value) {
+        Ok(_) => Fault::new(Code::InvalidParams, "the input does not fit"),
+        Err(error) => {
+            let pointer = error
+                .path()
+                .iter()
+                .fold(String::new(), |pointer, segment| match segment {
+                    serde_path_to_error::Segment::Seq { index } => format!("{pointer}/{index}"),
+                    serde_path_to_error::Segment::Map { key } => format!("{pointer}/{key}"),
+                    _ => pointer,
+                });
+            let fault = Fault::new(Code::InvalidParams, format!("{}: {}", name(&pointer), error.inner())).at(&pointer);
+            value
+                .pointer(&pointer)
+                .map_or(fault.clone(), |value| fault.value(value))
+        }
+    }
+}
+
+/// Walks a schema and a value side by side to the first place where they differ.
+struct Walk<'a> {
+    root: &'a Value,
+}
+
+impl Walk<'_> {
+    fn find(&self, schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            return self.find(self.root.pointer(reference.trim_start_matches('#'))?, value, at);
+        }
+        if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+            // An optional field: the branch beside null says what is wanted.
+            let wanted = branches
+                .iter()
+                .find(|branch| branch.get("type").is_none_or(|kind| kind != "null"))?;
+            return if value.is_null() {
+                None
+            } else {
+                self.find(wanted, value, at)
+            };
+        }
+        kind(schema, value, at)
+            .or_else(|| words(schema, value, at))
+            .or_else(|| bounds(schema, value, at))
+            .or_else(|| match value {
+                Value::Object(fields) => self.fields(schema, fields, at),
+                Value::Array(items) => {
+                    let schema = schema.get("items")?;
+                    items
+                        .iter()
+                        .enumerate()
+                        .find_map(|(index, item)| self.find(schema, item, &format!("{at}/{index}")))
+                }
+                _ => None,
+            })
+    }
+
+    fn fields(&self, schema: &Value, fields: &Map<String, Value>, at: &str) -> Option<Fault> {
+        let known = schema.get("properties").and_then(Value::as_object)?;
+        let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+        if let Some((field, value)) = fields.iter().find(|(field, _)| closed && !known.contains_key(*field)) {
+            let allowed: Vec<&str> = known.keys().map(String::as_str).collect();
+            let fault = Fault::new(
+                Code::InvalidParams,
+                format!("there is no field {} here", shown(&Value::from(field.as_str()))),
+            )
+            .at(format!("{at}/{}", escape(field)))
+            .value(value)
+            .hint(suggest(field, &allowed))
+            .allowed(allowed);
+            return Some(fault);
+        }
+        let required = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
+        for field in required {
+            if !fields.contains_key(field) {
+                let about = known
+                    .get(field)
+                    .and_then(|property| property.get("description"))
+                    .and_then(Value::as_str);
+                let fault = Fault::new(Code::InvalidParams, format!("{field} is required")).at(format!("{at}/{field}"));
+                return Some(fault.hint(format!(
+                    "send {field}: {}",
+                    about.unwrap_or("see the tool's input schema")
+                )));
+            }
+        }
+        fields.iter().find_map(|(field, value)| {
+            known
+                .get(field)
+                .and_then(|schema| self.find(schema, value, &format!("{at}/{}", escape(field))))
+        })
+    }
+}
+
+fn kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+    let wanted: Vec<&str> = match schema.get("type")? {
+        Value::String(kind) => vec![kind],
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
+        _ => return None,
+    };
+    let fits = wanted.iter().any(|wanted| match (*wanted, value) {
+        ("null", Value::Null)
+        | ("object", Value::Object(_))
+        | ("array", Value::Array(_))
+        | ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("number", Value::Number(_)) => true,
+        ("integer", Value::Number(number)) => number.is_i64() || number.is_u64(),
+        _ => false,
+    });
+    if fits {
+        return None;
+    }
+    let wanted: Vec<String> = wanted
+        .into_iter()
+        .filter(|kind| *kind != "null")
+        .map(str::to_owned)
+        .collect();
+    let message = format!("{} is {}, expected {}", name(at), shown(value), wanted.join(" or "));
+    Some(
+        Fault::new(Code::InvalidParams, message)
+            .at(at)
+            .value(value)
+            .allowed(wanted),
+    )
+}
+
+fn words(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+    let given = value.as_str()?;
+    let allowed: Vec<&str> = schema
+        .get("enum")?
+        .as_array()?
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    if allowed.iter().any(|word| word.eq_ignore_ascii_case(given.trim())) {
+        return None;
+    }
+    let message = format!("{} is {}, allowed: {}", name(at), shown(value), allowed.join(", "));
+    let fault = Fault::new(Code::InvalidParams, message)
+        .at(at)
+        .value(value)
+        .hint(suggest(given, &allowed));
+    Some(fault.allowed(allowed))
+}
+
+fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
+    let number = value.as_f64()?;
+    let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+    let (low, high) = match schema.get("format").and_then(Value::as_str) {
+        Some("int32") => (Some(f64::from(i32::MIN)), Some(f64::from(i32::MAX))),
+        Some("uint32") => (Some(0.0), Some(f64::from(u32::MAX))),
+        _ => (None, None),
+    };
+    let low = bound("minimum").or(low);
+    let high = bound("maximum").or(high);
+    if low.is_none_or(|low| number >= low) && high.is_none_or(|high| number <= high) {
+        return None;
+    }
+    let range = match (low, high) {
+        (Some(low), Some(high)) => format!("{low} to {high}"),
+        (Some(low), None) => format!("{low} or more"),
+        (None, high) => format!("at most {}", high.unwrap_or_default()),
+    };
+    let message = format!("{} is {value}, allowed: {range}", name(at));
+    Some(
+        Fault::new(Code::InvalidParams, message)
+            .at(at)
+            .value(value)
+            .allowed([range]),
+    )
+}
+
+fn name(pointer: &str) -> &str {
+    pointer.strip_prefix('/').unwrap_or("the input")
+}
+
+fn escape(field: &str) -> String {
+    field.replace('~', "~0").replace('/', "~1")
+}
+
+/// A value as an error repeats it: whole if it is short.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn suggest(given: &str, allowed: &[&str]) -> String {
+    let near = allowed
+        .iter()
+        .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), word))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    match near {
+        Some((_, word)) => format!("did you mean {word}? allowed: {}", allowed.join(", ")),
+        None if allowed.is_empty() => "this takes no fields".to_owned(),
+        None => format!("allowed: {}", allowed.join(", ")),
+    }
+}

@@ -1,0 +1,33 @@
+//! What Skald can do: one function per operation, described once in the [`Catalogue`].
+//!
+//! A surface sees the [`Engine`] and nothing behind it. This room decides who may call what, turns JSON into typed input
+//! and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
+
+mod caller;
+mod catalogue;
+mod changes;
+mod completion;
+mod dice;
+mod engine;
+mod fault;
+mod input;
+mod operation;
+mod ports;
+mod prompt;
+pub mod reference;
+mod resource;
+mod schema;
+mod toolset;
+
+pub use caller::{Caller, Principal};
+pub use catalogue::Catalogue;
+pub use changes::{Change, Changes, News};
+pub use completion::{Completion, CompletionRequest, CompletionTarget};
+pub use engine::{Contents, Engine, Local, Work};
+pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
+pub use input::{depth, from_text, parse_json};
+pub use operation::{Allowed, Entry, Exposed, Kind, Operation, Route, Verb};
+pub use ports::{App, Entropy};
+pub use prompt::{Prompt, PromptArgument, PromptEntry};
+pub use resource::{Resource, UriFields};
+pub use toolset::{Toolset, Toolsets, Visible};

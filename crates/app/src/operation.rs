@@ -1,0 +1,129 @@
+//! What an operation is: one definition, from which every surface is rendered.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{App, Caller, Fault, Toolset, input, schema};
+
+/// A read changes nothing and may be repeated; a command may change something, or rolls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Read,
+    Command,
+}
+
+/// Who may call an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    Anyone,
+}
+
+impl Allowed {
+    pub fn admits(self, _caller: &Caller) -> bool {
+        match self {
+            Self::Anyone => true,
+        }
+    }
+
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Anyone => "anyone",
+        }
+    }
+}
+
+/// Where an operation is offered. Every operation has its REST route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exposed {
+    Everywhere,
+    /// Not in the list of MCP tools: it is read as a resource there.
+    NotAsTool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verb {
+    Get,
+}
+
+/// A REST route beside `POST /api/v1/<operation>`; `{name}` in the path is an input field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    pub verb: Verb,
+    pub path: &'static str,
+}
+
+/// One thing that Skald can do.
+pub trait Operation: 'static {
+    const NAME: &'static str;
+    const TITLE: &'static str;
+    const SUMMARY: &'static str;
+    const TOOLSET: Toolset;
+    const KIND: Kind;
+    const ALLOWED: Allowed;
+    const EXPOSED: Exposed = Exposed::Everywhere;
+    const ROUTES: &'static [Route] = &[];
+    type Input: DeserializeOwned + JsonSchema + Send;
+    type Output: Serialize + JsonSchema + Send;
+
+    fn run(app: &App, caller: &Caller, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
+}
+
+type Run = for<'a> fn(&'a App, &'a Caller, &'a Entry, Value) -> BoxFuture<'a, Result<Value, Fault>>;
+
+/// An operation as data.
+#[derive(Clone)]
+pub struct Entry {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub toolset: Toolset,
+    pub kind: Kind,
+    pub allowed: Allowed,
+    pub exposed: Exposed,
+    pub routes: &'static [Route],
+    /// What clients are shown of the input.
+    pub input: Arc<Map<String, Value>>,
+    pub output: Arc<Map<String, Value>>,
+    /// The input with every bound in it, for explaining what does not fit.
+    pub full_input: Value,
+    run: Run,
+}
+
+impl Entry {
+    pub fn of<O: Operation>() -> Self {
+        Self {
+            name: O::NAME,
+            title: O::TITLE,
+            summary: O::SUMMARY,
+            toolset: O::TOOLSET,
+            kind: O::KIND,
+            allowed: O::ALLOWED,
+            exposed: O::EXPOSED,
+            routes: O::ROUTES,
+            input: Arc::new(schema::shown_input::<O::Input>()),
+            output: Arc::new(schema::shown_output::<O::Output>()),
+            full_input: schema::full_input::<O::Input>(),
+            run: |app, caller, entry, input| Box::pin(run::<O>(app, caller, entry, input)),
+        }
+    }
+
+    pub(crate) fn call<'a>(
+        &'a self,
+        app: &'a App,
+        caller: &'a Caller,
+        input: Value,
+    ) -> BoxFuture<'a, Result<Value, Fault>> {
+        (self.run)(app, caller, self, input)
+    }
+}
+
+async fn run<O: Operation>(app: &App, caller: &Caller, entry: &Entry, input: Value) -> Result<Value, Fault> {
+    let input = input::typed::<O::Input>(&input, &entry.full_input)?;
+    let output = O::run(app, caller, input).await?;
+    serde_json::to_value(output).map_err(|error| Fault::internal(error, app.request_id()))
+}

@@ -1,0 +1,79 @@
+//! Resources: URI templates over read operations.
+
+use serde_json::Value;
+
+use crate::{Code, Fault, Toolset};
+
+/// The fields of an operation's input that a URI gives, by name.
+pub type UriFields = Vec<(&'static str, String)>;
+
+/// A URI, or a template of URIs, that reads through an operation. `{name}` stands for one field of the operation's input.
+#[derive(Debug, Clone, Copy)]
+pub struct Resource {
+    pub uri: &'static str,
+    pub name: &'static str,
+    pub title: &'static str,
+    pub summary: &'static str,
+    pub toolset: Toolset,
+    pub mime_type: &'static str,
+    pub operation: &'static str,
+}
+
+impl Resource {
+    pub fn is_template(&self) -> bool {
+        self.uri.contains('{')
+    }
+
+    /// The fields that `uri` gives the operation, or `None` if it is not one of this template's.
+    pub fn fields(&self, uri: &str) -> Option<UriFields> {
+        let (mut template, mut rest) = (self.uri, uri);
+        let mut fields = Vec::new();
+        while let Some((literal, after)) = template.split_once('{') {
+            rest = rest.strip_prefix(literal)?;
+            let (name, after) = after.split_once('}')?;
+            let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+            let (text, left) = rest.split_at(end);
+            if text.is_empty() {
+                return None;
+            }
+            fields.push((name, percent_decode(text)?));
+            (template, rest) = (after, left);
+        }
+        (template == rest).then_some(fields)
+    }
+
+    /// The text of what the operation answered: the JSON itself, or the `text` field of a document.
+    pub(crate) fn text(&self, answer: Value) -> String {
+        match answer {
+            Value::Object(mut fields) if self.mime_type != "application/json" => match fields.remove("text") {
+                Some(Value::String(text)) => text,
+                _ => Value::Object(fields).to_string(),
+            },
+            answer => answer.to_string(),
+        }
+    }
+}
+
+pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
+    let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
+    Fault::new(Code::NotFound, format!("there is no resource {uri:?}"))
+        .value(&Value::from(uri))
+        .hint(format!("known: {}", known.join(", ")))
+        .allowed(known)
+}
+
+fn percent_decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let hex = std::str::from_utf8(rest.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(hex, 16).ok()?);
+            rest = &rest[2..];
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}

@@ -1,0 +1,87 @@
+//! Which part of the catalogue a client sees.
+
+use std::str::FromStr;
+
+use crate::{Entry, Kind};
+
+/// A named group of operations, resources and prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toolset {
+    Dice,
+    Campaign,
+    Lore,
+    Gate,
+    Universe,
+}
+
+impl Toolset {
+    pub const ALL: [Self; 5] = [Self::Dice, Self::Campaign, Self::Lore, Self::Gate, Self::Universe];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dice => "dice",
+            Self::Campaign => "campaign",
+            Self::Lore => "lore",
+            Self::Gate => "gate",
+            Self::Universe => "universe",
+        }
+    }
+}
+
+/// A set of toolsets. As text: names with commas between them, or `all`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Toolsets(u8);
+
+impl Toolsets {
+    pub const ALL: Self = Self(0b1_1111);
+
+    pub fn contains(self, toolset: Toolset) -> bool {
+        self.0 & (1 << toolset as u8) != 0
+    }
+
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl FromStr for Toolsets {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split(',')
+            .map(str::trim)
+            .filter(|name| !name.is_empty())
+            .try_fold(Self(0), |set, name| {
+                if name.eq_ignore_ascii_case("all") {
+                    return Ok(Self::ALL);
+                }
+                Toolset::ALL
+                    .into_iter()
+                    .find(|toolset| toolset.name().eq_ignore_ascii_case(name))
+                    .map(|toolset| Self(set.0 | 1 << toolset as u8))
+                    .ok_or_else(|| {
+                        let allowed = Toolset::ALL.map(Toolset::name).join(", ");
+                        format!("unknown toolset {name:?}, allowed: {allowed}, all")
+                    })
+            })
+    }
+}
+
+/// What one request may see: the toolsets, and whether commands are among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Visible {
+    pub toolsets: Toolsets,
+    pub read_only: bool,
+}
+
+impl Visible {
+    pub const EVERYTHING: Self = Self {
+        toolsets: Toolsets::ALL,
+        read_only: false,
+    };
+
+    pub fn admits(self, entry: &Entry) -> bool {
+        self.toolsets.contains(entry.toolset) && !(self.read_only && entry.kind == Kind::Command)
+    }
+}

@@ -1,0 +1,156 @@
+//! The Duality roll: two d12s, Hope and Fear, and what they mean together.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{DiceRefusal, RandomReport, RandomRequest, Randomness};
+use crate::words::ignoring_case;
+
+/// Sides of the Hope die and of the Fear die.
+pub const DUALITY_SIDES: u32 = 12;
+/// The version of the rules that a judgement follows.
+pub const RULES_VERSION: &str = "1.0.0";
+
+/// What a Duality roll comes to.
+// The numbers are part of the wire: an explanation carries them as `outcome_code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Outcome {
+    RollWithHope = 1,
+    RollWithFear = 2,
+    SuccessWithHope = 3,
+    SuccessWithFear = 4,
+    FailureWithHope = 5,
+    FailureWithFear = 6,
+    CriticalSuccess = 7,
+}
+
+ignoring_case!(Outcome {
+    RollWithHope = "ROLL_WITH_HOPE",
+    RollWithFear = "ROLL_WITH_FEAR",
+    SuccessWithHope = "SUCCESS_WITH_HOPE",
+    SuccessWithFear = "SUCCESS_WITH_FEAR",
+    FailureWithHope = "FAILURE_WITH_HOPE",
+    FailureWithFear = "FAILURE_WITH_FEAR",
+    CriticalSuccess = "CRITICAL_SUCCESS",
+});
+
+impl Outcome {
+    /// Every outcome, in the order of its number.
+    pub const ALL: [Self; 7] = [
+        Self::RollWithHope,
+        Self::RollWithFear,
+        Self::SuccessWithHope,
+        Self::SuccessWithFear,
+        Self::FailureWithHope,
+        Self::FailureWithFear,
+        Self::CriticalSuccess,
+    ];
+
+    /// The outcome as a person says it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::RollWithHope => "Roll with hope",
+            Self::RollWithFear => "Roll with fear",
+            Self::SuccessWithHope => "Success with hope",
+            Self::SuccessWithFear => "Success with fear",
+            Self::FailureWithHope => "Failure with hope",
+            Self::FailureWithFear => "Failure with fear",
+            Self::CriticalSuccess => "Critical success",
+        }
+    }
+}
+
+/// A Duality roll, judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Judgement {
+    pub hope: i32,
+    pub fear: i32,
+    pub modifier: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<i32>,
+    pub total: i64,
+    pub is_crit: bool,
+    /// Whether the roll reaches the difficulty; a crit always does. False when there is no difficulty.
+    pub meets_difficulty: bool,
+    pub outcome: Outcome,
+}
+
+/// Judges two dice that are already on the table.
+pub fn judge(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> Result<Judgement, DiceRefusal> {
+    for (die, value) in [("hope", hope), ("fear", fear)] {
+        if !(1..=12).contains(&value) {
+            return Err(DiceRefusal::DualityDieOutOfRange { die, value });
+        }
+    }
+    check_difficulty(difficulty)?;
+    let total = i64::from(hope) + i64::from(fear) + i64::from(modifier);
+    let is_crit = hope == fear;
+    let meets_difficulty = difficulty.is_some_and(|difficulty| is_crit || total >= i64::from(difficulty));
+    let outcome = match (difficulty, meets_difficulty, hope > fear) {
+        _ if is_crit => Outcome::CriticalSuccess,
+        (None, _, true) => Outcome::RollWithHope,
+        (None, _, false) => Outcome::RollWithFear,
+        (Some(_), true, true) => Outcome::SuccessWithHope,
+        (Some(_), true, false) => Outcome::SuccessWithFear,
+        (Some(_), false, true) => Outcome::FailureWithHope,
+        (Some(_), false, false) => Outcome::FailureWithFear,
+    };
+    Ok(Judgement {
+        hope,
+        fear,
+        modifier,
+        difficulty,
+        total,
+        is_crit,
+        meets_difficulty,
+        outcome,
+    })
+}
+
+pub(super) fn check_difficulty(difficulty: Option<i32>) -> Result<(), DiceRefusal> {
+    match difficulty {
+        Some(value) if value < 0 => Err(DiceRefusal::DifficultyNegative { value }),
+        _ => Ok(()),
+    }
+}
+
+/// Rolls Hope, then Fear, and judges them.
+pub fn roll_duality(
+    modifier: i32,
+    difficulty: Option<i32>,
+    request: RandomRequest,
+    entropy: [u8; 32],
+) -> Result<(Judgement, RandomReport), DiceRefusal> {
+    check_difficulty(difficulty)?;
+    let mut randomness = Randomness::new(request, entropy)?;
+    let mut d12 = || i32::try_from(randomness.die(DUALITY_SIDES)).expect("a d12 shows at most 12");
+    let (hope, fear) = (d12(), d12());
+    Ok((judge(hope, fear, modifier, difficulty)?, randomness.into_report()))
+}
+
+/// The semantics that a judgement follows, as data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RulesVersion {
+    pub system: &'static str,
+    pub module: &'static str,
+    pub rules_version: &'static str,
+    pub dice_model: &'static str,
+    pub total_formula: &'static str,
+    pub crit_rule: &'static str,
+    pub difficulty_rule: &'static str,
+    pub outcomes: &'static [Outcome],
+}
+
+pub fn rules_version() -> RulesVersion {
+    RulesVersion {
+        system: "Daggerheart",
+        module: "Duality",
+        rules_version: RULES_VERSION,
+        dice_model: "DUALITY_D12_V1",
+        total_formula: "hope + fear + modifier",
+        crit_rule: "HOPE_EQUALS_FEAR_IS_CRITICAL",
+        difficulty_rule: "TOTAL_MEETS_OR_EXCEEDS_DIFFICULTY",
+        outcomes: &Outcome::ALL,
+    }
+}

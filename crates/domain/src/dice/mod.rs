@@ -1,0 +1,19 @@
+//! Dice: seeded randomness, pools of dice, and the Duality rules of Daggerheart.
+//!
+//! Nothing here asks for entropy. A roll is a function of its seed, and the seed is in the answer.
+
+mod duality;
+mod explain;
+mod pool;
+mod probability;
+mod random;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+pub use duality::{DUALITY_SIDES, Judgement, Outcome, RULES_VERSION, RulesVersion, judge, roll_duality, rules_version};
+pub use explain::{Explanation, Intermediates, Step, StepCode, StepData, Verdict, explain};
+pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
+pub use probability::{OutcomeCount, Probability, probability};
+pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
+pub use refusal::DiceRefusal;

@@ -1,0 +1,55 @@
+//! Why a roll is refused.
+
+use crate::limits;
+
+/// A refusal names the field at fault by its JSON pointer, so that every surface can point at it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DiceRefusal {
+    #[error("duality dice must be between 1 and 12, {die} is {value}")]
+    DualityDieOutOfRange { die: &'static str, value: i32 },
+    #[error("difficulty must be non-negative, it is {value}")]
+    DifficultyNegative { value: i32 },
+    #[error("at least one die must be provided")]
+    DiceMissing,
+    #[error("dice must have positive sides and count, dice {index} is {count}d{sides}")]
+    DiceNotPositive { index: usize, sides: i64, count: i64 },
+    #[error("a die has at most {} sides, dice {index} has {sides}", limits::DIE_SIDES_MAX)]
+    SidesTooMany { index: usize, sides: i64 },
+    #[error(
+        "a call has at most {} dice specifications, this one has {given}",
+        limits::DICE_SPECS_MAX
+    )]
+    SpecsTooMany { given: usize },
+    #[error("a call rolls at most {} dice, this one wants {given}", limits::DICE_MAX)]
+    DiceTooMany { given: i64 },
+    #[error("a replay needs the seed of the roll it repeats")]
+    SeedMissing,
+}
+
+impl DiceRefusal {
+    /// Where in the input the fault lies.
+    pub fn pointer(&self) -> String {
+        match self {
+            Self::DualityDieOutOfRange { die, .. } => format!("/{die}"),
+            Self::DifficultyNegative { .. } => "/difficulty".to_owned(),
+            Self::DiceMissing | Self::SpecsTooMany { .. } | Self::DiceTooMany { .. } => "/dice".to_owned(),
+            Self::DiceNotPositive { index, .. } => format!("/dice/{index}"),
+            Self::SidesTooMany { index, .. } => format!("/dice/{index}/sides"),
+            Self::SeedMissing => "/rng/seed".to_owned(),
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::DualityDieOutOfRange { .. } => "Hope and Fear are d12s: send the numbers that the dice show, 1 to 12",
+            Self::DifficultyNegative { .. } => "leave difficulty out for a roll without one, or send 0 or more",
+            Self::DiceMissing => "send for example {\"dice\": [{\"sides\": 20, \"count\": 1}]}",
+            Self::DiceNotPositive { .. } => "sides and count are whole numbers from 1",
+            Self::SidesTooMany { .. } => "send a smaller die",
+            Self::SpecsTooMany { .. } => "put dice of the same size into one specification, or call again for the rest",
+            Self::DiceTooMany { .. } => "call again for the rest",
+            Self::SeedMissing => "send rng.seed (seed_used of the earlier answer), or leave rng out for a live roll",
+        }
+    }
+}

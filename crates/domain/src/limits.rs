@@ -1,0 +1,60 @@
+//! Every limit of Skald, in one place. The reference page of the limits is generated from [`ALL`].
+
+/// Dice specifications in one `roll_dice` call.
+pub const DICE_SPECS_MAX: usize = 100;
+/// Dice rolled by one call, over all its specifications.
+pub const DICE_MAX: u32 = 1_000;
+/// Sides of one die.
+pub const DIE_SIDES_MAX: u32 = 1_000_000;
+/// Bytes of one request body or of one line on stdio.
+pub const BODY_BYTES_MAX: usize = 10_000_000;
+/// Nested arrays and objects in one JSON document.
+pub const JSON_DEPTH_MAX: usize = 64;
+/// Live MCP sessions of one process.
+pub const SESSIONS_MAX: usize = 1_024;
+/// Seconds after which an idle MCP session ends.
+pub const SESSION_IDLE_SECONDS: u64 = 3_600;
+/// Resources one MCP session or one `subscriptions/listen` may watch.
+pub const SUBSCRIPTIONS_MAX: usize = 256;
+/// Values one completion answers.
+pub const COMPLETIONS_MAX: usize = 100;
+/// Seconds a stopping server gives to the answers it has begun.
+pub const SHUTDOWN_GRACE_SECONDS: u64 = 10;
+
+/// One row of the reference page.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    pub what: &'static str,
+    pub value: u64,
+    pub unit: &'static str,
+}
+
+const fn limit(what: &'static str, value: u64, unit: &'static str) -> Limit {
+    Limit { what, value, unit }
+}
+
+/// The limits in the order of the reference page.
+pub const ALL: &[Limit] = &[
+    limit(
+        "dice specifications in one call",
+        DICE_SPECS_MAX as u64,
+        "specifications",
+    ),
+    limit("dice rolled by one call", DICE_MAX as u64, "dice"),
+    limit("sides of one die", DIE_SIDES_MAX as u64, "sides"),
+    limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
+    limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
+    limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
+    limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),
+    limit(
+        "resources watched by one subscriber",
+        SUBSCRIPTIONS_MAX as u64,
+        "resources",
+    ),
+    limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
+    limit(
+        "time a stopping server gives to begun answers",
+        SHUTDOWN_GRACE_SECONDS,
+        "seconds",
+    ),
+];

@@ -1,0 +1,266 @@
+//! The door before every route: whose pages may call us, under which names we answer, and how long it took.
+//!
+//! A web page anywhere can make a browser send requests to a server on the same machine. The `Host` check stops a page
+//! that points its own name here; the `Origin` check stops every page that is not ours.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use app::{Code, Fault};
+use axum::extract::Request;
+use axum::http::header::{HOST, ORIGIN};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use pin_project_lite::pin_project;
+use tower_service::Service;
+
+use crate::fault;
+use crate::metering::{Meter, Surface};
+
+/// The names under which the server answers, and the pages that may call it. Loopback is always allowed.
+#[derive(Debug, Clone, Default)]
+pub struct Allowlist {
+    /// Host names, with or without a port.
+    pub hosts: Vec<String>,
+    /// Origins: scheme, host and, unless it is the scheme's own, port.
+    pub origins: Vec<String>,
+}
+
+impl Allowlist {
+    fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Fault> {
+        let host = match headers.get(HOST) {
+            Some(host) => host.to_str().ok(),
+            None => uri.authority().map(Authority::as_str),
+        };
+        if !host.is_some_and(|host| self.takes_host(host)) {
+            let message = format!(
+                "the host {:?} is not one of this server's names",
+                host.unwrap_or_default()
+            );
+            let hint = "use 127.0.0.1 or localhost, or start the server with --allowed-hosts";
+            return Err(Fault::new(Code::Forbidden, message).hint(hint));
+        }
+        match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
+            Some(origin) if !self.takes_origin(origin) => {
+                let message = format!("pages of the origin {origin:?} may not call this server");
+                Err(Fault::new(Code::Forbidden, message).hint("start the server with --allowed-origins to let them"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn takes_host(&self, host: &str) -> bool {
+        if is_loopback(name_of(host)) {
+            return true;
+        }
+        self.hosts.iter().any(|allowed| {
+            let exact = allowed.eq_ignore_ascii_case(host);
+            exact || (name_of(allowed) == allowed && allowed.eq_ignore_ascii_case(name_of(host)))
+        })
+    }
+
+    fn takes_origin(&self, origin: &str) -> bool {
+        let local = origin
+            .strip_prefix("http://")
+            .or_else(|| origin.strip_prefix("https://"));
+        local.is_some_and(|host| is_loopback(name_of(host)))
+            || self
+                .origins
+                .iter()
+                .any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
+    }
+}
+
+/// A host without its port; the brackets of an IPv6 address stay.
+fn name_of(host: &str) -> &str {
+    match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !port.is_empty() => {
+            if name.contains(':') && !name.starts_with('[') {
+                host
+            } else {
+                name
+            }
+        }
+        _ => host,
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|loopback| loopback.eq_ignore_ascii_case(name))
+}
+
+/// The outermost service. It neither boxes nor reads: a request costs two header look-ups and two clock readings here.
+#[derive(Clone)]
+pub(crate) struct Door<S> {
+    inner: S,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    allowlist: Allowlist,
+    mcp: Meter,
+    rest: Meter,
+    other: Meter,
+}
+
+impl<S> Door<S> {
+    pub(crate) fn new(inner: S, allowlist: Allowlist) -> Self {
+        let shared = Shared {
+            allowlist,
+            mcp: Meter::of(Surface::Mcp),
+            rest: Meter::of(Surface::Rest),
+            other: Meter::of(Surface::Other),
+        };
+        Self {
+            inner,
+            shared: Arc::new(shared),
+        }
+    }
+}
+
+impl Shared {
+    fn meter(&self, surface: Surface) -> &Meter {
+        match surface {
+            Surface::Mcp => &self.mcp,
+            Surface::Rest => &self.rest,
+            Surface::Other => &self.other,
+        }
+    }
+}
+
+impl<S> Service<Request> for Door<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Passing<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let began = Instant::now();
+        let surface = Surface::of(request.uri().path());
+        let step = match self.shared.allowlist.check(request.uri(), request.headers()) {
+            Ok(()) => Step::Inside {
+                answer: self.inner.call(request),
+            },
+            Err(fault) => Step::Refused {
+                response: Some(fault::response(&fault)),
+            },
+        };
+        Passing {
+            step,
+            began,
+            surface,
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+pin_project! {
+    pub(crate) struct Passing<F> {
+        #[pin]
+        step: Step<F>,
+        began: Instant,
+        surface: Surface,
+        shared: Arc<Shared>,
+    }
+}
+
+pin_project! {
+    #[project = StepProjection]
+    enum Step<F> {
+        Inside { #[pin] answer: F },
+        Refused { response: Option<Response> },
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = match this.step.project() {
+            StepProjection::Inside { answer } => std::task::ready!(answer.poll(context))?,
+            StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
+        };
+        this.shared
+            .meter(*this.surface)
+            .answered(response.status(), this.began.elapsed());
+        Poll::Ready(Ok(response))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allowlist() -> Allowlist {
+        Allowlist {
+            hosts: vec!["table.example".to_owned(), "dice.example:8443".to_owned()],
+            origins: vec!["https://table.example".to_owned()],
+        }
+    }
+
+    #[test]
+    fn hosts() {
+        let taken = |host| allowlist().takes_host(host);
+        for host in [
+            "localhost",
+            "LOCALHOST:8081",
+            "127.0.0.1:1",
+            "[::1]",
+            "[::1]:8081",
+            "table.example:99",
+            "dice.example:8443",
+        ] {
+            assert!(taken(host), "{host} is refused");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "dice.example",
+            "dice.example:1",
+            "::1",
+            "localhost:x",
+        ] {
+            assert!(!taken(host), "{host} is taken");
+        }
+    }
+
+    #[test]
+    fn origins() {
+        let taken = |origin| allowlist().takes_origin(origin);
+        for origin in [
+            "http://localhost:3000",
+            "https://127.0.0.1",
+            "http://[::1]:5173",
+            "https://table.example",
+        ] {
+            assert!(taken(origin), "{origin} is refused");
+        }
+        for origin in [
+            "null",
+            "",
+            "http://table.example",
+            "https://table.example:444",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "file://localhost",
+        ] {
+            assert!(!taken(origin), "{origin} is taken");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Errors over HTTP.
+
+use app::{Class, Fault};
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::Response;
+
+/// The status of an error. The class alone decides it.
+pub fn status(class: Class) -> StatusCode {
+    match class {
+        Class::Invalid => StatusCode::BAD_REQUEST,
+        Class::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Class::Denied => StatusCode::FORBIDDEN,
+        Class::NotFound => StatusCode::NOT_FOUND,
+        Class::Refused => StatusCode::UNPROCESSABLE_ENTITY,
+        Class::Conflict => StatusCode::CONFLICT,
+        Class::Limited => StatusCode::TOO_MANY_REQUESTS,
+        Class::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Class::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Class::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+pub(crate) fn response(fault: &Fault) -> Response {
+    with_status(status(fault.class()), fault)
+}
+
+/// An error whose status is the transport's own, like 405.
+pub(crate) fn with_status(status: StatusCode, fault: &Fault) -> Response {
+    let mut response = Response::new(fault.envelope().to_string().into());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if fault.class() == Class::Unauthenticated {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    if let Some(milliseconds) = fault.body().retry_after_ms {
+        headers.insert(RETRY_AFTER, milliseconds.div_ceil(1_000).into());
+    }
+    response
+}

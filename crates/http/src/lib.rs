@@ -1,0 +1,20 @@
+//! The HTTP surface: REST and its OpenAPI description, health, metrics, and the door before every route.
+//!
+//! REST routes are renderings of the engine's catalogue. Other surfaces that live on HTTP hand their router in; this room
+//! does not know them.
+
+mod door;
+mod fault;
+mod health;
+mod metering;
+mod openapi;
+mod routes;
+mod serve;
+
+pub use door::Allowlist;
+pub use fault::status;
+pub use health::Readiness;
+pub use metering::Exposition;
+pub use openapi::document as openapi;
+pub use routes::router;
+pub use serve::serve;

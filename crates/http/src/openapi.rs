@@ -1,0 +1,110 @@
+//! The OpenAPI 3.1 description of the REST routes, rendered from the catalogue.
+
+use app::{Catalogue, Entry, FaultBody, Route, Verb, Visible};
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
+    let mut paths = Map::new();
+    for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
+        paths.insert(format!("/api/v1/{}", entry.name), json!({"post": by_body(entry)}));
+        for route in entry.routes {
+            let path = paths
+                .entry(format!("/api/v1{}", route.path))
+                .or_insert_with(|| json!({}));
+            path[verb(route.verb)] = by_fields(entry, *route);
+        }
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Skald",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "One server that keeps a tabletop world.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+        },
+        "servers": [{"url": "/"}],
+        "paths": paths,
+        "components": {
+            "responses": {"Fault": {
+                "description": "An error: its code, what went wrong, and what to do next.",
+                "content": {"application/json": {"schema": {
+                    "type": "object",
+                    "properties": {"error": {"$ref": "#/components/schemas/Fault"}},
+                    "required": ["error"]
+                }}}
+            }},
+            "schemas": {"Fault": fault_schema()}
+        }
+    })
+}
+
+fn fault_schema() -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    settings.into_generator().into_root_schema_for::<FaultBody>().to_value()
+}
+
+fn verb(verb: Verb) -> &'static str {
+    match verb {
+        Verb::Get => "get",
+    }
+}
+
+fn by_body(entry: &Entry) -> Value {
+    let mut operation = described(entry, entry.name);
+    operation["requestBody"] = json!({
+        "required": entry.input.contains_key("required"),
+        "content": {"application/json": {"schema": *entry.input}}
+    });
+    operation
+}
+
+fn by_fields(entry: &Entry, route: Route) -> Value {
+    let required = entry
+        .input
+        .get("required")
+        .and_then(Value::as_array)
+        .cloned()
+        .unwrap_or_default();
+    let properties = entry
+        .input
+        .get("properties")
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
+    let parameters: Vec<Value> = properties
+        .iter()
+        .map(|(name, schema)| {
+            let in_path = route.path.contains(&format!("{{{name}}}"));
+            let is_required = in_path || required.iter().any(|field| field == name);
+            json!({
+                "name": name,
+                "in": if in_path { "path" } else { "query" },
+                "required": is_required,
+                "schema": schema
+            })
+        })
+        .collect();
+    let mut operation = described(entry, &format!("{}_{}", verb(route.verb), entry.name));
+    operation["parameters"] = parameters.into();
+    operation
+}
+
+fn described(entry: &Entry, id: &str) -> Value {
+    json!({
+        "operationId": id,
+        "summary": entry.title,
+        "description": entry.summary,
+        "tags": [entry.toolset.name()],
+        "responses": {
+            "200": {
+                "description": "The answer.",
+                "content": {"application/json": {"schema": *entry.output}}
+            },
+            "default": {"$ref": "#/components/responses/Fault"}
+        }
+    })
+}

@@ -1,0 +1,138 @@
+//! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
+
+use std::sync::Arc;
+
+use app::{Caller, Code, Engine, Entry, Fault, Verb, Visible, Work, from_text, parse_json};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, Query, RawPathParams, Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, post};
+use domain::limits;
+use serde_json::{Value, json};
+
+use crate::{Exposition, Readiness, fault, openapi};
+
+/// Every route of this room.
+pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness, exposition: Exposition) -> Router {
+    let rest = engine
+        .catalogue()
+        .operations()
+        .iter()
+        .filter(|entry| visible.admits(entry))
+        .fold(Router::new(), |router, entry| {
+            let name = entry.name;
+            let router = router.route(
+                &format!("/api/v1/{name}"),
+                post(async move |engine, request| by_body(name, engine, request).await),
+            );
+            entry.routes.iter().fold(router, |router, route| {
+                router.route(&format!("/api/v1{}", route.path), by_fields(name, route.verb))
+            })
+        });
+    let document = openapi::document(engine.catalogue(), visible).to_string();
+    let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
+    rest.route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
+        .route(
+            "/health",
+            get(async || json_text(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}).to_string())),
+        )
+        .route("/ready", get(async move || ready.answer()))
+        .route("/mcp/health", get(async move || mcp_ready.answer()))
+        .route("/metrics", get(async move || exposition.render()))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
+        .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
+        .with_state(Arc::clone(engine))
+}
+
+type EngineState = State<Arc<dyn Engine>>;
+type Body = Result<Bytes, BytesRejection>;
+
+/// The input is the body.
+async fn by_body(name: &'static str, State(engine): EngineState, request: Request) -> Response {
+    let caller = caller(&request);
+    let input = match read(request).await {
+        Ok(input) => input,
+        Err(fault) => return fault::response(&fault),
+    };
+    call(&*engine, &caller, name, input).await
+}
+
+/// The input is in the path and the query.
+fn by_fields(name: &'static str, verb: Verb) -> MethodRouter<Arc<dyn Engine>> {
+    let handler = async move |State(engine): EngineState,
+                              path: RawPathParams,
+                              query: Query<Vec<(String, String)>>,
+                              request: Request| {
+        let entry = match engine.catalogue().operation(name) {
+            Ok(entry) => entry,
+            Err(fault) => return fault::response(&fault),
+        };
+        let input = fields(entry, &path, &query.0);
+        call(&*engine, &caller(&request), name, input).await
+    };
+    match verb {
+        Verb::Get => get(handler),
+    }
+}
+
+fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Value {
+    let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    from_text(&entry.full_input, query.chain(path))
+}
+
+async fn read(request: Request) -> Result<Value, Fault> {
+    use axum::extract::FromRequest;
+    let body: Body = Bytes::from_request(request, &()).await;
+    let body = body.map_err(|rejection| {
+        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
+            let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
+            Fault::new(Code::TooLarge, message)
+        } else {
+            Fault::new(Code::InvalidParams, "the body could not be read")
+        }
+    })?;
+    if body.trim_ascii().is_empty() {
+        Ok(json!({}))
+    } else {
+        parse_json(&body)
+    }
+}
+
+fn caller(request: &Request) -> Caller {
+    request
+        .extensions()
+        .get::<Caller>()
+        .cloned()
+        .unwrap_or_else(Caller::owner)
+}
+
+async fn call(engine: &dyn Engine, caller: &Caller, name: &str, input: Value) -> Response {
+    match engine.call(caller, name, input, &Work::default()).await {
+        Ok(answer) => json_text(answer.to_string()),
+        Err(fault) => fault::response(&fault),
+    }
+}
+
+fn json_text(text: String) -> Response {
+    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
+}
+
+async fn no_route(uri: Uri) -> Response {
+    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", uri.path()))
+        .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
+    fault::response(&fault)
+}
+
+async fn no_method(method: Method, uri: Uri) -> Response {
+    let fault = Fault::new(
+        Code::InvalidParams,
+        format!("{method} is not possible at {:?}", uri.path()),
+    )
+    .hint("operations are called by POST; the allow header lists what is possible");
+    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
+}

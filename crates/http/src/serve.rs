@@ -1,0 +1,30 @@
+//! Listening.
+
+use std::io;
+
+use axum::serve::ListenerExt;
+use axum::{Router, ServiceExt};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::Allowlist;
+use crate::door::Door;
+
+/// Serves until `stopping` is cancelled and every answer that was begun has been sent.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    allowlist: Allowlist,
+    stopping: CancellationToken,
+) -> io::Result<()> {
+    // An answer in several small writes waits 40 ms for the client's acknowledgement otherwise.
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+    });
+    let service = ServiceExt::into_make_service(Door::new(router, allowlist));
+    axum::serve(listener, service)
+        .with_graceful_shutdown(stopping.cancelled_owned())
+        .await
+}

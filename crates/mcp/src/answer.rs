@@ -1,0 +1,110 @@
+//! The catalogue and its answers in rmcp's words.
+
+use app::{Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry};
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, GetPromptResult, JsonObject, MetaObject,
+    Prompt, PromptArgument, PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    Tool, ToolAnnotations,
+};
+use serde_json::{Value, json};
+
+/// The `_meta` key under which an error stands once more, for programs.
+const ERROR_KEY: &str = "skald/error";
+
+pub(crate) fn tools(catalogue: &Catalogue) -> Vec<Tool> {
+    catalogue
+        .operations()
+        .iter()
+        .filter(|entry| entry.exposed == Exposed::Everywhere)
+        .map(tool)
+        .collect()
+}
+
+fn tool(entry: &Entry) -> Tool {
+    let is_read = entry.kind == Kind::Read;
+    let annotations = ToolAnnotations::new()
+        .read_only(is_read)
+        .destructive(false)
+        .idempotent(is_read)
+        .open_world(false);
+    Tool::new(entry.name, entry.summary, entry.input.clone())
+        .with_title(entry.title)
+        .with_raw_output_schema(entry.output.clone())
+        .with_annotations(annotations)
+}
+
+pub(crate) fn called(answer: Result<Value, Fault>) -> CallToolResult {
+    match answer {
+        Ok(value) => CallToolResult::structured(value),
+        Err(fault) => failed(&fault),
+    }
+}
+
+/// A sentence for the model, the object for programs. No structured content: a client would check it against the output
+/// schema and throw the error away.
+fn failed(fault: &Fault) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![
+        ContentBlock::text(fault.to_string()),
+        ContentBlock::text(fault.envelope().to_string()),
+    ]);
+    result.meta = Some(MetaObject(JsonObject::from_iter([(
+        ERROR_KEY.to_owned(),
+        json!(fault.body()),
+    )])));
+    result
+}
+
+/// A failure of what is not a tool call. The class alone decides the code.
+pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
+    let code = match fault.class() {
+        Class::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
+        Class::Invalid | Class::Refused | Class::Conflict | Class::TooLarge => ErrorCode::INVALID_PARAMS,
+        Class::Unauthenticated | Class::Denied => ErrorCode::INVALID_REQUEST,
+        Class::Limited | Class::Unavailable | Class::Internal => ErrorCode::INTERNAL_ERROR,
+    };
+    ErrorData::new(code, fault.to_string(), Some(fault.envelope()))
+}
+
+pub(crate) fn resource(resource: &app::Resource) -> Resource {
+    Resource::new(resource.uri, resource.name)
+        .with_title(resource.title)
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+pub(crate) fn template(resource: &app::Resource) -> ResourceTemplate {
+    ResourceTemplate::new(resource.uri, resource.name)
+        .with_title(resource.title)
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+pub(crate) fn contents(uri: String, contents: Contents) -> ReadResourceResult {
+    ReadResourceResult::new(vec![
+        ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type),
+    ])
+}
+
+pub(crate) fn prompt(entry: &PromptEntry) -> Prompt {
+    let arguments = entry.arguments.iter().map(|argument| {
+        PromptArgument::new(argument.name.as_str())
+            .with_description(argument.summary.as_str())
+            .with_required(argument.required)
+    });
+    Prompt::new(entry.name, Some(entry.summary), Some(arguments.collect())).with_title(entry.title)
+}
+
+pub(crate) fn rendered(entry: &PromptEntry, text: String) -> GetPromptResult {
+    let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+    result.description = Some(entry.summary.to_owned());
+    result
+}
+
+pub(crate) fn completed(completion: Completion) -> Result<CompleteResult, ErrorData> {
+    let has_more = completion.total > completion.values.len();
+    let total = u32::try_from(completion.total).ok();
+    CompletionInfo::with_pagination(completion.values, total, has_more)
+        .map(CompleteResult::new)
+        .map_err(|error| ErrorData::internal_error(error, None))
+}

@@ -1,0 +1,172 @@
+//! The first look at a JSON-RPC message, before rmcp reads it: pure functions of its bytes.
+//!
+//! Older and hand-written clients send an `initialize` without all its fields, or call the notification after it
+//! `initialized`; both are repaired here. What cannot be read at all is explained here.
+
+use std::borrow::Cow;
+
+use app::depth;
+use domain::limits;
+use memchr::memmem;
+use serde_json::{Value, json};
+
+pub(crate) const PARSE_ERROR: i32 = -32700;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
+
+/// A message that may go on.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Admitted<'a> {
+    pub bytes: Cow<'a, [u8]>,
+    pub is_initialize: bool,
+}
+
+/// A message that may not, and the JSON-RPC error that says so.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Refused {
+    pub code: i32,
+    pub message: String,
+    /// The message's own id, where it has one that can be answered.
+    pub id: Value,
+}
+
+impl Refused {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            id: Value::Null,
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        error_json(self.code, &self.message, &self.id)
+    }
+}
+
+pub(crate) fn error_json(code: i32, message: &str, id: &Value) -> Vec<u8> {
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+        .to_string()
+        .into_bytes()
+}
+
+/// Checks the nesting and repairs the handshake. A message that needs nothing is neither parsed nor copied.
+pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
+    if depth(bytes) > limits::JSON_DEPTH_MAX {
+        let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
+        return Err(Refused::new(INVALID_REQUEST, message));
+    }
+    let as_it_is = Admitted {
+        bytes: Cow::Borrowed(bytes),
+        is_initialize: false,
+    };
+    if memmem::find(bytes, b"\"initialize").is_none() {
+        return Ok(as_it_is);
+    }
+    let Ok(Value::Object(mut message)) = serde_json::from_slice(bytes) else {
+        return Ok(as_it_is);
+    };
+    match message.get("method").and_then(Value::as_str) {
+        Some("initialized") if !message.contains_key("id") => {
+            message.insert("method".to_owned(), "notifications/initialized".into());
+            Ok(Admitted {
+                bytes: Value::Object(message).to_string().into_bytes().into(),
+                is_initialize: false,
+            })
+        }
+        Some("initialize") => {
+            let repaired = repair_initialize(&mut message);
+            let bytes = if repaired {
+                Value::Object(message).to_string().into_bytes().into()
+            } else {
+                Cow::Borrowed(bytes)
+            };
+            Ok(Admitted {
+                bytes,
+                is_initialize: true,
+            })
+        }
+        _ => Ok(as_it_is),
+    }
+}
+
+/// Fills in what an `initialize` left out. Says whether there was anything.
+fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
+    let params = message.entry("params").or_insert_with(|| json!({}));
+    let Some(params) = params.as_object_mut() else {
+        return false;
+    };
+    let mut repaired = false;
+    let mut fill = |field: &str, value: Value| {
+        if params.get(field).is_none_or(Value::is_null) {
+            params.insert(field.to_owned(), value);
+            repaired = true;
+        }
+    };
+    fill("protocolVersion", "2024-11-05".into());
+    fill("capabilities", json!({}));
+    fill("clientInfo", json!({"name": "", "version": ""}));
+    if let Some(info) = params.get_mut("clientInfo").and_then(Value::as_object_mut) {
+        for field in ["name", "version"] {
+            if !info.contains_key(field) {
+                info.insert(field.to_owned(), "".into());
+                repaired = true;
+            }
+        }
+    }
+    repaired
+}
+
+/// Says why rmcp could not read a message.
+pub(crate) fn explain(bytes: &[u8]) -> Refused {
+    let message = match serde_json::from_slice::<Value>(bytes) {
+        Err(error) => return Refused::new(PARSE_ERROR, format!("this is not JSON: {error}")),
+        Ok(Value::Array(_)) => {
+            return Refused::new(INVALID_REQUEST, "send one message: batches are not supported");
+        }
+        Ok(Value::Object(message)) => message,
+        Ok(_) => return Refused::new(INVALID_REQUEST, "send one JSON-RPC object"),
+    };
+    let id = message.get("id");
+    let mut refused = match id {
+        Some(Value::String(_) | Value::Number(_)) | None => None,
+        Some(_) => Some(Refused::new(
+            INVALID_REQUEST,
+            "the id must be a string or a number; leave it out to notify",
+        )),
+    };
+    if message.get("jsonrpc").is_none_or(|version| version != "2.0") {
+        refused = refused.or_else(|| Some(Refused::new(INVALID_REQUEST, "jsonrpc must be \"2.0\"")));
+    }
+    if !message.get("method").is_some_and(Value::is_string) && !is_response(&message) {
+        refused = refused.or_else(|| Some(Refused::new(INVALID_REQUEST, "the method must be a string")));
+    }
+    let mut refused = refused.unwrap_or_else(|| {
+        let method = message.get("method").and_then(Value::as_str).unwrap_or("this message");
+        Refused::new(
+            INVALID_PARAMS,
+            format!("the params of {method} do not fit the protocol"),
+        )
+    });
+    refused.id = answerable_id(&message);
+    refused
+}
+
+fn is_response(message: &serde_json::Map<String, Value>) -> bool {
+    message.contains_key("result") || message.contains_key("error")
+}
+
+fn answerable_id(message: &serde_json::Map<String, Value>) -> Value {
+    match message.get("id") {
+        Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+        _ => Value::Null,
+    }
+}
+
+/// The id of a message that is refused for another reason than its form.
+pub(crate) fn id_of(bytes: &[u8]) -> Value {
+    match serde_json::from_slice(bytes) {
+        Ok(Value::Object(message)) => answerable_id(&message),
+        _ => Value::Null,
+    }
+}

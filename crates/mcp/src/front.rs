@@ -1,0 +1,443 @@
+//! What stands before rmcp on `/mcp`: sessions with owners, older clients' habits, and errors as JSON-RPC.
+//!
+//! A request of 2026-07-28 goes through as it is. For the others: a cookie may stand in for the session header, a plain
+//! `Accept` gets plain JSON, and a handshake is repaired (see [`crate::entry`]). Every failure is a JSON-RPC error.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use app::{Caller, Principal};
+use axum::body::Body;
+use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use bytes::Bytes;
+use domain::limits;
+use futures::future::BoxFuture;
+use http_body::Frame;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use pin_project_lite::pin_project;
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::Options;
+use crate::entry::{self, INVALID_REQUEST, Refused};
+use crate::session::Sessions;
+
+const SESSION_HEADER: &str = "mcp-session-id";
+const SESSION_COOKIE: &str = "mcp_session";
+const VERSION_HEADER: &str = "mcp-protocol-version";
+const FIRST_STATELESS_VERSION: &[u8] = b"2026-07-28";
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const BOTH_TYPES: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
+
+/// JSON-RPC codes of our own: the range is free for implementations.
+const SESSION_NOT_FOUND: i32 = -32001;
+const SESSIONS_FULL: i32 = -32003;
+const INTERNAL_ERROR: i32 = -32603;
+
+/// Mounts a handler on `/mcp`, with everything that stands before rmcp.
+pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &Options) -> (axum::Router, Drain)
+where
+    H: ServerHandler + Send + 'static,
+{
+    let drain = Drain {
+        calls: TaskTracker::new(),
+        streams: CancellationToken::new(),
+    };
+    let sessions = Arc::new(Sessions::new(options.sessions_max, options.session_idle));
+    // Who may reach the server at all is checked before this room, for every route; the size is checked here.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(options.sessions)
+        .with_json_response(true)
+        .with_max_request_body_bytes(usize::MAX)
+        .with_cancellation_token(drain.streams.clone())
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let front = Front {
+        service: Arc::new(StreamableHttpService::new(
+            move || Ok(factory()),
+            Arc::clone(&sessions),
+            config,
+        )),
+        sessions,
+        keeps_sessions: options.sessions,
+        calls: drain.calls.clone(),
+    };
+    (axum::Router::new().route_service("/mcp", front), drain)
+}
+
+/// Ends the surface without losing an answer that was begun.
+#[derive(Clone)]
+pub struct Drain {
+    calls: TaskTracker,
+    streams: CancellationToken,
+}
+
+impl Drain {
+    /// Waits for the calls under way, at most so long, and then ends sessions and their streams.
+    pub async fn finish(&self, at_most: Duration) {
+        self.calls.close();
+        if tokio::time::timeout(at_most, self.calls.wait()).await.is_err() {
+            tracing::warn!(
+                calls = self.calls.len(),
+                "calls were still under way when the time to stop had passed"
+            );
+        }
+        self.streams.cancel();
+    }
+}
+
+struct Front<H> {
+    service: Arc<StreamableHttpService<H, Sessions>>,
+    sessions: Arc<Sessions>,
+    keeps_sessions: bool,
+    calls: TaskTracker,
+}
+
+impl<H> Clone for Front<H> {
+    fn clone(&self) -> Self {
+        Self {
+            service: Arc::clone(&self.service),
+            sessions: Arc::clone(&self.sessions),
+            keeps_sessions: self.keeps_sessions,
+            calls: self.calls.clone(),
+        }
+    }
+}
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> for Front<H> {
+    type Response = Response<Reply>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let front = self.clone();
+        Box::pin(async move {
+            // A stream that a client opened by GET is no call: it ends when the server does.
+            let call = (request.method() != Method::GET).then(|| front.calls.token());
+            let answer = front.handle(request).await;
+            Ok(answer.map(|inner| Reply { inner, _call: call }))
+        })
+    }
+}
+
+pin_project! {
+    /// The body of an answer. The call it belongs to is under way until the last of it has been sent.
+    pub(crate) struct Reply {
+        #[pin]
+        inner: BoxBody<Bytes, Infallible>,
+        _call: Option<TaskTrackerToken>,
+    }
+}
+
+impl http_body::Body for Reply {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.project().inner.poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+impl<H: ServerHandler + Send + 'static> Front<H> {
+    async fn handle(&self, request: Request<Body>) -> Answer {
+        let (mut parts, body) = request.into_parts();
+        let is_stateless = is_stateless(&parts.headers);
+        if parts.method == Method::POST {
+            match read(body).await {
+                Ok(bytes) if is_stateless => self.pass(parts, bytes).await,
+                Ok(bytes) => self.post(parts, &bytes).await,
+                Err(refusal) => refusal,
+            }
+        } else if is_stateless || !self.keeps_sessions {
+            self.pass(parts, Bytes::new()).await
+        } else {
+            cookie_to_header(&mut parts.headers);
+            self.get_or_delete(parts).await
+        }
+    }
+
+    /// A message of a client before 2026-07-28.
+    async fn post(&self, mut parts: Parts, bytes: &Bytes) -> Answer {
+        let admitted = match entry::admit(bytes) {
+            Ok(admitted) => admitted,
+            Err(refused) => return error(StatusCode::BAD_REQUEST, &refused),
+        };
+        let principal = principal(&parts);
+        if admitted.is_initialize {
+            parts.headers.remove(SESSION_HEADER);
+            if self.keeps_sessions && self.sessions.is_full().await {
+                return self.full(bytes);
+            }
+        } else {
+            cookie_to_header(&mut parts.headers);
+            if self.is_foreign(&parts.headers, &principal) {
+                return session_not_found(bytes);
+            }
+        }
+        let wants_json = wants_plain_json(&parts.headers);
+        if wants_json {
+            parts.headers.insert(ACCEPT, BOTH_TYPES);
+        }
+        let is_initialize = admitted.is_initialize;
+        let message = match admitted.bytes {
+            std::borrow::Cow::Borrowed(_) => bytes.clone(),
+            std::borrow::Cow::Owned(repaired) => repaired.into(),
+        };
+        let mut answer = self.pass(parts, message).await;
+        if is_initialize {
+            self.open_session(&mut answer, principal);
+        }
+        if wants_json && is_event_stream(&answer) {
+            collapse(answer, bytes).await
+        } else {
+            answer
+        }
+    }
+
+    /// A stream to open or a session to end.
+    async fn get_or_delete(&self, mut parts: Parts) -> Answer {
+        let principal = principal(&parts);
+        if self.is_foreign(&parts.headers, &principal) {
+            return session_not_found(&[]);
+        }
+        let is_delete = parts.method == Method::DELETE;
+        if parts.method == Method::GET {
+            parts.headers.insert(ACCEPT, EVENT_STREAM);
+        }
+        let mut answer = self.pass(parts, Bytes::new()).await;
+        if is_delete && answer.status() == StatusCode::ACCEPTED {
+            *answer.status_mut() = StatusCode::OK;
+        }
+        answer
+    }
+
+    /// rmcp's answer; where it fails in plain text, the same failure as JSON-RPC.
+    async fn pass(&self, parts: Parts, bytes: Bytes) -> Answer {
+        let is_json = parts
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let answer = self
+            .service
+            .handle(Request::from_parts(parts, Full::new(bytes.clone())))
+            .await;
+        if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
+            return answer;
+        }
+        if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
+            return error(StatusCode::BAD_REQUEST, &entry::explain(&bytes));
+        }
+        explain(answer, &bytes).await
+    }
+
+    /// Whether the request names a session that is not this principal's.
+    fn is_foreign(&self, headers: &HeaderMap, principal: &Principal) -> bool {
+        let id = headers.get(SESSION_HEADER).filter(|_| self.keeps_sessions);
+        id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
+    }
+
+    fn open_session(&self, answer: &mut Answer, principal: Principal) {
+        let Some(id) = answer.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
+            return;
+        };
+        self.sessions.claim(id, principal);
+        let cookie = format!("{SESSION_COOKIE}={id}; Path=/mcp; HttpOnly; SameSite=Strict");
+        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+            answer.headers_mut().append(SET_COOKIE, cookie);
+        }
+    }
+
+    fn full(&self, bytes: &[u8]) -> Answer {
+        let message = format!(
+            "all {} sessions are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none",
+            self.sessions.max()
+        );
+        let refused = Refused {
+            id: entry::id_of(bytes),
+            ..Refused::new(SESSIONS_FULL, message)
+        };
+        error(StatusCode::TOO_MANY_REQUESTS, &refused)
+    }
+}
+
+fn is_stateless(headers: &HeaderMap) -> bool {
+    headers
+        .get(VERSION_HEADER)
+        .is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
+}
+
+fn principal(parts: &Parts) -> Principal {
+    parts
+        .extensions
+        .get::<Caller>()
+        .map_or(Principal::Owner, |caller| caller.principal.clone())
+}
+
+/// Reads a body up to the limit.
+async fn read(body: Body) -> Result<Bytes, Answer> {
+    Limited::new(body, limits::BODY_BYTES_MAX)
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .map_err(|failure| {
+            if failure.is::<http_body_util::LengthLimitError>() {
+                let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
+                error(StatusCode::PAYLOAD_TOO_LARGE, &Refused::new(INVALID_REQUEST, message))
+            } else {
+                error(
+                    StatusCode::BAD_REQUEST,
+                    &Refused::new(INVALID_REQUEST, "the body could not be read"),
+                )
+            }
+        })
+}
+
+/// An `Accept` that names JSON or anything, but not the event stream beside it.
+fn wants_plain_json(headers: &HeaderMap) -> bool {
+    let Some(accept) = headers.get(ACCEPT) else { return true };
+    let names = |kind: &[u8]| memchr::memmem::find(accept.as_bytes(), kind).is_some();
+    let takes_json = names(b"application/json") || names(b"*/*") || names(b"application/*") || accept.is_empty();
+    takes_json && !(names(b"application/json") && names(b"text/event-stream"))
+}
+
+fn cookie_to_header(headers: &mut HeaderMap) {
+    if headers.contains_key(SESSION_HEADER) {
+        return;
+    }
+    let cookies = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|cookies| cookies.to_str().ok());
+    let session = cookies
+        .flat_map(|cookies| cookies.split(';'))
+        .find_map(|cookie| cookie.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
+        .and_then(|id| HeaderValue::from_str(id).ok());
+    if let Some(session) = session {
+        headers.insert(SESSION_HEADER, session);
+    }
+}
+
+fn is_event_stream(answer: &Answer) -> bool {
+    answer
+        .headers()
+        .get(CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// The one response in an event stream, as plain JSON. Notifications on the way there are lost, as the client asked.
+async fn collapse(answer: Answer, request: &[u8]) -> Answer {
+    let (mut parts, mut body) = answer.into_parts();
+    let mut events = Vec::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(chunk) = frame.into_data() else { continue };
+        events.extend_from_slice(&chunk);
+        while let Some(end) = memchr::memmem::find(&events, b"\n\n") {
+            let event: Vec<u8> = events.drain(..end + 2).collect();
+            if let Some(response) = response_in(&event) {
+                parts.headers.insert(CONTENT_TYPE, JSON);
+                parts.headers.remove(CONTENT_LENGTH);
+                return Response::from_parts(parts, Full::new(response.into()).boxed());
+            }
+        }
+    }
+    let refused = Refused {
+        id: entry::id_of(request),
+        ..Refused::new(
+            INTERNAL_ERROR,
+            "the server stopped before it could answer; send the request again",
+        )
+    };
+    error(StatusCode::SERVICE_UNAVAILABLE, &refused)
+}
+
+/// The data of an event, if it is a JSON-RPC response.
+fn response_in(event: &[u8]) -> Option<Vec<u8>> {
+    let data = event
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.strip_prefix(b"data:"));
+    let data = data.collect::<Vec<_>>().join(&b'\n').trim_ascii().to_vec();
+    let message: Value = serde_json::from_slice(&data).ok()?;
+    let is_response = message.get("id").is_some() && message.get("method").is_none();
+    is_response.then_some(data)
+}
+
+/// A failure that rmcp told in plain text.
+async fn explain(answer: Answer, request: &[u8]) -> Answer {
+    let status = answer.status();
+    let allow = answer.headers().get(axum::http::header::ALLOW).cloned();
+    let text = answer
+        .into_body()
+        .collect()
+        .await
+        .map_or_else(|never| match never {}, http_body_util::Collected::to_bytes);
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let (code, message) = match status {
+        StatusCode::NOT_FOUND => return session_not_found(request),
+        StatusCode::BAD_REQUEST if text.contains("Session ID") => (
+            INVALID_REQUEST,
+            "a session is needed: send initialize first, then its mcp-session-id header or mcp_session cookie"
+                .to_owned(),
+        ),
+        StatusCode::METHOD_NOT_ALLOWED => (INVALID_REQUEST, "this method has no meaning here: send POST".to_owned()),
+        StatusCode::NOT_ACCEPTABLE => (
+            INVALID_REQUEST,
+            "accept application/json and text/event-stream, or application/json alone".to_owned(),
+        ),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => (INVALID_REQUEST, "the content type must be application/json".to_owned()),
+        status if status.is_server_error() => {
+            tracing::error!(%status, text, "the MCP transport failed");
+            (INTERNAL_ERROR, "the server failed on this request".to_owned())
+        }
+        _ => (INVALID_REQUEST, text),
+    };
+    let refused = Refused {
+        id: entry::id_of(request),
+        ..Refused::new(code, message)
+    };
+    let mut answer = error(status, &refused);
+    if let Some(allow) = allow {
+        answer.headers_mut().insert(axum::http::header::ALLOW, allow);
+    }
+    answer
+}
+
+fn session_not_found(request: &[u8]) -> Answer {
+    let message = "there is no such session, or it has ended: send initialize for a new one";
+    let refused = Refused {
+        id: entry::id_of(request),
+        ..Refused::new(SESSION_NOT_FOUND, message)
+    };
+    error(StatusCode::NOT_FOUND, &refused)
+}
+
+fn error(status: StatusCode, refused: &Refused) -> Answer {
+    let mut answer = Response::new(Full::new(refused.to_json().into()).boxed());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, JSON);
+    answer
+}

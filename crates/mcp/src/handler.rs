@@ -1,0 +1,383 @@
+//! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
+
+use std::sync::{Arc, OnceLock};
+
+use app::{Caller, CompletionRequest, CompletionTarget, Engine, Exposed, Toolset, Visible, Work};
+use axum::http::request::Parts;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+
+use crate::subscriptions::{self, Watch};
+use crate::{Options, answer};
+
+/// The header that narrows the toolsets of one request.
+const TOOLSETS_HEADER: &str = "x-mcp-toolsets";
+/// The header that hides every command from one request.
+const READ_ONLY_HEADER: &str = "x-mcp-readonly";
+/// How long a client may keep a list: it is fixed for the life of the process.
+const LIST_TTL_MS: u64 = 300_000;
+
+const INSTRUCTIONS: &str = "Skald keeps a tabletop world honest. Roll with its tools and never invent dice: \
+    duality_action_roll for Daggerheart actions, roll_dice for everything else. Judge real dice with duality_outcome, \
+    count odds with duality_probability. The resource dice://rules/duality has the rules. \
+    A refusal begins with its code and says what to do next.";
+
+/// What all handlers of a process share.
+pub(crate) struct Shared {
+    engine: Arc<dyn Engine>,
+    options: Options,
+    tools: Vec<Tool>,
+    config: ServerConfig,
+}
+
+impl Shared {
+    pub(crate) fn new(engine: Arc<dyn Engine>, options: Options) -> Self {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .enable_completions()
+            .build();
+        let config = ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
+            .with_instructions(INSTRUCTIONS);
+        Self {
+            tools: answer::tools(engine.catalogue()),
+            engine,
+            options,
+            config,
+        }
+    }
+}
+
+pub(crate) struct Handler {
+    shared: Arc<Shared>,
+    /// Whether this handler outlives a request once it is initialized, so that it can push.
+    keeps: bool,
+    watch: OnceLock<Watch>,
+}
+
+impl Handler {
+    pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
+        let keeps = shared.options.sessions;
+        Self {
+            shared,
+            keeps,
+            watch: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            keeps: true,
+            watch: OnceLock::new(),
+        }
+    }
+
+    fn engine(&self) -> &dyn Engine {
+        &*self.shared.engine
+    }
+
+    /// What this request may see: the server's own bounds, narrowed by its headers.
+    fn visible(&self, context: &RequestContext<RoleServer>) -> Result<Visible, ErrorData> {
+        let mut visible = self.shared.options.visible;
+        let Some(parts) = context.extensions.get::<Parts>() else {
+            return Ok(visible);
+        };
+        if let Some(value) = parts.headers.get(TOOLSETS_HEADER) {
+            let asked = value
+                .to_str()
+                .map_err(|_| "it is not text".to_owned())
+                .and_then(str::parse);
+            let asked = asked.map_err(|error| ErrorData::invalid_params(format!("X-MCP-Toolsets: {error}"), None))?;
+            visible.toolsets = visible.toolsets.and(asked);
+        }
+        if let Some(value) = parts.headers.get(READ_ONLY_HEADER) {
+            let value = value.as_bytes();
+            visible.read_only |= value.eq_ignore_ascii_case(b"true") || value == b"1";
+        }
+        Ok(visible)
+    }
+
+    fn visible_toolset(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
+        let toolsets = self.visible(context)?.toolsets;
+        Ok(move |toolset| toolsets.contains(toolset))
+    }
+
+    /// A watch of changes, if this handler lives long enough to have one.
+    fn watch(&self, context: &RequestContext<RoleServer>) -> Option<&Watch> {
+        let start = || Watch::start(&self.shared.engine, context.peer.clone());
+        self.keeps.then(|| self.watch.get_or_init(start))
+    }
+}
+
+fn caller(context: &RequestContext<RoleServer>) -> Caller {
+    let parts = context.extensions.get::<Parts>();
+    parts
+        .and_then(|parts| parts.extensions.get::<Caller>())
+        .cloned()
+        .unwrap_or_else(Caller::owner)
+}
+
+fn work(context: &RequestContext<RoleServer>) -> Work {
+    Work {
+        cancelled: context.ct.clone(),
+    }
+}
+
+/// Every list fits one page, so no cursor of ours is out there.
+fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match params.and_then(|params| params.cursor.as_ref()) {
+        None => Ok(()),
+        Some(cursor) => {
+            let message = format!("unknown cursor {cursor:?}: the whole list comes without one");
+            Err(ErrorData::invalid_params(message, None))
+        }
+    }
+}
+
+fn unknown_tool(name: &str, visible: &[&str], hidden: bool) -> ErrorData {
+    let why = if hidden {
+        "is hidden here by the toolsets or by read-only"
+    } else {
+        "is unknown"
+    };
+    ErrorData::invalid_params(format!("tool {name:?} {why}, allowed: {}", visible.join(", ")), None)
+}
+
+impl ServerHandler for Handler {
+    fn get_info(&self) -> ServerConfig {
+        self.shared.config.clone()
+    }
+
+    /// rmcp asks for a tool's schema only to check parameters mirrored in headers, and no tool here has any.
+    fn get_tool(&self, _name: &str) -> Option<Tool> {
+        None
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let mut result = self.negotiate_initialize(&request)?;
+        if self.watch(&context).is_none()
+            && let Some(resources) = &mut result.capabilities.resources
+        {
+            resources.subscribe = None;
+            resources.list_changed = None;
+        }
+        Ok(result)
+    }
+
+    async fn list_tools(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        only_page(params.as_ref())?;
+        let visible = self.visible(&context)?;
+        let catalogue = self.engine().catalogue();
+        let is_visible = |tool: &&Tool| catalogue.operation(&tool.name).is_ok_and(|entry| visible.admits(entry));
+        let tools = self.shared.tools.iter().filter(is_visible).cloned().collect();
+        Ok(ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let visible = self.visible(&context)?;
+        let catalogue = self.engine().catalogue();
+        let entry = catalogue
+            .operation(&request.name)
+            .ok()
+            .filter(|entry| entry.exposed == Exposed::Everywhere);
+        let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
+            let offered = catalogue
+                .operations()
+                .iter()
+                .filter(|entry| entry.exposed == Exposed::Everywhere);
+            let offered = offered
+                .filter(|entry| visible.admits(entry))
+                .map(|entry| entry.name)
+                .collect::<Vec<_>>();
+            return Err(unknown_tool(&request.name, &offered, entry.is_some()));
+        };
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let answer = self
+            .engine()
+            .call(&caller(&context), entry.name, arguments, &work(&context))
+            .await;
+        Ok(answer::called(answer).into())
+    }
+
+    async fn list_resources(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(params.as_ref())?;
+        let is_visible = self.visible_toolset(&context)?;
+        let resources = self.engine().catalogue().resources().iter();
+        let listed = resources.filter(|resource| !resource.is_template() && is_visible(resource.toolset));
+        let listed = listed.map(answer::resource).collect();
+        Ok(ListResourcesResult::with_all_items(listed)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(params.as_ref())?;
+        let is_visible = self.visible_toolset(&context)?;
+        let resources = self.engine().catalogue().resources().iter();
+        let listed = resources.filter(|resource| resource.is_template() && is_visible(resource.toolset));
+        let listed = listed.map(answer::template).collect();
+        let result = ListResourceTemplatesResult::with_all_items(listed);
+        Ok(result.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let is_visible = self.visible_toolset(&context)?;
+        let caller = caller(&context);
+        let read = async {
+            let (resource, _) = self.engine().catalogue().resolve(&request.uri)?;
+            if !is_visible(resource.toolset) {
+                let message = format!("the resource {:?} is hidden here by the toolsets", request.uri);
+                return Err(app::Fault::new(app::Code::NotFound, message));
+            }
+            self.engine().read(&caller, &request.uri, &work(&context)).await
+        };
+        let contents = read.await.map_err(|fault| answer::protocol_error(&fault))?;
+        let result = answer::contents(request.uri, contents)
+            .with_ttl_ms(0)
+            .with_cache_scope(CacheScope::Private);
+        Ok(result.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(params.as_ref())?;
+        let is_visible = self.visible_toolset(&context)?;
+        let prompts = self.engine().catalogue().prompts().iter();
+        let listed = prompts
+            .filter(|prompt| is_visible(prompt.toolset))
+            .map(answer::prompt)
+            .collect();
+        Ok(ListPromptsResult::with_all_items(listed)
+            .with_ttl_ms(LIST_TTL_MS)
+            .with_cache_scope(CacheScope::Private))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let is_visible = self.visible_toolset(&context)?;
+        let entry = self.engine().catalogue().prompt(&request.name);
+        let entry = entry.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
+        if !is_visible(entry.toolset) {
+            let message = format!("prompt {:?} is hidden here by the toolsets", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let arguments: Vec<(String, String)> = request
+            .arguments
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+            .collect();
+        let text = self.engine().render(&caller(&context), entry.name, &arguments).await;
+        let text = text.map_err(|fault| answer::protocol_error(&fault))?;
+        Ok(answer::rendered(entry, text).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let target = match request.r#ref {
+            Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
+            Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
+            _ => {
+                return Err(ErrorData::invalid_params(
+                    "completions are for prompts and resource templates",
+                    None,
+                ));
+            }
+        };
+        let request = CompletionRequest {
+            target,
+            argument: request.argument.name,
+            typed: request.argument.value,
+        };
+        let completion = self.engine().complete(&caller(&context), &request).await;
+        let completion =
+            completion.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
+        answer::completed(completion)
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let resolved = self.engine().catalogue().resolve(&request.uri);
+        resolved.map_err(|fault| answer::protocol_error(&fault))?;
+        let Some(watch) = self.watch(&context) else {
+            return Err(ErrorData::invalid_request(
+                "subscriptions need a session, and sessions are off here",
+                None,
+            ));
+        };
+        watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if let Some(watch) = self.watch.get() {
+            watch.remove(&request.uri);
+        }
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(subscriptions::accepted(self.engine(), requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        // A listener that can no longer be told anything has gone.
+        let _ = subscriptions::listen(self.engine(), context, &self.shared.options.stopping).await;
+        Ok(())
+    }
+}

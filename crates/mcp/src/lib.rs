@@ -1,0 +1,85 @@
+//! The MCP surface: stdio and Streamable HTTP, for clients of every protocol revision.
+//!
+//! All that is rmcp's stays in this room: an engine comes in, an axum router or a future goes out, and a new rmcp touches
+//! nothing else. There is no rule of the game here and no tool written by hand: tools, resources, prompts and completions
+//! are renderings of the engine's catalogue.
+
+mod answer;
+mod entry;
+mod front;
+mod handler;
+mod session;
+mod stdio;
+mod subscriptions;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::{Engine, Visible};
+use domain::limits;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+
+pub use front::{Drain, mount};
+pub use stdio::StdioError;
+
+/// How the surface behaves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The most that a client sees; a request's headers can only narrow it.
+    pub visible: Visible,
+    /// Whether clients before 2026-07-28 get sessions over HTTP. Without them they are served one request at a time.
+    pub sessions: bool,
+    pub sessions_max: usize,
+    pub session_idle: Duration,
+    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    pub stopping: CancellationToken,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            visible: Visible::EVERYTHING,
+            sessions: true,
+            sessions_max: limits::SESSIONS_MAX,
+            session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
+            stopping: CancellationToken::new(),
+        }
+    }
+}
+
+/// Serves `/mcp` over Streamable HTTP. The router has no outer layers: who may reach it is the business of the HTTP room.
+pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (axum::Router, Drain) {
+    let shared = Arc::new(handler::Shared::new(engine, options.clone()));
+    mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
+}
+
+/// Serves one client over a pair of streams until its input ends or the server stops.
+pub async fn serve(
+    engine: Arc<dyn Engine>,
+    options: &Options,
+    input: impl AsyncRead + Send + Unpin + 'static,
+    output: impl AsyncWrite + Send + Unpin + 'static,
+) -> Result<(), StdioError> {
+    stdio::serve(engine, options, input, output).await
+}
+
+/// Serves one client over this process's standard input and output.
+pub async fn serve_stdio(engine: Arc<dyn Engine>, options: &Options) -> Result<(), StdioError> {
+    let (input, output) = rmcp::transport::io::stdio_pipes();
+    serve(engine, options, input, output).await
+}
+
+/// The tools as clients see them in `tools/list`, by name: what the snapshots hold.
+pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
+    answer::tools(engine.catalogue())
+        .into_iter()
+        .map(|tool| {
+            (
+                tool.name.to_string(),
+                serde_json::to_value(tool).expect("a tool is plain JSON"),
+            )
+        })
+        .collect()
+}

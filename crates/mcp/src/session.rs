@@ -1,0 +1,114 @@
+//! Sessions of clients before 2026-07-28: rmcp's own, with a cap, and each bound to the principal that opened it.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+use std::time::Duration;
+
+use app::Principal;
+use futures::Stream;
+use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
+use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+
+pub(crate) struct Sessions {
+    local: LocalSessionManager,
+    owners: RwLock<HashMap<SessionId, Principal>>,
+    max: usize,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SessionError {
+    #[error("all {0} sessions are taken")]
+    Full(usize),
+    #[error(transparent)]
+    Local(#[from] LocalSessionManagerError),
+}
+
+impl Sessions {
+    pub(crate) fn new(max: usize, idle: Duration) -> Self {
+        let mut local = LocalSessionManager::default();
+        local.session_config.keep_alive = Some(idle);
+        Self {
+            local,
+            owners: RwLock::default(),
+            max,
+        }
+    }
+
+    pub(crate) fn max(&self) -> usize {
+        self.max
+    }
+
+    pub(crate) async fn is_full(&self) -> bool {
+        self.local.sessions.read().await.len() >= self.max
+    }
+
+    /// Binds a session that was just opened to the one who opened it.
+    pub(crate) fn claim(&self, id: &str, principal: Principal) {
+        self.owners
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id.into(), principal);
+    }
+
+    /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.
+    pub(crate) fn belongs_to(&self, id: &str, principal: &Principal) -> bool {
+        self.owners.read().unwrap_or_else(PoisonError::into_inner).get(id) == Some(principal)
+    }
+}
+
+impl SessionManager for Sessions {
+    type Error = SessionError;
+    type Transport = <LocalSessionManager as SessionManager>::Transport;
+
+    async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
+        if self.is_full().await {
+            return Err(SessionError::Full(self.max));
+        }
+        Ok(self.local.create_session().await?)
+    }
+
+    async fn initialize_session(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<ServerJsonRpcMessage, SessionError> {
+        Ok(self.local.initialize_session(id, message).await?)
+    }
+
+    async fn has_session(&self, id: &SessionId) -> Result<bool, SessionError> {
+        Ok(self.local.has_session(id).await?)
+    }
+
+    async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
+        self.owners.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        Ok(self.local.close_session(id).await?)
+    }
+
+    async fn create_stream(
+        &self,
+        id: &SessionId,
+        message: ClientJsonRpcMessage,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        Ok(self.local.create_stream(id, message).await?)
+    }
+
+    async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionError> {
+        Ok(self.local.accept_message(id, message).await?)
+    }
+
+    async fn create_standalone_stream(
+        &self,
+        id: &SessionId,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        Ok(self.local.create_standalone_stream(id).await?)
+    }
+
+    async fn resume(
+        &self,
+        id: &SessionId,
+        last_event_id: String,
+    ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
+        Ok(self.local.resume(id, last_event_id).await?)
+    }
+}

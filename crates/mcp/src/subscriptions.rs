@@ -1,0 +1,122 @@
+//! Who is told of a change. A session before 2026-07-28 subscribes to resources one by one; a client after it keeps one
+//! `subscriptions/listen` open. Both hear of each resource once per burst of changes.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use app::{Code, Engine, Fault, News};
+use domain::limits;
+use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
+use rmcp::service::{SubscriptionContext, SubscriptionSendError};
+use rmcp::{Peer, RoleServer, ServiceError};
+use tokio::task::AbortHandle;
+use tokio_util::sync::CancellationToken;
+
+/// What one session, or one stdio client, watches. It ends with the handler that holds it.
+pub(crate) struct Watch {
+    uris: Arc<Mutex<BTreeSet<String>>>,
+    task: AbortHandle,
+}
+
+impl Watch {
+    /// Begins to pass changes on to the client.
+    pub(crate) fn start(engine: &Arc<dyn Engine>, peer: Peer<RoleServer>) -> Self {
+        let uris = Arc::new(Mutex::new(BTreeSet::new()));
+        let mut changes = engine.changes();
+        let watched = Arc::clone(&uris);
+        let task = tokio::spawn(async move {
+            while let Some(news) = changes.next().await {
+                let updated = lock(&watched)
+                    .iter()
+                    .filter(|uri| news.concerns(uri))
+                    .cloned()
+                    .collect::<Vec<_>>();
+                if tell(&peer, updated, &news).await.is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            uris,
+            task: task.abort_handle(),
+        }
+    }
+
+    pub(crate) fn add(&self, uri: String) -> Result<(), Fault> {
+        let mut uris = lock(&self.uris);
+        if uris.len() >= limits::SUBSCRIPTIONS_MAX && !uris.contains(&uri) {
+            return Err(too_many());
+        }
+        uris.insert(uri);
+        Ok(())
+    }
+
+    pub(crate) fn remove(&self, uri: &str) {
+        lock(&self.uris).remove(uri);
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+    uris.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, news: &News) -> Result<(), ServiceError> {
+    for uri in updated {
+        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
+            .await?;
+    }
+    if news.concerns_list() {
+        peer.notify_resource_list_changed().await?;
+    }
+    Ok(())
+}
+
+fn too_many() -> Fault {
+    let message = format!("one client watches at most {} resources", limits::SUBSCRIPTIONS_MAX);
+    Fault::new(Code::RateLimited, message).hint("unsubscribe from some, or watch a list instead of its members")
+}
+
+/// The part of a listener's wishes that can be met: resources that exist, up to the limit, and the list of them.
+pub(crate) fn accepted(engine: &dyn Engine, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let mut accepted = SubscriptionFilter::new();
+    accepted.resources_list_changed = requested.resources_list_changed;
+    accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
+        let known = uris.iter().filter(|uri| engine.catalogue().resolve(uri).is_ok());
+        known.take(limits::SUBSCRIPTIONS_MAX).cloned().collect()
+    });
+    accepted
+}
+
+/// Tells a listener of changes until it goes, the server stops, or there is nobody left to tell of any.
+pub(crate) async fn listen(
+    engine: &dyn Engine,
+    context: SubscriptionContext,
+    stopping: &CancellationToken,
+) -> Result<(), SubscriptionSendError> {
+    let mut changes = engine.changes();
+    let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
+    for uri in &uris {
+        context.sink().notify_resource_updated(uri.clone()).await?;
+    }
+    loop {
+        let news = tokio::select! {
+            () = context.cancelled() => return Ok(()),
+            () = stopping.cancelled() => return Ok(()),
+            news = changes.next() => news,
+        };
+        let Some(news) = news else { return Ok(()) };
+        for uri in uris.iter().filter(|uri| news.concerns(uri)) {
+            context.sink().notify_resource_updated(uri.clone()).await?;
+        }
+        if news.concerns_list() && context.accepted().resources_list_changed == Some(true) {
+            context.sink().notify_resource_list_changed().await?;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The command line. Every option can also be given by an environment variable.
+
+use std::path::PathBuf;
+
+use app::Toolsets;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// One server that keeps a tabletop world for an AI game master and the people at the table.
+#[derive(Debug, Parser)]
+#[command(name = "skald", version, propagate_version = true, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub log: LogArguments,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArguments {
+    /// What goes to the log on standard error: error, warn, info, debug, or a filter by module.
+    #[arg(
+        long = "log",
+        env = "SKALD_LOG",
+        default_value = "info",
+        global = true,
+        value_name = "FILTER"
+    )]
+    pub filter: String,
+    /// How a line of the log looks.
+    #[arg(long = "log-format", env = "SKALD_LOG_FORMAT", default_value = "text", global = true)]
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve MCP over HTTP and REST, until Ctrl-C.
+    Serve(ServeArguments),
+    /// Serve one MCP client: the command that goes into its configuration.
+    Mcp(McpArguments),
+    /// Check this installation and print ready configuration for MCP clients.
+    Doctor(DoctorArguments),
+    /// Write the generated reference pages and examples.
+    #[command(hide = true)]
+    Reference(ReferenceArguments),
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub shown: ShownArguments,
+    #[command(flatten)]
+    pub door: DoorArguments,
+}
+
+/// What clients see.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ShownArguments {
+    /// The toolsets to offer: dice, campaign, lore, gate, universe, or all.
+    #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
+    pub toolsets: Toolsets,
+    /// Offer only what changes nothing.
+    #[arg(long, env = "SKALD_READ_ONLY")]
+    pub read_only: bool,
+}
+
+/// Where and for whom HTTP is served.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DoorArguments {
+    /// Where to listen for HTTP.
+    #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
+    pub http_addr: String,
+    /// Whether MCP clients before 2026-07-28 get sessions.
+    #[arg(long, env = "SKALD_SESSIONS", default_value = "on")]
+    pub sessions: Switch,
+    /// Names, beside loopback's, under which the server may be called.
+    #[arg(long, env = "SKALD_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
+    pub allowed_hosts: Vec<String>,
+    /// Origins, beside loopback's, whose web pages may call the server.
+    #[arg(long, env = "SKALD_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
+    pub allowed_origins: Vec<String>,
+}
+
+pub(crate) const DEFAULT_HTTP_ADDR: &str = "127.0.0.1:8081";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct McpArguments {
+    /// How the client talks to this process.
+    #[arg(long, env = "SKALD_TRANSPORT", default_value = "stdio")]
+    pub transport: Transport,
+    #[command(flatten)]
+    pub shown: ShownArguments,
+    #[command(flatten)]
+    pub door: DoorArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    Stdio,
+    Http,
+}
+
+impl McpArguments {
+    pub(crate) fn as_serve(&self) -> ServeArguments {
+        ServeArguments {
+            shown: self.shown.clone(),
+            door: self.door.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Where `skald serve` listens, or will.
+    #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
+    pub http_addr: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReferenceArguments {
+    /// The folder below which `docs/reference` and `examples` are written.
+    pub root: PathBuf,
+}

@@ -1,0 +1,123 @@
+//! Ready configuration for MCP clients. `skald doctor` prints it with this machine's paths; `examples/` has it with usual ones.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// A client's configuration file, once for stdio and once for HTTP.
+pub(crate) struct Client {
+    pub name: &'static str,
+    /// Where the client looks for its file.
+    pub file: &'static str,
+    /// The name of the example.
+    pub example: &'static str,
+    stdio: fn(&str) -> Value,
+    http: fn(&str) -> Value,
+    /// A command that does the same, if the client has one.
+    pub commands: fn(&str, &str) -> Vec<String>,
+}
+
+impl Client {
+    pub(crate) fn stdio(&self, binary: &Path) -> String {
+        pretty(&(self.stdio)(&binary.to_string_lossy()))
+    }
+
+    pub(crate) fn http(&self, url: &str) -> String {
+        pretty(&(self.http)(url))
+    }
+
+    /// The example's file name for HTTP.
+    pub(crate) fn http_example(&self) -> String {
+        match self.example.split_once('.') {
+            Some((stem, rest)) => format!("{stem}.http.{rest}"),
+            None => format!("{}.http", self.example),
+        }
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}")
+}
+
+fn no_commands(_: &str, _: &str) -> Vec<String> {
+    Vec::new()
+}
+
+pub(crate) const CLIENTS: [Client; 6] = [
+    Client {
+        name: "Claude Desktop",
+        file: "claude_desktop_config.json (Settings, Developer, Edit Config)",
+        example: "claude_desktop_config.json",
+        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        // Its file takes programs only; mcp-remote is one that speaks HTTP.
+        http: |url| json!({"mcpServers": {"skald": {"command": "npx", "args": ["-y", "mcp-remote", url]}}}),
+        commands: no_commands,
+    },
+    Client {
+        name: "Claude Code",
+        file: ".mcp.json in the project",
+        example: "claude-code.mcp.json",
+        stdio: |binary| json!({"mcpServers": {"skald": {"type": "stdio", "command": binary, "args": ["mcp"]}}}),
+        http: |url| json!({"mcpServers": {"skald": {"type": "http", "url": url}}}),
+        commands: |binary, url| {
+            vec![
+                format!("claude mcp add skald -- {} mcp", quoted(binary)),
+                format!("claude mcp add --transport http skald {url}"),
+            ]
+        },
+    },
+    Client {
+        name: "Cursor",
+        file: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
+        example: "cursor.mcp.json",
+        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        http: |url| json!({"mcpServers": {"skald": {"url": url}}}),
+        commands: no_commands,
+    },
+    Client {
+        name: "VS Code",
+        file: ".vscode/mcp.json in the workspace",
+        example: "vscode.mcp.json",
+        stdio: |binary| json!({"servers": {"skald": {"type": "stdio", "command": binary, "args": ["mcp"]}}}),
+        http: |url| json!({"servers": {"skald": {"type": "http", "url": url}}}),
+        commands: no_commands,
+    },
+    Client {
+        name: "OpenCode",
+        file: "opencode.jsonc in the project",
+        example: "opencode.jsonc",
+        stdio: |binary| {
+            json!({
+                "$schema": "https://opencode.ai/config.json",
+                "mcp": {"skald": {"type": "local", "command": [binary, "mcp"], "enabled": true}}
+            })
+        },
+        http: |url| {
+            json!({
+                "$schema": "https://opencode.ai/config.json",
+                "mcp": {"skald": {"type": "remote", "url": url, "enabled": true}}
+            })
+        },
+        commands: no_commands,
+    },
+    Client {
+        name: "LM Studio",
+        file: "mcp.json (Program, Install, Edit mcp.json)",
+        example: "lm-studio.mcp.json",
+        stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
+        http: |url| json!({"mcpServers": {"skald": {"url": url}}}),
+        commands: no_commands,
+    },
+];
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let is_plain = path
+        .chars()
+        .all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
+    if is_plain {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,157 @@
+//! `skald doctor`: is this installation sound, and what goes into a client's configuration.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::process::{Child, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use serde_json::{Value, json};
+
+use crate::arguments::DoctorArguments;
+use crate::clients::CLIENTS;
+use crate::output::say;
+
+/// How long a check may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode> {
+    let binary = std::env::current_exe().context("this program does not know where it is")?;
+    let binary = binary.canonicalize().unwrap_or(binary);
+    let url = format!("http://{}/mcp", arguments.http_addr);
+    configurations(&binary, &url);
+
+    let address = arguments.http_addr.clone();
+    let checks = tokio::task::spawn_blocking(move || checks(&binary, &address)).await?;
+    say("# Checks\n");
+    let mut sound = true;
+    for (name, outcome) in checks {
+        match outcome {
+            Ok(found) => say(&format!("ok    {name}: {found}")),
+            Err(error) => {
+                sound = false;
+                say(&format!("FAIL  {name}: {error:#}"));
+            }
+        }
+    }
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn configurations(binary: &Path, url: &str) {
+    say("# Configuration for MCP clients\n");
+    say("Over stdio the client starts Skald itself. Over HTTP start it first: skald serve\n");
+    for client in &CLIENTS {
+        say(&format!("## {}: {}\n", client.name, client.file));
+        for command in (client.commands)(&binary.to_string_lossy(), url) {
+            say(&format!("$ {command}"));
+        }
+        say(&format!(
+            "stdio:\n{}\nHTTP:\n{}\n",
+            client.stdio(binary),
+            client.http(url)
+        ));
+    }
+}
+
+fn checks(binary: &Path, address: &str) -> Vec<(&'static str, anyhow::Result<String>)> {
+    vec![
+        ("binary", check_binary(binary)),
+        ("store", Ok("none is needed: dice keep nothing on disk".to_owned())),
+        ("port", check_port(address)),
+        ("handshake", check_handshake(binary)),
+    ]
+}
+
+fn check_binary(binary: &Path) -> anyhow::Result<String> {
+    let metadata = binary
+        .metadata()
+        .with_context(|| format!("{} cannot be read", binary.display()))?;
+    ensure!(metadata.is_file(), "{} is not a file", binary.display());
+    Ok(format!("{}, version {}", binary.display(), env!("CARGO_PKG_VERSION")))
+}
+
+/// Free, or taken by a Skald that runs already.
+fn check_port(address: &str) -> anyhow::Result<String> {
+    let resolved = address
+        .to_socket_addrs()
+        .with_context(|| format!("{address} is not an address"))?;
+    let resolved: Vec<_> = resolved.collect();
+    if TcpListener::bind(&*resolved).is_ok() {
+        return Ok(format!("{address} is free for skald serve"));
+    }
+    match health(address) {
+        Ok(version) => Ok(format!("{address} is served by Skald {version}")),
+        Err(_) => bail!("{address} is taken by another program; choose another port with --http-addr 127.0.0.1:PORT"),
+    }
+}
+
+/// The version that a running Skald tells.
+fn health(address: &str) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.take(10_000).read_to_string(&mut answer)?;
+    let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
+    let version = serde_json::from_str::<Value>(body)?["version"]
+        .as_str()
+        .map(str::to_owned);
+    version.context("no version in the answer")
+}
+
+/// Starts this binary as a client would and counts the tools that it offers.
+fn check_handshake(binary: &Path) -> anyhow::Result<String> {
+    let began = Instant::now();
+    let mut child = std::process::Command::new(binary)
+        .arg("mcp")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("{} cannot be started", binary.display()))?;
+    let outcome = converse(&mut child).with_context(|| format!("no handshake with {} mcp", binary.display()));
+    // It ends with its input; if it does not, it is ended.
+    let _ = child.kill();
+    let _ = child.wait();
+    let (server, tools) = outcome?;
+    Ok(format!(
+        "{server} answered over stdio with {tools} tools in {} ms",
+        began.elapsed().as_millis()
+    ))
+}
+
+fn converse(child: &mut Child) -> anyhow::Result<(String, usize)> {
+    let mut input = child.stdin.take().context("no input")?;
+    let output = child.stdout.take().context("no output")?;
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let lines = BufReader::new(output).lines().map_while(Result::ok);
+        lines
+            .take_while(|line| sender.send(line.clone()).is_ok())
+            .for_each(drop);
+    });
+    let mut ask = |message: Value| -> anyhow::Result<Value> {
+        writeln!(input, "{message}")?;
+        let line = lines.recv_timeout(PATIENCE).context("no answer in time")?;
+        Ok(serde_json::from_str(&line)?)
+    };
+    let initialized = ask(json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "skald-doctor", "version": env!("CARGO_PKG_VERSION")}
+        }
+    }))?;
+    let server = initialized["result"]["serverInfo"]["name"]
+        .as_str()
+        .context("no server name in the answer")?;
+    let listed = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))?;
+    let tools = listed["result"]["tools"].as_array().context("no tools in the answer")?;
+    Ok((server.to_owned(), tools.len()))
+}

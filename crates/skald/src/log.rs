@@ -1,0 +1,26 @@
+//! The log on standard error. It never holds the content of a call.
+
+use std::io::IsTerminal;
+
+use tracing::Level;
+use tracing_subscriber::filter::{EnvFilter, FilterExt, filter_fn};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{Layer, Registry, fmt};
+
+use crate::arguments::{LogArguments, LogFormat};
+
+pub(crate) fn start(arguments: &LogArguments) {
+    let filter = EnvFilter::builder().parse_lossy(&arguments.filter);
+    // rmcp writes whole messages to its log, down to what was asked and answered.
+    let quiet = filter_fn(|metadata| !metadata.target().starts_with("rmcp") || *metadata.level() == Level::ERROR);
+    let filter = filter.and(quiet);
+    let lines = fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal());
+    let lines: Box<dyn Layer<Registry> + Send + Sync> = match arguments.format {
+        LogFormat::Text => lines.with_filter(filter).boxed(),
+        LogFormat::Json => lines.json().with_filter(filter).boxed(),
+    };
+    tracing_subscriber::registry().with(lines).init();
+}

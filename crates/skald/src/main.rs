@@ -1,0 +1,57 @@
+//! The binary: command line, configuration, wiring, shutdown. Nothing else.
+
+mod arguments;
+mod clients;
+mod doctor;
+mod entropy;
+mod log;
+mod output;
+mod reference;
+mod serve;
+mod stopping;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use app::{App, Engine, Local};
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command, Transport};
+use crate::entropy::OsEntropy;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    log::start(&arguments.log);
+    match run(arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            output::complain(&error);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = match arguments.command {
+        Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
+        Command::Mcp(mcp) => match mcp.transport {
+            Transport::Stdio => runtime.block_on(serve::stdio(&mcp.shown)).map(|()| ExitCode::SUCCESS),
+            Transport::Http => runtime
+                .block_on(serve::http(&mcp.as_serve()))
+                .map(|()| ExitCode::SUCCESS),
+        },
+        Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
+        Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
+    };
+    // A read of a terminal cannot be interrupted, so the thread that waits in it is left behind.
+    runtime.shutdown_background();
+    outcome
+}
+
+/// The engine of this process.
+fn engine() -> Arc<dyn Engine> {
+    Local::new(App {
+        entropy: Arc::new(OsEntropy),
+    })
+}

@@ -1,0 +1,95 @@
+//! Wiring: an engine, the surfaces, and an orderly end.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use app::Visible;
+use domain::limits;
+use http::{Allowlist, Exposition, Readiness};
+use tokio::net::{TcpListener, lookup_host};
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{DoorArguments, ServeArguments, ShownArguments, Switch};
+use crate::{engine, output, stopping};
+
+const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
+
+pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
+    let stopping = stopping::on_signal()?;
+    let listener = listen(&arguments.door.http_addr).await?;
+    let address = listener.local_addr()?;
+    let exposition = Exposition::install().map_err(anyhow::Error::from_boxed)?;
+    tokio::spawn(exposition.clone().upkeep());
+
+    let engine = engine();
+    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
+    let readiness = Readiness::default();
+    let (mcp, drain) = mcp::http(engine.clone(), &options);
+    let router = http::router(&engine, options.visible, &readiness, exposition).merge(mcp);
+    let allowlist = Allowlist {
+        hosts: arguments.door.allowed_hosts.clone(),
+        origins: arguments.door.allowed_origins.clone(),
+    };
+    output::say(&greeting(address));
+    tracing::info!(%address, "serving");
+
+    let end = async {
+        stopping.cancelled().await;
+        readiness.stop();
+        drain.finish(GRACE).await;
+    };
+    let served = http::serve(listener, router, allowlist, stopping.clone());
+    let (served, ()) = tokio::join!(served, end);
+    served.context("the HTTP server failed")?;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+pub(crate) async fn stdio(shown: &ShownArguments) -> anyhow::Result<()> {
+    let stopping = stopping::on_signal()?;
+    mcp::serve_stdio(engine(), &mcp_options(shown, None, stopping)).await?;
+    Ok(())
+}
+
+fn mcp_options(shown: &ShownArguments, door: Option<&DoorArguments>, stopping: CancellationToken) -> mcp::Options {
+    mcp::Options {
+        visible: Visible {
+            toolsets: shown.toolsets,
+            read_only: shown.read_only,
+        },
+        sessions: door.is_none_or(|door| door.sessions == Switch::On),
+        stopping,
+        ..mcp::Options::default()
+    }
+}
+
+/// Binds to loopback. Anywhere else, anybody could be the game master.
+async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+    let addresses: Vec<SocketAddr> = lookup_host(address)
+        .await
+        .with_context(|| format!("{address:?} is not an address to listen on; try 127.0.0.1:8081"))?
+        .collect();
+    if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+        bail!(
+            "refusing to listen on {open}: there is no authentication yet, so whoever reaches it would be the game master. \
+             Listen on 127.0.0.1 and put a proxy that authenticates before it"
+        );
+    }
+    TcpListener::bind(&*addresses).await.with_context(|| {
+        format!("cannot listen on {address}; if the port is taken, choose another with --http-addr 127.0.0.1:PORT")
+    })
+}
+
+fn greeting(address: SocketAddr) -> String {
+    format!(
+        "Skald {version} is ready.\n\n  \
+         MCP      http://{address}/mcp\n  \
+         REST     http://{address}/api/v1/openapi.json\n  \
+         health   http://{address}/health  /ready  /metrics\n\n\
+         Connect a client, for example:\n  \
+         claude mcp add --transport http skald http://{address}/mcp\n\
+         `skald doctor` prints the configuration of this and other clients. Ctrl-C stops.",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}
