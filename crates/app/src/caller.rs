@@ -18,8 +18,6 @@ pub enum Principal {
 
 impl Caller {
     pub fn owner() -> Self {
-        Self {
-            principal: Principal::Owner,
-        }
+        Self { principal: Principal::Owner }
     }
 }

@@ -23,25 +23,12 @@ impl Catalogue {
     /// # Panics
     /// If two operations share a name, or a resource reads through an operation that is not there.
     pub fn new(operations: Vec<Entry>, resources: Vec<Resource>, prompts: Vec<PromptEntry>) -> Self {
-        let positions: HashMap<_, _> = operations
-            .iter()
-            .enumerate()
-            .map(|(at, entry)| (entry.name, at))
-            .collect();
+        let positions: HashMap<_, _> = operations.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
         assert_eq!(positions.len(), operations.len(), "two operations share a name");
         for resource in &resources {
-            assert!(
-                positions.contains_key(resource.operation),
-                "{} reads through no operation",
-                resource.uri
-            );
+            assert!(positions.contains_key(resource.operation), "{} reads through no operation", resource.uri);
         }
-        Self {
-            operations,
-            resources,
-            prompts,
-            positions,
-        }
+        Self { operations, resources, prompts, positions }
     }
 
     pub fn operations(&self) -> &[Entry] {

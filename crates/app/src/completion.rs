@@ -43,17 +43,13 @@ fn arguments<'a>(catalogue: &'a Catalogue, target: &CompletionTarget) -> Result<
     match target {
         CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| &prompt.full_arguments),
         CompletionTarget::Resource(uri) => {
-            let resource = catalogue
-                .resources()
-                .iter()
-                .find(|resource| resource.uri == uri)
-                .ok_or_else(|| {
-                    let known = catalogue.resources().iter().filter(|resource| resource.is_template());
-                    let known: Vec<&str> = known.map(|resource| resource.uri).collect();
-                    Fault::new(Code::InvalidParams, format!("there is no resource template {uri:?}"))
-                        .hint(format!("known: {}", known.join(", ")))
-                        .allowed(known)
-                })?;
+            let resource = catalogue.resources().iter().find(|resource| resource.uri == uri).ok_or_else(|| {
+                let known = catalogue.resources().iter().filter(|resource| resource.is_template());
+                let known: Vec<&str> = known.map(|resource| resource.uri).collect();
+                Fault::new(Code::InvalidParams, format!("there is no resource template {uri:?}"))
+                    .hint(format!("known: {}", known.join(", ")))
+                    .allowed(known)
+            })?;
             catalogue.operation(resource.operation).map(|entry| &entry.full_input)
         }
     }

@@ -63,13 +63,8 @@ pub trait Engine: Send + Sync + 'static {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let answer = self
-                .call(caller, entry.name, from_text(&entry.full_input, fields), work)
-                .await?;
-            Ok(Contents {
-                mime_type: resource.mime_type,
-                text: resource.text(answer),
-            })
+            let answer = self.call(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
+            Ok(Contents { mime_type: resource.mime_type, text: resource.text(answer) })
         })
     }
 }
@@ -94,12 +89,7 @@ impl Local {
             .iter()
             .map(|entry| metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => "ok"))
             .collect();
-        Arc::new(Self {
-            app,
-            catalogue,
-            answered,
-            changes: broadcast::channel(CHANGES_KEPT).0,
-        })
+        Arc::new(Self { app, catalogue, answered, changes: broadcast::channel(CHANGES_KEPT).0 })
     }
 
     /// Tells all watchers.
@@ -110,10 +100,7 @@ impl Local {
 
     async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Value, Fault> {
         if !entry.allowed.admits(caller) {
-            return Err(Fault::new(
-                Code::Forbidden,
-                format!("{} is for {}", entry.name, entry.allowed.words()),
-            ));
+            return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.words())));
         }
         let run = self.fenced(entry.call(&self.app, caller, input));
         tokio::select! {
@@ -128,10 +115,7 @@ impl Local {
         AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| {
             let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
             let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(Fault::internal(
-                words.unwrap_or_else(|| "a panic".to_owned()),
-                self.app.request_id(),
-            ))
+            Err(Fault::internal(words.unwrap_or_else(|| "a panic".to_owned()), self.app.request_id()))
         })
     }
 

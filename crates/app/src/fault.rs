@@ -146,11 +146,8 @@ impl Fault {
     }
 
     pub fn internal(cause: impl fmt::Display, request_id: String) -> Self {
-        let mut fault = Self::new(
-            Code::InternalError,
-            format!("the server failed on this request ({request_id})"),
-        )
-        .hint("try again; if it stays, report the request id, which stands in the server's log");
+        let mut fault = Self::new(Code::InternalError, format!("the server failed on this request ({request_id})"))
+            .hint("try again; if it stays, report the request id, which stands in the server's log");
         fault.body.request_id = Some(request_id);
         fault.cause = Some(cause.to_string().into());
         fault

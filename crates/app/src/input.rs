@@ -11,11 +11,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.len() > limits::BODY_BYTES_MAX {
         return Err(Fault::new(
             Code::TooLarge,
-            format!(
-                "the body has {} bytes, at most {} are read",
-                bytes.len(),
-                limits::BODY_BYTES_MAX
-            ),
+            format!("the body has {} bytes, at most {} are read", bytes.len(), limits::BODY_BYTES_MAX),
         ));
     }
     if depth(bytes) > limits::JSON_DEPTH_MAX {
@@ -53,26 +49,16 @@ pub fn depth(bytes: &[u8]) -> usize {
 /// Fields that came as text (a query string, a URI, a prompt's arguments), typed as the schema says.
 /// Text that does not fit stays text, so that the error can name it.
 pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
-    let kinds = |field: &str| {
-        full.pointer(&format!("/properties/{field}/type"))
-            .cloned()
-            .unwrap_or_default()
-    };
+    let kinds = |field: &str| full.pointer(&format!("/properties/{field}/type")).cloned().unwrap_or_default();
     let is =
         |kind: &Value, name: &str| kind == name || kind.as_array().is_some_and(|kinds| kinds.iter().any(|k| k == name));
     let typed = |field: &str, text: &str| {
         let kind = kinds(field);
-        let parsed = ["integer", "number", "boolean", "object", "array"]
-            .iter()
-            .any(|name| is(&kind, name));
+        let parsed = ["integer", "number", "boolean", "object", "array"].iter().any(|name| is(&kind, name));
         let parsed = parsed.then(|| serde_json::from_str(text).ok()).flatten();
         parsed.unwrap_or_else(|| Value::from(text))
     };
-    fields
-        .into_iter()
-        .map(|(field, text)| (field.to_owned(), typed(field, text)))
-        .collect::<Map<_, _>>()
-        .into()
+    fields.into_iter().map(|(field, text)| (field.to_owned(), typed(field, text))).collect::<Map<_, _>>().into()
 }
 
 /// The happy path reads the JSON once and pays nothing for explanations.
@@ -89,18 +75,13 @@ fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(_) => Fault::new(Code::InvalidParams, "the input does not fit"),
         Err(error) => {
-            let pointer = error
-                .path()
-                .iter()
-                .fold(String::new(), |pointer, segment| match segment {
-                    serde_path_to_error::Segment::Seq { index } => format!("{pointer}/{index}"),
-                    serde_path_to_error::Segment::Map { key } => format!("{pointer}/{key}"),
-                    _ => pointer,
-                });
+            let pointer = error.path().iter().fold(String::new(), |pointer, segment| match segment {
+                serde_path_to_error::Segment::Seq { index } => format!("{pointer}/{index}"),
+                serde_path_to_error::Segment::Map { key } => format!("{pointer}/{key}"),
+                _ => pointer,
+            });
             let fault = Fault::new(Code::InvalidParams, format!("{}: {}", name(&pointer), error.inner())).at(&pointer);
-            value
-                .pointer(&pointer)
-                .map_or(fault.clone(), |value| fault.value(value))
+            value.pointer(&pointer).map_or(fault.clone(), |value| fault.value(value))
         }
     }
 }
@@ -116,30 +97,34 @@ impl Walk<'_> {
             return self.find(self.root.pointer(reference.trim_start_matches('#'))?, value, at);
         }
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
-            // An optional field: the branch beside null says what is wanted.
-            let wanted = branches
-                .iter()
-                .find(|branch| branch.get("type").is_none_or(|kind| kind != "null"))?;
-            return if value.is_null() {
-                None
-            } else {
-                self.find(wanted, value, at)
-            };
+            return self.find_in_branches(branches, value, at);
         }
-        kind(schema, value, at)
-            .or_else(|| words(schema, value, at))
-            .or_else(|| bounds(schema, value, at))
-            .or_else(|| match value {
+        kind(schema, value, at).or_else(|| words(schema, value, at)).or_else(|| bounds(schema, value, at)).or_else(
+            || match value {
                 Value::Object(fields) => self.fields(schema, fields, at),
                 Value::Array(items) => {
                     let schema = schema.get("items")?;
-                    items
-                        .iter()
-                        .enumerate()
-                        .find_map(|(index, item)| self.find(schema, item, &format!("{at}/{index}")))
+                    items.iter().enumerate().find_map(|(index, item)| self.find(schema, item, &format!("{at}/{index}")))
                 }
                 _ => None,
-            })
+            },
+        )
+    }
+
+    /// A value fits if it fits one branch. Where only one branch beside null is left, that one says what is wrong.
+    fn find_in_branches(&self, branches: &[Value], value: &Value, at: &str) -> Option<Fault> {
+        let mut faults = Vec::new();
+        for branch in branches {
+            faults.push((branch, self.find(branch, value, at)?));
+        }
+        let is_null = |branch: &Value| branch.get("type").is_some_and(|kind| kind == "null");
+        faults.retain(|(branch, _)| !is_null(branch));
+        if faults.len() == 1 {
+            return faults.pop().map(|(_, fault)| fault);
+        }
+        let wanted: Vec<&str> = faults.iter().filter_map(|(branch, _)| branch.get("type")?.as_str()).collect();
+        let expected = format!("expected {}", wanted.join(" or "));
+        Some(misfit(&Value::Null, value, at, &expected).allowed(wanted))
     }
 
     fn fields(&self, schema: &Value, fields: &Map<String, Value>, at: &str) -> Option<Fault> {
@@ -157,29 +142,16 @@ impl Walk<'_> {
             .allowed(allowed);
             return Some(fault);
         }
-        let required = schema
-            .get("required")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str);
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for field in required {
             if !fields.contains_key(field) {
-                let about = known
-                    .get(field)
-                    .and_then(|property| property.get("description"))
-                    .and_then(Value::as_str);
-                let fault = Fault::new(Code::InvalidParams, format!("{field} is required")).at(format!("{at}/{field}"));
-                return Some(fault.hint(format!(
-                    "send {field}: {}",
-                    about.unwrap_or("see the tool's input schema")
-                )));
+                let schema = known.get(field).unwrap_or(&Value::Null);
+                let fault = Fault::new(Code::InvalidParams, format!("{field} is required"));
+                return Some(fault.at(format!("{at}/{field}")).hint(about(schema, field)));
             }
         }
         fields.iter().find_map(|(field, value)| {
-            known
-                .get(field)
-                .and_then(|schema| self.find(schema, value, &format!("{at}/{}", escape(field))))
+            known.get(field).and_then(|schema| self.find(schema, value, &format!("{at}/{}", escape(field))))
         })
     }
 }
@@ -203,37 +175,19 @@ fn kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     if fits {
         return None;
     }
-    let wanted: Vec<String> = wanted
-        .into_iter()
-        .filter(|kind| *kind != "null")
-        .map(str::to_owned)
-        .collect();
-    let message = format!("{} is {}, expected {}", name(at), shown(value), wanted.join(" or "));
-    Some(
-        Fault::new(Code::InvalidParams, message)
-            .at(at)
-            .value(value)
-            .allowed(wanted),
-    )
+    let wanted: Vec<String> = wanted.into_iter().filter(|kind| *kind != "null").map(str::to_owned).collect();
+    let expected = format!("expected {}", wanted.join(" or "));
+    Some(misfit(schema, value, at, &expected).allowed(wanted))
 }
 
 fn words(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     let given = value.as_str()?;
-    let allowed: Vec<&str> = schema
-        .get("enum")?
-        .as_array()?
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let allowed: Vec<&str> = schema.get("enum")?.as_array()?.iter().filter_map(Value::as_str).collect();
     if allowed.iter().any(|word| word.eq_ignore_ascii_case(given.trim())) {
         return None;
     }
-    let message = format!("{} is {}, allowed: {}", name(at), shown(value), allowed.join(", "));
-    let fault = Fault::new(Code::InvalidParams, message)
-        .at(at)
-        .value(value)
-        .hint(suggest(given, &allowed));
-    Some(fault.allowed(allowed))
+    let fault = misfit(schema, value, at, &format!("allowed: {}", allowed.join(", ")));
+    Some(fault.hint(suggest(given, &allowed)).allowed(allowed))
 }
 
 fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
@@ -254,13 +208,13 @@ fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         (Some(low), None) => format!("{low} or more"),
         (None, high) => format!("at most {}", high.unwrap_or_default()),
     };
-    let message = format!("{} is {value}, allowed: {range}", name(at));
-    Some(
-        Fault::new(Code::InvalidParams, message)
-            .at(at)
-            .value(value)
-            .allowed([range]),
-    )
+    Some(misfit(schema, value, at, &format!("allowed: {range}")).allowed([range]))
+}
+
+/// A value that is not what its field wants.
+fn misfit(schema: &Value, value: &Value, at: &str, wanted: &str) -> Fault {
+    let message = format!("{} is {}, {wanted}", name(at), shown(value));
+    Fault::new(Code::InvalidParams, message).at(at).value(value).hint(about(schema, name(at)))
 }
 
 fn name(pointer: &str) -> &str {
@@ -269,6 +223,14 @@ fn name(pointer: &str) -> &str {
 
 fn escape(field: &str) -> String {
     field.replace('~', "~0").replace('/', "~1")
+}
+
+/// What a field is for, as its schema says.
+fn about(schema: &Value, field: &str) -> String {
+    match schema.get("description").and_then(Value::as_str) {
+        Some(about) => format!("{field}: {about}"),
+        None => "the input schema says what goes here".to_owned(),
+    }
 }
 
 /// A value as an error repeats it: whole if it is short.

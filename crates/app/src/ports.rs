@@ -16,13 +16,9 @@ impl App {
     /// A short random name for one request, for the answer and for the log.
     pub(crate) fn request_id(&self) -> String {
         use std::fmt::Write;
-        self.entropy
-            .bytes()
-            .iter()
-            .take(8)
-            .fold(String::from("req_"), |mut id, byte| {
-                write!(id, "{byte:02x}").expect("writing to a string does not fail");
-                id
-            })
+        self.entropy.bytes().iter().take(8).fold(String::from("req_"), |mut id, byte| {
+            write!(id, "{byte:02x}").expect("writing to a string does not fail");
+            id
+        })
     }
 }

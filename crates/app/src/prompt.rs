@@ -73,24 +73,15 @@ impl PromptEntry {
 }
 
 fn arguments(full: &Value) -> Vec<PromptArgument> {
-    let required: Vec<&str> = full
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
+    let required: Vec<&str> =
+        full.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     full.get("properties")
         .and_then(Value::as_object)
         .into_iter()
         .flatten()
         .map(|(name, property)| PromptArgument {
             name: name.clone(),
-            summary: property
-                .get("description")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
+            summary: property.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
             required: required.contains(&name.as_str()),
         })
         .collect()

@@ -49,11 +49,7 @@ fn smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
     };
     let (inlined, shared) = (root(true), root(false));
     let size = |object: &Map<String, Value>| serde_json::to_string(object).map_or(usize::MAX, |text| text.len());
-    if size(&shared) * 5 < size(&inlined) * 4 {
-        shared
-    } else {
-        inlined
-    }
+    if size(&shared) * 5 < size(&inlined) * 4 { shared } else { inlined }
 }
 
 /// Takes away what a reader of the schema does not need.
@@ -82,10 +78,7 @@ impl Transform for Slim {
 fn drop_width(object: &mut Map<String, Value>) {
     const WIDTHS: [f64; 6] = [0.0, 255.0, 65_535.0, 4_294_967_295.0, -2_147_483_648.0, 2_147_483_647.0];
     for key in ["minimum", "maximum"] {
-        let is_width = object
-            .get(key)
-            .and_then(Value::as_f64)
-            .is_some_and(|bound| WIDTHS.contains(&bound));
+        let is_width = object.get(key).and_then(Value::as_f64).is_some_and(|bound| WIDTHS.contains(&bound));
         if is_width {
             object.remove(key);
         }
@@ -122,11 +115,7 @@ fn drop_null(object: &mut Map<String, Value>) {
 
 /// An output field that may be left out is left out, and never null.
 fn drop_null_of_omitted(object: &mut Map<String, Value>) {
-    let required = object
-        .get("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
+    let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let Some(Value::Object(properties)) = object.get_mut("properties") else {
         return;
     };

@@ -49,22 +49,19 @@ impl FromStr for Toolsets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.split(',')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-            .try_fold(Self(0), |set, name| {
-                if name.eq_ignore_ascii_case("all") {
-                    return Ok(Self::ALL);
-                }
-                Toolset::ALL
-                    .into_iter()
-                    .find(|toolset| toolset.name().eq_ignore_ascii_case(name))
-                    .map(|toolset| Self(set.0 | 1 << toolset as u8))
-                    .ok_or_else(|| {
-                        let allowed = Toolset::ALL.map(Toolset::name).join(", ");
-                        format!("unknown toolset {name:?}, allowed: {allowed}, all")
-                    })
-            })
+        text.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(Self(0), |set, name| {
+            if name.eq_ignore_ascii_case("all") {
+                return Ok(Self::ALL);
+            }
+            Toolset::ALL
+                .into_iter()
+                .find(|toolset| toolset.name().eq_ignore_ascii_case(name))
+                .map(|toolset| Self(set.0 | 1 << toolset as u8))
+                .ok_or_else(|| {
+                    let allowed = Toolset::ALL.map(Toolset::name).join(", ");
+                    format!("unknown toolset {name:?}, allowed: {allowed}, all")
+                })
+        })
     }
 }
 
@@ -76,10 +73,7 @@ pub struct Visible {
 }
 
 impl Visible {
-    pub const EVERYTHING: Self = Self {
-        toolsets: Toolsets::ALL,
-        read_only: false,
-    };
+    pub const EVERYTHING: Self = Self { toolsets: Toolsets::ALL, read_only: false };
 
     pub fn admits(self, entry: &Entry) -> bool {
         self.toolsets.contains(entry.toolset) && !(self.read_only && entry.kind == Kind::Command)

@@ -35,26 +35,14 @@ const fn limit(what: &'static str, value: u64, unit: &'static str) -> Limit {
 
 /// The limits in the order of the reference page.
 pub const ALL: &[Limit] = &[
-    limit(
-        "dice specifications in one call",
-        DICE_SPECS_MAX as u64,
-        "specifications",
-    ),
+    limit("dice specifications in one call", DICE_SPECS_MAX as u64, "specifications"),
     limit("dice rolled by one call", DICE_MAX as u64, "dice"),
     limit("sides of one die", DIE_SIDES_MAX as u64, "sides"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
     limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
     limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),
-    limit(
-        "resources watched by one subscriber",
-        SUBSCRIPTIONS_MAX as u64,
-        "resources",
-    ),
+    limit("resources watched by one subscriber", SUBSCRIPTIONS_MAX as u64, "resources"),
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
-    limit(
-        "time a stopping server gives to begun answers",
-        SHUTDOWN_GRACE_SECONDS,
-        "seconds",
-    ),
+    limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];

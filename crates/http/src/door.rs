@@ -38,10 +38,7 @@ impl Allowlist {
             None => uri.authority().map(Authority::as_str),
         };
         if !host.is_some_and(|host| self.takes_host(host)) {
-            let message = format!(
-                "the host {:?} is not one of this server's names",
-                host.unwrap_or_default()
-            );
+            let message = format!("the host {:?} is not one of this server's names", host.unwrap_or_default());
             let hint = "use 127.0.0.1 or localhost, or start the server with --allowed-hosts";
             return Err(Fault::new(Code::Forbidden, message).hint(hint));
         }
@@ -65,14 +62,9 @@ impl Allowlist {
     }
 
     fn takes_origin(&self, origin: &str) -> bool {
-        let local = origin
-            .strip_prefix("http://")
-            .or_else(|| origin.strip_prefix("https://"));
+        let local = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         local.is_some_and(|host| is_loopback(name_of(host)))
-            || self
-                .origins
-                .iter()
-                .any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
+            || self.origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
     }
 }
 
@@ -80,20 +72,14 @@ impl Allowlist {
 fn name_of(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) && !port.is_empty() => {
-            if name.contains(':') && !name.starts_with('[') {
-                host
-            } else {
-                name
-            }
+            if name.contains(':') && !name.starts_with('[') { host } else { name }
         }
         _ => host,
     }
 }
 
 fn is_loopback(name: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"]
-        .iter()
-        .any(|loopback| loopback.eq_ignore_ascii_case(name))
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(|loopback| loopback.eq_ignore_ascii_case(name))
 }
 
 /// The outermost service. It neither boxes nor reads: a request costs two header look-ups and two clock readings here.
@@ -118,10 +104,7 @@ impl<S> Door<S> {
             rest: Meter::of(Surface::Rest),
             other: Meter::of(Surface::Other),
         };
-        Self {
-            inner,
-            shared: Arc::new(shared),
-        }
+        Self { inner, shared: Arc::new(shared) }
     }
 }
 
@@ -151,19 +134,10 @@ where
         let began = Instant::now();
         let surface = Surface::of(request.uri().path());
         let step = match self.shared.allowlist.check(request.uri(), request.headers()) {
-            Ok(()) => Step::Inside {
-                answer: self.inner.call(request),
-            },
-            Err(fault) => Step::Refused {
-                response: Some(fault::response(&fault)),
-            },
+            Ok(()) => Step::Inside { answer: self.inner.call(request) },
+            Err(fault) => Step::Refused { response: Some(fault::response(&fault)) },
         };
-        Passing {
-            step,
-            began,
-            surface,
-            shared: Arc::clone(&self.shared),
-        }
+        Passing { step, began, surface, shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -194,9 +168,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
             StepProjection::Inside { answer } => std::task::ready!(answer.poll(context))?,
             StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
         };
-        this.shared
-            .meter(*this.surface)
-            .answered(response.status(), this.began.elapsed());
+        this.shared.meter(*this.surface).answered(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
     }
 }
@@ -243,12 +215,7 @@ mod tests {
     #[test]
     fn origins() {
         let taken = |origin| allowlist().takes_origin(origin);
-        for origin in [
-            "http://localhost:3000",
-            "https://127.0.0.1",
-            "http://[::1]:5173",
-            "https://table.example",
-        ] {
+        for origin in ["http://localhost:3000", "https://127.0.0.1", "http://[::1]:5173", "https://table.example"] {
             assert!(taken(origin), "{origin} is refused");
         }
         for origin in [

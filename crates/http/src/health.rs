@@ -28,15 +28,8 @@ impl Readiness {
     }
 
     pub(crate) fn answer(&self) -> impl IntoResponse + use<> {
-        let (status, word) = if self.is_ready() {
-            (StatusCode::OK, "ready")
-        } else {
-            (StatusCode::SERVICE_UNAVAILABLE, "stopping")
-        };
-        (
-            status,
-            [(CONTENT_TYPE, "application/json")],
-            format!("{{\"status\":\"{word}\"}}"),
-        )
+        let (status, word) =
+            if self.is_ready() { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "stopping") };
+        (status, [(CONTENT_TYPE, "application/json")], format!("{{\"status\":\"{word}\"}}"))
     }
 }

@@ -22,10 +22,7 @@ impl Exposition {
         let handle = recorder.handle();
         metrics::set_global_recorder(recorder)?;
         metrics::describe_counter!("skald_operations_total", "Operations called, by name and outcome.");
-        metrics::describe_counter!(
-            "skald_http_requests_total",
-            "HTTP requests, by surface and status class."
-        );
+        metrics::describe_counter!("skald_http_requests_total", "HTTP requests, by surface and status class.");
         metrics::describe_histogram!("skald_http_request_seconds", "Time until the answer began, by surface.");
         Ok(Self(handle))
     }

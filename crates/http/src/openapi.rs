@@ -9,9 +9,7 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
         paths.insert(format!("/api/v1/{}", entry.name), json!({"post": by_body(entry)}));
         for route in entry.routes {
-            let path = paths
-                .entry(format!("/api/v1{}", route.path))
-                .or_insert_with(|| json!({}));
+            let path = paths.entry(format!("/api/v1{}", route.path)).or_insert_with(|| json!({}));
             path[verb(route.verb)] = by_fields(entry, *route);
         }
     }
@@ -63,18 +61,8 @@ fn by_body(entry: &Entry) -> Value {
 }
 
 fn by_fields(entry: &Entry, route: Route) -> Value {
-    let required = entry
-        .input
-        .get("required")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let properties = entry
-        .input
-        .get("properties")
-        .and_then(Value::as_object)
-        .cloned()
-        .unwrap_or_default();
+    let required = entry.input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let properties = entry.input.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
     let parameters: Vec<Value> = properties
         .iter()
         .map(|(name, schema)| {

@@ -18,12 +18,9 @@ use crate::{Exposition, Readiness, fault, openapi};
 
 /// Every route of this room.
 pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness, exposition: Exposition) -> Router {
-    let rest = engine
-        .catalogue()
-        .operations()
-        .iter()
-        .filter(|entry| visible.admits(entry))
-        .fold(Router::new(), |router, entry| {
+    let rest = engine.catalogue().operations().iter().filter(|entry| visible.admits(entry)).fold(
+        Router::new(),
+        |router, entry| {
             let name = entry.name;
             let router = router.route(
                 &format!("/api/v1/{name}"),
@@ -32,7 +29,8 @@ pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness,
             entry.routes.iter().fold(router, |router, route| {
                 router.route(&format!("/api/v1{}", route.path), by_fields(name, route.verb))
             })
-        });
+        },
+    );
     let document = openapi::document(engine.catalogue(), visible).to_string();
     let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
     rest.route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
@@ -96,19 +94,11 @@ async fn read(request: Request) -> Result<Value, Fault> {
             Fault::new(Code::InvalidParams, "the body could not be read")
         }
     })?;
-    if body.trim_ascii().is_empty() {
-        Ok(json!({}))
-    } else {
-        parse_json(&body)
-    }
+    if body.trim_ascii().is_empty() { Ok(json!({})) } else { parse_json(&body) }
 }
 
 fn caller(request: &Request) -> Caller {
-    request
-        .extensions()
-        .get::<Caller>()
-        .cloned()
-        .unwrap_or_else(Caller::owner)
+    request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner)
 }
 
 async fn call(engine: &dyn Engine, caller: &Caller, name: &str, input: Value) -> Response {
@@ -129,10 +119,7 @@ async fn no_route(uri: Uri) -> Response {
 }
 
 async fn no_method(method: Method, uri: Uri) -> Response {
-    let fault = Fault::new(
-        Code::InvalidParams,
-        format!("{method} is not possible at {:?}", uri.path()),
-    )
-    .hint("operations are called by POST; the allow header lists what is possible");
+    let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", uri.path()))
+        .hint("operations are called by POST; the allow header lists what is possible");
     fault::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
 }

@@ -24,7 +24,5 @@ pub async fn serve(
         }
     });
     let service = ServiceExt::into_make_service(Door::new(router, allowlist));
-    axum::serve(listener, service)
-        .with_graceful_shutdown(stopping.cancelled_owned())
-        .await
+    axum::serve(listener, service).with_graceful_shutdown(stopping.cancelled_owned()).await
 }

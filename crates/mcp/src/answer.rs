@@ -13,21 +13,13 @@ use serde_json::{Value, json};
 const ERROR_KEY: &str = "skald/error";
 
 pub(crate) fn tools(catalogue: &Catalogue) -> Vec<Tool> {
-    catalogue
-        .operations()
-        .iter()
-        .filter(|entry| entry.exposed == Exposed::Everywhere)
-        .map(tool)
-        .collect()
+    catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere).map(tool).collect()
 }
 
 fn tool(entry: &Entry) -> Tool {
     let is_read = entry.kind == Kind::Read;
-    let annotations = ToolAnnotations::new()
-        .read_only(is_read)
-        .destructive(false)
-        .idempotent(is_read)
-        .open_world(false);
+    let annotations =
+        ToolAnnotations::new().read_only(is_read).destructive(false).idempotent(is_read).open_world(false);
     Tool::new(entry.name, entry.summary, entry.input.clone())
         .with_title(entry.title)
         .with_raw_output_schema(entry.output.clone())
@@ -48,10 +40,7 @@ fn failed(fault: &Fault) -> CallToolResult {
         ContentBlock::text(fault.to_string()),
         ContentBlock::text(fault.envelope().to_string()),
     ]);
-    result.meta = Some(MetaObject(JsonObject::from_iter([(
-        ERROR_KEY.to_owned(),
-        json!(fault.body()),
-    )])));
+    result.meta = Some(MetaObject(JsonObject::from_iter([(ERROR_KEY.to_owned(), json!(fault.body()))])));
     result
 }
 
@@ -81,9 +70,7 @@ pub(crate) fn template(resource: &app::Resource) -> ResourceTemplate {
 }
 
 pub(crate) fn contents(uri: String, contents: Contents) -> ReadResourceResult {
-    ReadResourceResult::new(vec![
-        ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type),
-    ])
+    ReadResourceResult::new(vec![ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type)])
 }
 
 pub(crate) fn prompt(entry: &PromptEntry) -> Prompt {

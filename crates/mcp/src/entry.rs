@@ -32,11 +32,7 @@ pub(crate) struct Refused {
 
 impl Refused {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            id: Value::Null,
-        }
+        Self { code, message: message.into(), id: Value::Null }
     }
 
     pub(crate) fn to_json(&self) -> Vec<u8> {
@@ -45,9 +41,7 @@ impl Refused {
 }
 
 pub(crate) fn error_json(code: i32, message: &str, id: &Value) -> Vec<u8> {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
-        .to_string()
-        .into_bytes()
+    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string().into_bytes()
 }
 
 /// Checks the nesting and repairs the handshake. A message that needs nothing is neither parsed nor copied.
@@ -56,10 +50,7 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
         let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
         return Err(Refused::new(INVALID_REQUEST, message));
     }
-    let as_it_is = Admitted {
-        bytes: Cow::Borrowed(bytes),
-        is_initialize: false,
-    };
+    let as_it_is = Admitted { bytes: Cow::Borrowed(bytes), is_initialize: false };
     if memmem::find(bytes, b"\"initialize").is_none() {
         return Ok(as_it_is);
     }
@@ -69,22 +60,13 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
     match message.get("method").and_then(Value::as_str) {
         Some("initialized") if !message.contains_key("id") => {
             message.insert("method".to_owned(), "notifications/initialized".into());
-            Ok(Admitted {
-                bytes: Value::Object(message).to_string().into_bytes().into(),
-                is_initialize: false,
-            })
+            Ok(Admitted { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
         }
         Some("initialize") => {
             let repaired = repair_initialize(&mut message);
-            let bytes = if repaired {
-                Value::Object(message).to_string().into_bytes().into()
-            } else {
-                Cow::Borrowed(bytes)
-            };
-            Ok(Admitted {
-                bytes,
-                is_initialize: true,
-            })
+            let bytes =
+                if repaired { Value::Object(message).to_string().into_bytes().into() } else { Cow::Borrowed(bytes) };
+            Ok(Admitted { bytes, is_initialize: true })
         }
         _ => Ok(as_it_is),
     }
@@ -130,10 +112,7 @@ pub(crate) fn explain(bytes: &[u8]) -> Refused {
     let id = message.get("id");
     let mut refused = match id {
         Some(Value::String(_) | Value::Number(_)) | None => None,
-        Some(_) => Some(Refused::new(
-            INVALID_REQUEST,
-            "the id must be a string or a number; leave it out to notify",
-        )),
+        Some(_) => Some(Refused::new(INVALID_REQUEST, "the id must be a string or a number; leave it out to notify")),
     };
     if message.get("jsonrpc").is_none_or(|version| version != "2.0") {
         refused = refused.or_else(|| Some(Refused::new(INVALID_REQUEST, "jsonrpc must be \"2.0\"")));
@@ -143,10 +122,7 @@ pub(crate) fn explain(bytes: &[u8]) -> Refused {
     }
     let mut refused = refused.unwrap_or_else(|| {
         let method = message.get("method").and_then(Value::as_str).unwrap_or("this message");
-        Refused::new(
-            INVALID_PARAMS,
-            format!("the params of {method} do not fit the protocol"),
-        )
+        Refused::new(INVALID_PARAMS, format!("the params of {method} do not fit the protocol"))
     });
     refused.id = answerable_id(&message);
     refused

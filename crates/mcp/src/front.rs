@@ -50,10 +50,7 @@ pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &Optio
 where
     H: ServerHandler + Send + 'static,
 {
-    let drain = Drain {
-        calls: TaskTracker::new(),
-        streams: CancellationToken::new(),
-    };
+    let drain = Drain { calls: TaskTracker::new(), streams: CancellationToken::new() };
     let sessions = Arc::new(Sessions::new(options.sessions_max, options.session_idle));
     // Who may reach the server at all is checked before this room, for every route; the size is checked here.
     let config = StreamableHttpServerConfig::default()
@@ -64,11 +61,7 @@ where
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let front = Front {
-        service: Arc::new(StreamableHttpService::new(
-            move || Ok(factory()),
-            Arc::clone(&sessions),
-            config,
-        )),
+        service: Arc::new(StreamableHttpService::new(move || Ok(factory()), Arc::clone(&sessions), config)),
         sessions,
         keeps_sessions: options.sessions,
         calls: drain.calls.clone(),
@@ -88,10 +81,7 @@ impl Drain {
     pub async fn finish(&self, at_most: Duration) {
         self.calls.close();
         if tokio::time::timeout(at_most, self.calls.wait()).await.is_err() {
-            tracing::warn!(
-                calls = self.calls.len(),
-                "calls were still under way when the time to stop had passed"
-            );
+            tracing::warn!(calls = self.calls.len(), "calls were still under way when the time to stop had passed");
         }
         self.streams.cancel();
     }
@@ -174,6 +164,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
                 Err(refusal) => refusal,
             }
         } else if is_stateless || !self.keeps_sessions {
+            // There is nothing to open or to end, whatever the client would accept.
+            parts.headers.insert(ACCEPT, EVENT_STREAM);
             self.pass(parts, Bytes::new()).await
         } else {
             cookie_to_header(&mut parts.headers);
@@ -212,11 +204,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if is_initialize {
             self.open_session(&mut answer, principal);
         }
-        if wants_json && is_event_stream(&answer) {
-            collapse(answer, bytes).await
-        } else {
-            answer
-        }
+        if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
     }
 
     /// A stream to open or a session to end.
@@ -238,14 +226,9 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
 
     /// rmcp's answer; where it fails in plain text, the same failure as JSON-RPC.
     async fn pass(&self, parts: Parts, bytes: Bytes) -> Answer {
-        let is_json = parts
-            .headers
-            .get(CONTENT_TYPE)
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let answer = self
-            .service
-            .handle(Request::from_parts(parts, Full::new(bytes.clone())))
-            .await;
+        let is_json =
+            parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let answer = self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
             return answer;
         }
@@ -277,44 +260,31 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             "all {} sessions are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none",
             self.sessions.max()
         );
-        let refused = Refused {
-            id: entry::id_of(bytes),
-            ..Refused::new(SESSIONS_FULL, message)
-        };
+        let refused = Refused { id: entry::id_of(bytes), ..Refused::new(SESSIONS_FULL, message) };
         error(StatusCode::TOO_MANY_REQUESTS, &refused)
     }
 }
 
 fn is_stateless(headers: &HeaderMap) -> bool {
-    headers
-        .get(VERSION_HEADER)
-        .is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
+    headers.get(VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
 }
 
 fn principal(parts: &Parts) -> Principal {
-    parts
-        .extensions
-        .get::<Caller>()
-        .map_or(Principal::Owner, |caller| caller.principal.clone())
+    parts.extensions.get::<Caller>().map_or(Principal::Owner, |caller| caller.principal.clone())
 }
 
 /// Reads a body up to the limit.
 async fn read(body: Body) -> Result<Bytes, Answer> {
-    Limited::new(body, limits::BODY_BYTES_MAX)
-        .collect()
-        .await
-        .map(http_body_util::Collected::to_bytes)
-        .map_err(|failure| {
+    Limited::new(body, limits::BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes).map_err(
+        |failure| {
             if failure.is::<http_body_util::LengthLimitError>() {
                 let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
                 error(StatusCode::PAYLOAD_TOO_LARGE, &Refused::new(INVALID_REQUEST, message))
             } else {
-                error(
-                    StatusCode::BAD_REQUEST,
-                    &Refused::new(INVALID_REQUEST, "the body could not be read"),
-                )
+                error(StatusCode::BAD_REQUEST, &Refused::new(INVALID_REQUEST, "the body could not be read"))
             }
-        })
+        },
+    )
 }
 
 /// An `Accept` that names JSON or anything, but not the event stream beside it.
@@ -329,10 +299,7 @@ fn cookie_to_header(headers: &mut HeaderMap) {
     if headers.contains_key(SESSION_HEADER) {
         return;
     }
-    let cookies = headers
-        .get_all(COOKIE)
-        .iter()
-        .filter_map(|cookies| cookies.to_str().ok());
+    let cookies = headers.get_all(COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
     let session = cookies
         .flat_map(|cookies| cookies.split(';'))
         .find_map(|cookie| cookie.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
@@ -343,10 +310,7 @@ fn cookie_to_header(headers: &mut HeaderMap) {
 }
 
 fn is_event_stream(answer: &Answer) -> bool {
-    answer
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+    answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// The one response in an event stream, as plain JSON. Notifications on the way there are lost, as the client asked.
@@ -367,19 +331,14 @@ async fn collapse(answer: Answer, request: &[u8]) -> Answer {
     }
     let refused = Refused {
         id: entry::id_of(request),
-        ..Refused::new(
-            INTERNAL_ERROR,
-            "the server stopped before it could answer; send the request again",
-        )
+        ..Refused::new(INTERNAL_ERROR, "the server stopped before it could answer; send the request again")
     };
     error(StatusCode::SERVICE_UNAVAILABLE, &refused)
 }
 
 /// The data of an event, if it is a JSON-RPC response.
 fn response_in(event: &[u8]) -> Option<Vec<u8>> {
-    let data = event
-        .split(|byte| *byte == b'\n')
-        .filter_map(|line| line.strip_prefix(b"data:"));
+    let data = event.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data:"));
     let data = data.collect::<Vec<_>>().join(&b'\n').trim_ascii().to_vec();
     let message: Value = serde_json::from_slice(&data).ok()?;
     let is_response = message.get("id").is_some() && message.get("method").is_none();
@@ -390,11 +349,8 @@ fn response_in(event: &[u8]) -> Option<Vec<u8>> {
 async fn explain(answer: Answer, request: &[u8]) -> Answer {
     let status = answer.status();
     let allow = answer.headers().get(axum::http::header::ALLOW).cloned();
-    let text = answer
-        .into_body()
-        .collect()
-        .await
-        .map_or_else(|never| match never {}, http_body_util::Collected::to_bytes);
+    let text =
+        answer.into_body().collect().await.map_or_else(|never| match never {}, http_body_util::Collected::to_bytes);
     let text = String::from_utf8_lossy(&text).into_owned();
     let (code, message) = match status {
         StatusCode::NOT_FOUND => return session_not_found(request),
@@ -404,10 +360,9 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
                 .to_owned(),
         ),
         StatusCode::METHOD_NOT_ALLOWED => (INVALID_REQUEST, "this method has no meaning here: send POST".to_owned()),
-        StatusCode::NOT_ACCEPTABLE => (
-            INVALID_REQUEST,
-            "accept application/json and text/event-stream, or application/json alone".to_owned(),
-        ),
+        StatusCode::NOT_ACCEPTABLE => {
+            (INVALID_REQUEST, "accept application/json and text/event-stream, or application/json alone".to_owned())
+        }
         StatusCode::UNSUPPORTED_MEDIA_TYPE => (INVALID_REQUEST, "the content type must be application/json".to_owned()),
         status if status.is_server_error() => {
             tracing::error!(%status, text, "the MCP transport failed");
@@ -415,10 +370,7 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
         }
         _ => (INVALID_REQUEST, text),
     };
-    let refused = Refused {
-        id: entry::id_of(request),
-        ..Refused::new(code, message)
-    };
+    let refused = Refused { id: entry::id_of(request), ..Refused::new(code, message) };
     let mut answer = error(status, &refused);
     if let Some(allow) = allow {
         answer.headers_mut().insert(axum::http::header::ALLOW, allow);
@@ -428,10 +380,7 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
 
 fn session_not_found(request: &[u8]) -> Answer {
     let message = "there is no such session, or it has ended: send initialize for a new one";
-    let refused = Refused {
-        id: entry::id_of(request),
-        ..Refused::new(SESSION_NOT_FOUND, message)
-    };
+    let refused = Refused { id: entry::id_of(request), ..Refused::new(SESSION_NOT_FOUND, message) };
     error(StatusCode::NOT_FOUND, &refused)
 }
 

@@ -51,12 +51,7 @@ impl Shared {
         let config = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
             .with_instructions(INSTRUCTIONS);
-        Self {
-            tools: answer::tools(engine.catalogue()),
-            engine,
-            options,
-            config,
-        }
+        Self { tools: answer::tools(engine.catalogue()), engine, options, config }
     }
 }
 
@@ -70,19 +65,11 @@ pub(crate) struct Handler {
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self {
-            shared,
-            keeps,
-            watch: OnceLock::new(),
-        }
+        Self { shared, keeps, watch: OnceLock::new() }
     }
 
     pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self {
-            shared,
-            keeps: true,
-            watch: OnceLock::new(),
-        }
+        Self { shared, keeps: true, watch: OnceLock::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -96,10 +83,7 @@ impl Handler {
             return Ok(visible);
         };
         if let Some(value) = parts.headers.get(TOOLSETS_HEADER) {
-            let asked = value
-                .to_str()
-                .map_err(|_| "it is not text".to_owned())
-                .and_then(str::parse);
+            let asked = value.to_str().map_err(|_| "it is not text".to_owned()).and_then(str::parse);
             let asked = asked.map_err(|error| ErrorData::invalid_params(format!("X-MCP-Toolsets: {error}"), None))?;
             visible.toolsets = visible.toolsets.and(asked);
         }
@@ -124,16 +108,11 @@ impl Handler {
 
 fn caller(context: &RequestContext<RoleServer>) -> Caller {
     let parts = context.extensions.get::<Parts>();
-    parts
-        .and_then(|parts| parts.extensions.get::<Caller>())
-        .cloned()
-        .unwrap_or_else(Caller::owner)
+    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_else(Caller::owner)
 }
 
 fn work(context: &RequestContext<RoleServer>) -> Work {
-    Work {
-        cancelled: context.ct.clone(),
-    }
+    Work { cancelled: context.ct.clone() }
 }
 
 /// Every list fits one page, so no cursor of ours is out there.
@@ -148,11 +127,7 @@ fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 fn unknown_tool(name: &str, visible: &[&str], hidden: bool) -> ErrorData {
-    let why = if hidden {
-        "is hidden here by the toolsets or by read-only"
-    } else {
-        "is unknown"
-    };
+    let why = if hidden { "is hidden here by the toolsets or by read-only" } else { "is unknown" };
     ErrorData::invalid_params(format!("tool {name:?} {why}, allowed: {}", visible.join(", ")), None)
 }
 
@@ -192,9 +167,7 @@ impl ServerHandler for Handler {
         let catalogue = self.engine().catalogue();
         let is_visible = |tool: &&Tool| catalogue.operation(&tool.name).is_ok_and(|entry| visible.admits(entry));
         let tools = self.shared.tools.iter().filter(is_visible).cloned().collect();
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn call_tool(
@@ -204,26 +177,14 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
-        let entry = catalogue
-            .operation(&request.name)
-            .ok()
-            .filter(|entry| entry.exposed == Exposed::Everywhere);
+        let entry = catalogue.operation(&request.name).ok().filter(|entry| entry.exposed == Exposed::Everywhere);
         let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
-            let offered = catalogue
-                .operations()
-                .iter()
-                .filter(|entry| entry.exposed == Exposed::Everywhere);
-            let offered = offered
-                .filter(|entry| visible.admits(entry))
-                .map(|entry| entry.name)
-                .collect::<Vec<_>>();
+            let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
+            let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| entry.name).collect::<Vec<_>>();
             return Err(unknown_tool(&request.name, &offered, entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = self
-            .engine()
-            .call(&caller(&context), entry.name, arguments, &work(&context))
-            .await;
+        let answer = self.engine().call(&caller(&context), entry.name, arguments, &work(&context)).await;
         Ok(answer::called(answer).into())
     }
 
@@ -237,9 +198,7 @@ impl ServerHandler for Handler {
         let resources = self.engine().catalogue().resources().iter();
         let listed = resources.filter(|resource| !resource.is_template() && is_visible(resource.toolset));
         let listed = listed.map(answer::resource).collect();
-        Ok(ListResourcesResult::with_all_items(listed)
-            .with_ttl_ms(0)
-            .with_cache_scope(CacheScope::Private))
+        Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 
     async fn list_resource_templates(
@@ -272,9 +231,7 @@ impl ServerHandler for Handler {
             self.engine().read(&caller, &request.uri, &work(&context)).await
         };
         let contents = read.await.map_err(|fault| answer::protocol_error(&fault))?;
-        let result = answer::contents(request.uri, contents)
-            .with_ttl_ms(0)
-            .with_cache_scope(CacheScope::Private);
+        let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }
 
@@ -286,13 +243,8 @@ impl ServerHandler for Handler {
         only_page(params.as_ref())?;
         let is_visible = self.visible_toolset(&context)?;
         let prompts = self.engine().catalogue().prompts().iter();
-        let listed = prompts
-            .filter(|prompt| is_visible(prompt.toolset))
-            .map(answer::prompt)
-            .collect();
-        Ok(ListPromptsResult::with_all_items(listed)
-            .with_ttl_ms(LIST_TTL_MS)
-            .with_cache_scope(CacheScope::Private))
+        let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(answer::prompt).collect();
+        Ok(ListPromptsResult::with_all_items(listed).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 
     async fn get_prompt(
@@ -327,17 +279,10 @@ impl ServerHandler for Handler {
             Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
             Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
             _ => {
-                return Err(ErrorData::invalid_params(
-                    "completions are for prompts and resource templates",
-                    None,
-                ));
+                return Err(ErrorData::invalid_params("completions are for prompts and resource templates", None));
             }
         };
-        let request = CompletionRequest {
-            target,
-            argument: request.argument.name,
-            typed: request.argument.value,
-        };
+        let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
         let completion = self.engine().complete(&caller(&context), &request).await;
         let completion =
             completion.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
@@ -352,10 +297,7 @@ impl ServerHandler for Handler {
         let resolved = self.engine().catalogue().resolve(&request.uri);
         resolved.map_err(|fault| answer::protocol_error(&fault))?;
         let Some(watch) = self.watch(&context) else {
-            return Err(ErrorData::invalid_request(
-                "subscriptions need a session, and sessions are off here",
-                None,
-            ));
+            return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
         watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))
     }

@@ -75,11 +75,6 @@ pub async fn serve_stdio(engine: Arc<dyn Engine>, options: &Options) -> Result<(
 pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
     answer::tools(engine.catalogue())
         .into_iter()
-        .map(|tool| {
-            (
-                tool.name.to_string(),
-                serde_json::to_value(tool).expect("a tool is plain JSON"),
-            )
-        })
+        .map(|tool| (tool.name.to_string(), serde_json::to_value(tool).expect("a tool is plain JSON")))
         .collect()
 }

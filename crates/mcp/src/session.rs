@@ -28,11 +28,7 @@ impl Sessions {
     pub(crate) fn new(max: usize, idle: Duration) -> Self {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
-        Self {
-            local,
-            owners: RwLock::default(),
-            max,
-        }
+        Self { local, owners: RwLock::default(), max }
     }
 
     pub(crate) fn max(&self) -> usize {
@@ -45,10 +41,7 @@ impl Sessions {
 
     /// Binds a session that was just opened to the one who opened it.
     pub(crate) fn claim(&self, id: &str, principal: Principal) {
-        self.owners
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.into(), principal);
+        self.owners.write().unwrap_or_else(PoisonError::into_inner).insert(id.into(), principal);
     }
 
     /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.

@@ -36,10 +36,7 @@ pub(crate) async fn serve(
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), StdioError> {
     let ended = options.stopping.child_token();
-    let options = Options {
-        stopping: ended.clone(),
-        ..options.clone()
-    };
+    let options = Options { stopping: ended.clone(), ..options.clone() };
     let handler = Handler::over_stdio(Arc::new(Shared::new(engine, options)));
     let (sender, receiver) = mpsc::channel(OUTPUT_QUEUE);
     let writer = tokio::spawn(write_lines(output, receiver));
@@ -145,10 +142,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         async move {
             let line = serde_json::to_vec(&item)?;
             let (written, done) = oneshot::channel();
-            output
-                .send((line, Some(written)))
-                .await
-                .map_err(|_| io::ErrorKind::BrokenPipe)?;
+            output.send((line, Some(written))).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             done.await.map_err(|_| io::ErrorKind::BrokenPipe)?
         }
     }
@@ -165,13 +159,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
                 self.ended.cancel();
                 return None;
             };
-            match line.and_then(|line| {
-                if line.trim_ascii().is_empty() {
-                    Ok(None)
-                } else {
-                    self.read(&line)
-                }
-            }) {
+            match line.and_then(|line| if line.trim_ascii().is_empty() { Ok(None) } else { self.read(&line) }) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
                 Err(refused) => self.refused = Some(refused.to_json()),

@@ -26,20 +26,13 @@ impl Watch {
         let watched = Arc::clone(&uris);
         let task = tokio::spawn(async move {
             while let Some(news) = changes.next().await {
-                let updated = lock(&watched)
-                    .iter()
-                    .filter(|uri| news.concerns(uri))
-                    .cloned()
-                    .collect::<Vec<_>>();
+                let updated = lock(&watched).iter().filter(|uri| news.concerns(uri)).cloned().collect::<Vec<_>>();
                 if tell(&peer, updated, &news).await.is_err() {
                     return;
                 }
             }
         });
-        Self {
-            uris,
-            task: task.abort_handle(),
-        }
+        Self { uris, task: task.abort_handle() }
     }
 
     pub(crate) fn add(&self, uri: String) -> Result<(), Fault> {
@@ -68,8 +61,7 @@ fn lock(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<St
 
 async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, news: &News) -> Result<(), ServiceError> {
     for uri in updated {
-        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri))
-            .await?;
+        peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
     }
     if news.concerns_list() {
         peer.notify_resource_list_changed().await?;

@@ -18,13 +18,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Args)]
 pub(crate) struct LogArguments {
     /// What goes to the log on standard error: error, warn, info, debug, or a filter by module.
-    #[arg(
-        long = "log",
-        env = "SKALD_LOG",
-        default_value = "info",
-        global = true,
-        value_name = "FILTER"
-    )]
+    #[arg(long = "log", env = "SKALD_LOG", default_value = "info", global = true, value_name = "FILTER")]
     pub filter: String,
     /// How a line of the log looks.
     #[arg(long = "log-format", env = "SKALD_LOG_FORMAT", default_value = "text", global = true)]
@@ -113,10 +107,7 @@ pub(crate) enum Transport {
 
 impl McpArguments {
     pub(crate) fn as_serve(&self) -> ServeArguments {
-        ServeArguments {
-            shown: self.shown.clone(),
-            door: self.door.clone(),
-        }
+        ServeArguments { shown: self.shown.clone(), door: self.door.clone() }
     }
 }
 

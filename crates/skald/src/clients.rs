@@ -112,12 +112,6 @@ pub(crate) const CLIENTS: [Client; 6] = [
 
 /// A path as a shell takes it.
 fn quoted(path: &str) -> String {
-    let is_plain = path
-        .chars()
-        .all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
-    if is_plain {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
+    let is_plain = path.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
+    if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

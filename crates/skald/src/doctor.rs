@@ -47,11 +47,7 @@ fn configurations(binary: &Path, url: &str) {
         for command in (client.commands)(&binary.to_string_lossy(), url) {
             say(&format!("$ {command}"));
         }
-        say(&format!(
-            "stdio:\n{}\nHTTP:\n{}\n",
-            client.stdio(binary),
-            client.http(url)
-        ));
+        say(&format!("stdio:\n{}\nHTTP:\n{}\n", client.stdio(binary), client.http(url)));
     }
 }
 
@@ -65,18 +61,14 @@ fn checks(binary: &Path, address: &str) -> Vec<(&'static str, anyhow::Result<Str
 }
 
 fn check_binary(binary: &Path) -> anyhow::Result<String> {
-    let metadata = binary
-        .metadata()
-        .with_context(|| format!("{} cannot be read", binary.display()))?;
+    let metadata = binary.metadata().with_context(|| format!("{} cannot be read", binary.display()))?;
     ensure!(metadata.is_file(), "{} is not a file", binary.display());
     Ok(format!("{}, version {}", binary.display(), env!("CARGO_PKG_VERSION")))
 }
 
 /// Free, or taken by a Skald that runs already.
 fn check_port(address: &str) -> anyhow::Result<String> {
-    let resolved = address
-        .to_socket_addrs()
-        .with_context(|| format!("{address} is not an address"))?;
+    let resolved = address.to_socket_addrs().with_context(|| format!("{address} is not an address"))?;
     let resolved: Vec<_> = resolved.collect();
     if TcpListener::bind(&*resolved).is_ok() {
         return Ok(format!("{address} is free for skald serve"));
@@ -91,16 +83,11 @@ fn check_port(address: &str) -> anyhow::Result<String> {
 fn health(address: &str) -> anyhow::Result<String> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    write!(
-        stream,
-        "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    )?;
+    write!(stream, "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(10_000).read_to_string(&mut answer)?;
     let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
-    let version = serde_json::from_str::<Value>(body)?["version"]
-        .as_str()
-        .map(str::to_owned);
+    let version = serde_json::from_str::<Value>(body)?["version"].as_str().map(str::to_owned);
     version.context("no version in the answer")
 }
 
@@ -119,10 +106,7 @@ fn check_handshake(binary: &Path) -> anyhow::Result<String> {
     let _ = child.kill();
     let _ = child.wait();
     let (server, tools) = outcome?;
-    Ok(format!(
-        "{server} answered over stdio with {tools} tools in {} ms",
-        began.elapsed().as_millis()
-    ))
+    Ok(format!("{server} answered over stdio with {tools} tools in {} ms", began.elapsed().as_millis()))
 }
 
 fn converse(child: &mut Child) -> anyhow::Result<(String, usize)> {
@@ -131,9 +115,7 @@ fn converse(child: &mut Child) -> anyhow::Result<(String, usize)> {
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
-        lines
-            .take_while(|line| sender.send(line.clone()).is_ok())
-            .for_each(drop);
+        lines.take_while(|line| sender.send(line.clone()).is_ok()).for_each(drop);
     });
     let mut ask = |message: Value| -> anyhow::Result<Value> {
         writeln!(input, "{message}")?;
@@ -148,9 +130,7 @@ fn converse(child: &mut Child) -> anyhow::Result<(String, usize)> {
             "clientInfo": {"name": "skald-doctor", "version": env!("CARGO_PKG_VERSION")}
         }
     }))?;
-    let server = initialized["result"]["serverInfo"]["name"]
-        .as_str()
-        .context("no server name in the answer")?;
+    let server = initialized["result"]["serverInfo"]["name"].as_str().context("no server name in the answer")?;
     let listed = ask(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}))?;
     let tools = listed["result"]["tools"].as_array().context("no tools in the answer")?;
     Ok((server.to_owned(), tools.len()))

@@ -15,9 +15,7 @@ pub(crate) fn start(arguments: &LogArguments) {
     // rmcp writes whole messages to its log, down to what was asked and answered.
     let quiet = filter_fn(|metadata| !metadata.target().starts_with("rmcp") || *metadata.level() == Level::ERROR);
     let filter = filter.and(quiet);
-    let lines = fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal());
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match arguments.format {
         LogFormat::Text => lines.with_filter(filter).boxed(),
         LogFormat::Json => lines.json().with_filter(filter).boxed(),

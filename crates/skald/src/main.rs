@@ -37,9 +37,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
         Command::Mcp(mcp) => match mcp.transport {
             Transport::Stdio => runtime.block_on(serve::stdio(&mcp.shown)).map(|()| ExitCode::SUCCESS),
-            Transport::Http => runtime
-                .block_on(serve::http(&mcp.as_serve()))
-                .map(|()| ExitCode::SUCCESS),
+            Transport::Http => runtime.block_on(serve::http(&mcp.as_serve())).map(|()| ExitCode::SUCCESS),
         },
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
@@ -51,7 +49,5 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 /// The engine of this process.
 fn engine() -> Arc<dyn Engine> {
-    Local::new(App {
-        entropy: Arc::new(OsEntropy),
-    })
+    Local::new(App { entropy: Arc::new(OsEntropy) })
 }

@@ -18,7 +18,7 @@ const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
     let engine = engine();
     let reference = arguments.root.join("docs/reference");
-    for (path, text) in app::reference::pages(engine.catalogue()) {
+    for (path, text) in app::reference::pages(engine.catalogue(), |class| http::status(class).as_u16()) {
         put(&reference.join(path), &text)?;
     }
     let openapi = http::openapi(engine.catalogue(), Visible::EVERYTHING);
@@ -41,10 +41,7 @@ fn put(path: &Path, text: &str) -> anyhow::Result<()> {
 fn examples(folder: &Path) -> anyhow::Result<()> {
     let url = format!("http://{DEFAULT_HTTP_ADDR}/mcp");
     for client in &CLIENTS {
-        put(
-            &folder.join(client.example),
-            &format!("{}\n", client.stdio(Path::new(EXAMPLE_BINARY))),
-        )?;
+        put(&folder.join(client.example), &format!("{}\n", client.stdio(Path::new(EXAMPLE_BINARY))))?;
         put(&folder.join(client.http_example()), &format!("{}\n", client.http(&url)))?;
     }
     Ok(())
@@ -59,10 +56,7 @@ fn command_line() -> String {
         let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
     };
     section("skald", &command.render_long_help().to_string());
-    for subcommand in command
-        .get_subcommands_mut()
-        .filter(|subcommand| !subcommand.is_hide_set())
-    {
+    for subcommand in command.get_subcommands_mut().filter(|subcommand| !subcommand.is_hide_set()) {
         if subcommand.get_name() != "help" {
             let name = format!("skald {}", subcommand.get_name());
             section(&name, &subcommand.render_long_help().to_string());

@@ -27,10 +27,8 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let readiness = Readiness::default();
     let (mcp, drain) = mcp::http(engine.clone(), &options);
     let router = http::router(&engine, options.visible, &readiness, exposition).merge(mcp);
-    let allowlist = Allowlist {
-        hosts: arguments.door.allowed_hosts.clone(),
-        origins: arguments.door.allowed_origins.clone(),
-    };
+    let allowlist =
+        Allowlist { hosts: arguments.door.allowed_hosts.clone(), origins: arguments.door.allowed_origins.clone() };
     output::say(&greeting(address));
     tracing::info!(%address, "serving");
 
@@ -54,10 +52,7 @@ pub(crate) async fn stdio(shown: &ShownArguments) -> anyhow::Result<()> {
 
 fn mcp_options(shown: &ShownArguments, door: Option<&DoorArguments>, stopping: CancellationToken) -> mcp::Options {
     mcp::Options {
-        visible: Visible {
-            toolsets: shown.toolsets,
-            read_only: shown.read_only,
-        },
+        visible: Visible { toolsets: shown.toolsets, read_only: shown.read_only },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
         ..mcp::Options::default()

@@ -21,10 +21,7 @@ impl Operation for DualityRulesVersion {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route {
-        verb: Verb::Get,
-        path: "/duality/rules_version",
-    }];
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/rules_version" }];
     type Input = Nothing;
     type Output = RulesVersion;
 
@@ -96,10 +93,7 @@ impl Operation for DualityOutcome {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route {
-        verb: Verb::Get,
-        path: "/duality/outcome",
-    }];
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/outcome" }];
     type Input = DualityOutcomeInput;
     type Output = Judgement;
 
@@ -134,10 +128,7 @@ impl Operation for DualityExplain {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route {
-        verb: Verb::Get,
-        path: "/duality/explanation",
-    }];
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/explanation" }];
     type Input = DualityExplainInput;
     type Output = Explanation;
 
@@ -167,10 +158,7 @@ impl Operation for DualityProbability {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route {
-        verb: Verb::Get,
-        path: "/duality/probability",
-    }];
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/probability" }];
     type Input = DualityProbabilityInput;
     type Output = Probability;
 

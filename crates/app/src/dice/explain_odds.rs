@@ -33,14 +33,13 @@ impl Prompt for ExplainOdds {
 
     async fn render(_: &App, _: &Caller, arguments: ExplainOddsArguments) -> Result<String, Fault> {
         let odds = dice::probability(arguments.modifier, arguments.difficulty)?;
-        Ok(text(&arguments, &odds))
+        let better = dice::probability(arguments.modifier.saturating_add(1), arguments.difficulty)?;
+        Ok(text(&arguments, &odds, &better))
     }
 }
 
-fn text(arguments: &ExplainOddsArguments, odds: &Probability) -> String {
-    let ExplainOddsArguments {
-        difficulty, modifier, ..
-    } = arguments;
+fn text(arguments: &ExplainOddsArguments, odds: &Probability, better: &Probability) -> String {
+    let ExplainOddsArguments { difficulty, modifier, .. } = arguments;
     let mut text = format!(
         "A player is about to make a Duality roll with modifier {modifier:+} against difficulty {difficulty}. \
          Of the {} equally likely pairs of dice:\n\n",
@@ -49,25 +48,16 @@ fn text(arguments: &ExplainOddsArguments, odds: &Probability) -> String {
     for row in &odds.outcome_counts {
         line(&mut text, row.outcome.label(), row.count, odds.total_outcomes);
     }
-    line(
-        &mut text,
-        "Success in all, crits included",
-        odds.success_count,
-        odds.total_outcomes,
-    );
+    line(&mut text, "Success in all, crits included", odds.success_count, odds.total_outcomes);
     line(&mut text, "Failure in all", odds.failure_count, odds.total_outcomes);
+    line(&mut text, "Success in all if the modifier were one higher", better.success_count, better.total_outcomes);
     text.push_str(
-        "\nExplain this to the player in two or three plain sentences: how likely success is, whether Hope or Fear is \
-         likelier to come with it, and what would change if the modifier were one higher. Use these counts as they are; \
-         `duality_probability` has any other case.",
+        "\nExplain this to the player in two or three plain sentences: how likely success is, how often Hope or Fear comes \
+         with it, and what one more on the modifier would be worth. Use these counts as they are; `duality_probability` \
+         has any other case.",
     );
     if let Some(outcome) = arguments.outcome {
-        let _ = write!(
-            text,
-            " The player cares most about {} ({}).",
-            outcome.label().to_lowercase(),
-            outcome.word()
-        );
+        let _ = write!(text, " The player cares most about {} ({}).", outcome.label().to_lowercase(), outcome.word());
     }
     text
 }

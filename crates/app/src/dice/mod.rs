@@ -60,8 +60,10 @@ impl From<DiceRefusal> for Fault {
             | DiceRefusal::DiceTooMany { .. }
             | DiceRefusal::SeedMissing => Code::InvalidParams,
         };
-        Fault::new(code, refusal.to_string())
-            .at(refusal.pointer())
-            .hint(refusal.hint())
+        let fault = Fault::new(code, refusal.to_string()).at(refusal.pointer()).hint(refusal.hint());
+        match refusal.value() {
+            Some(value) => fault.value(&value.into()),
+            None => fault,
+        }
     }
 }

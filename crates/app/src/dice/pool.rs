@@ -36,10 +36,6 @@ impl Operation for RollDice {
 
     async fn run(app: &App, _: &Caller, input: RollDiceInput) -> Result<RollDiceOutput, Fault> {
         let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
-        Ok(RollDiceOutput {
-            rolls: rolled.rolls,
-            total: rolled.total,
-            rng: rolled.report,
-        })
+        Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report })
     }
 }

@@ -25,17 +25,11 @@ impl Operation for DualityRules {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route {
-        verb: Verb::Get,
-        path: "/duality/rules",
-    }];
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/rules" }];
     type Input = Nothing;
     type Output = Document;
 
     async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
-        Ok(Document {
-            title: Self::TITLE,
-            text: include_str!("rules.md"),
-        })
+        Ok(Document { title: Self::TITLE, text: include_str!("rules.md") })
     }
 }

@@ -96,16 +96,7 @@ pub fn judge(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> Re
         (Some(_), false, true) => Outcome::FailureWithHope,
         (Some(_), false, false) => Outcome::FailureWithFear,
     };
-    Ok(Judgement {
-        hope,
-        fear,
-        modifier,
-        difficulty,
-        total,
-        is_crit,
-        meets_difficulty,
-        outcome,
-    })
+    Ok(Judgement { hope, fear, modifier, difficulty, total, is_crit, meets_difficulty, outcome })
 }
 
 pub(super) fn check_difficulty(difficulty: Option<i32>) -> Result<(), DiceRefusal> {

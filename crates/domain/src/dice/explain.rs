@@ -116,47 +116,23 @@ pub fn explain(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> 
 }
 
 fn steps(judgement: &Judgement, base_total: i64) -> Vec<Step> {
-    let Judgement {
-        hope,
-        fear,
-        modifier,
-        difficulty,
-        total,
-        is_crit,
-        meets_difficulty,
-        outcome,
-    } = *judgement;
+    let Judgement { hope, fear, modifier, difficulty, total, is_crit, meets_difficulty, outcome } = *judgement;
     let none = StepData::default();
     vec![
         Step {
             code: StepCode::SumDice,
             message: "Sum hope and fear dice",
-            data: StepData {
-                hope: Some(hope),
-                fear: Some(fear),
-                base_total: Some(base_total),
-                ..none
-            },
+            data: StepData { hope: Some(hope), fear: Some(fear), base_total: Some(base_total), ..none },
         },
         Step {
             code: StepCode::ApplyModifier,
             message: "Apply modifier to base total",
-            data: StepData {
-                base_total: Some(base_total),
-                modifier: Some(modifier),
-                total: Some(total),
-                ..none
-            },
+            data: StepData { base_total: Some(base_total), modifier: Some(modifier), total: Some(total), ..none },
         },
         Step {
             code: StepCode::CheckCrit,
             message: "Check for critical outcome",
-            data: StepData {
-                hope: Some(hope),
-                fear: Some(fear),
-                is_crit: Some(is_crit),
-                ..none
-            },
+            data: StepData { hope: Some(hope), fear: Some(fear), is_crit: Some(is_crit), ..none },
         },
         Step {
             code: StepCode::CheckDifficulty,

@@ -43,11 +43,7 @@ pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) 
         })
         .collect();
     let total = rolls.iter().map(|roll| roll.total).sum();
-    Ok(RolledPool {
-        rolls,
-        total,
-        report: randomness.into_report(),
-    })
+    Ok(RolledPool { rolls, total, report: randomness.into_report() })
 }
 
 /// The pools as sides and count, once they are known to be small enough.

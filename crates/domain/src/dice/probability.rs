@@ -38,10 +38,7 @@ pub fn probability(modifier: i32, difficulty: i32) -> Result<Probability, DiceRe
     for hope in 1..=12 {
         for fear in 1..=12 {
             let outcome = judge(hope, fear, modifier, Some(difficulty))?.outcome;
-            counts
-                .iter_mut()
-                .filter(|row| row.outcome == outcome)
-                .for_each(|row| row.count += 1);
+            counts.iter_mut().filter(|row| row.outcome == outcome).for_each(|row| row.count += 1);
         }
     }
     let [crit, success_hope, success_fear, failure_hope, failure_fear] = counts.map(|row| row.count);

@@ -57,9 +57,7 @@ impl FromStr for Seed {
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.as_bytes();
         if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(format!(
-                "{text:?} is not a seed, allowed: an integer, or 64 hexadecimal digits"
-            ));
+            return Err(format!("{text:?} is not a seed, allowed: an integer, or 64 hexadecimal digits"));
         }
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
@@ -123,7 +121,7 @@ impl JsonSchema for Seed {
         if generator.contract().is_serialize() {
             json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
         } else {
-            json_schema!({ "type": ["integer", "string"] })
+            json_schema!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] })
         }
     }
 }
@@ -187,12 +185,7 @@ impl Randomness {
         };
         Ok(Self {
             stream: ChaCha20Rng::from_seed(seed.0),
-            report: RandomReport {
-                seed_used: seed,
-                rng_algo: ALGORITHM,
-                seed_source,
-                roll_mode: request.roll_mode,
-            },
+            report: RandomReport { seed_used: seed, rng_algo: ALGORITHM, seed_source, roll_mode: request.roll_mode },
         })
     }
 

@@ -15,10 +15,7 @@ pub enum DiceRefusal {
     DiceNotPositive { index: usize, sides: i64, count: i64 },
     #[error("a die has at most {} sides, dice {index} has {sides}", limits::DIE_SIDES_MAX)]
     SidesTooMany { index: usize, sides: i64 },
-    #[error(
-        "a call has at most {} dice specifications, this one has {given}",
-        limits::DICE_SPECS_MAX
-    )]
+    #[error("a call has at most {} dice specifications, this one has {given}", limits::DICE_SPECS_MAX)]
     SpecsTooMany { given: usize },
     #[error("a call rolls at most {} dice, this one wants {given}", limits::DICE_MAX)]
     DiceTooMany { given: i64 },
@@ -36,6 +33,18 @@ impl DiceRefusal {
             Self::DiceNotPositive { index, .. } => format!("/dice/{index}"),
             Self::SidesTooMany { index, .. } => format!("/dice/{index}/sides"),
             Self::SeedMissing => "/rng/seed".to_owned(),
+        }
+    }
+
+    /// The number at fault, where it is one.
+    pub fn value(&self) -> Option<i64> {
+        match *self {
+            Self::DualityDieOutOfRange { value, .. } | Self::DifficultyNegative { value } => Some(value.into()),
+            Self::SidesTooMany { sides, .. } => Some(sides),
+            Self::DiceTooMany { given } => Some(given),
+            Self::SpecsTooMany { given } => i64::try_from(given).ok(),
+            Self::DiceNotPositive { sides, count, .. } => Some(sides.min(count)),
+            Self::DiceMissing | Self::SeedMissing => None,
         }
     }
 

@@ -7,10 +7,7 @@ use crate::limits;
 const ENTROPY: [u8; 32] = [7; 32];
 
 fn replay(seed: Seed) -> RandomRequest {
-    RandomRequest {
-        seed: Some(seed),
-        roll_mode: RollMode::Replay,
-    }
+    RandomRequest { seed: Some(seed), roll_mode: RollMode::Replay }
 }
 
 fn faces(seed: Seed, sides: u32, count: usize) -> Vec<u32> {
@@ -22,12 +19,7 @@ fn faces(seed: Seed, sides: u32, count: usize) -> Vec<u32> {
 fn every_edge_of_a_judgement() {
     let judged = |hope, fear, modifier, difficulty| {
         let judgement = judge(hope, fear, modifier, difficulty).unwrap();
-        (
-            judgement.total,
-            judgement.is_crit,
-            judgement.meets_difficulty,
-            judgement.outcome,
-        )
+        (judgement.total, judgement.is_crit, judgement.meets_difficulty, judgement.outcome)
     };
     assert_eq!(judged(8, 5, 2, Some(15)), (15, false, true, Outcome::SuccessWithHope));
     assert_eq!(judged(5, 8, 2, Some(15)), (15, false, true, Outcome::SuccessWithFear));
@@ -47,24 +39,13 @@ fn every_edge_of_a_judgement() {
 
 #[test]
 fn dice_out_of_range_and_negative_difficulties_are_refused() {
-    for (hope, fear, die, value) in [
-        (0, 5, "hope", 0),
-        (13, 5, "hope", 13),
-        (5, -1, "fear", -1),
-        (5, 13, "fear", 13),
-    ] {
-        assert_eq!(
-            judge(hope, fear, 0, None),
-            Err(DiceRefusal::DualityDieOutOfRange { die, value })
-        );
+    for (hope, fear, die, value) in [(0, 5, "hope", 0), (13, 5, "hope", 13), (5, -1, "fear", -1), (5, 13, "fear", 13)] {
+        assert_eq!(judge(hope, fear, 0, None), Err(DiceRefusal::DualityDieOutOfRange { die, value }));
     }
     let refusal = DiceRefusal::DifficultyNegative { value: -1 };
     assert_eq!(judge(5, 6, 0, Some(-1)), Err(refusal.clone()));
     assert_eq!(probability(0, -1), Err(refusal.clone()));
-    assert_eq!(
-        roll_duality(0, Some(-1), RandomRequest::default(), ENTROPY),
-        Err(refusal)
-    );
+    assert_eq!(roll_duality(0, Some(-1), RandomRequest::default(), ENTROPY), Err(refusal));
 }
 
 #[test]
@@ -140,17 +121,8 @@ fn odds_are_counted_not_guessed() {
         assert_eq!(odds.success_count + odds.failure_count, 144);
         assert_eq!(odds.crit_count, 12);
         assert_eq!(
-            odds.outcome_counts
-                .iter()
-                .map(|row| row.outcome.word())
-                .collect::<Vec<_>>(),
-            [
-                "CRITICAL_SUCCESS",
-                "SUCCESS_WITH_HOPE",
-                "SUCCESS_WITH_FEAR",
-                "FAILURE_WITH_HOPE",
-                "FAILURE_WITH_FEAR"
-            ]
+            odds.outcome_counts.iter().map(|row| row.outcome.word()).collect::<Vec<_>>(),
+            ["CRITICAL_SUCCESS", "SUCCESS_WITH_HOPE", "SUCCESS_WITH_FEAR", "FAILURE_WITH_HOPE", "FAILURE_WITH_FEAR"]
         );
         let counts: Vec<u32> = odds.outcome_counts.iter().map(|row| row.count).collect();
         (counts, odds.success_count, odds.failure_count)
@@ -169,14 +141,8 @@ fn odds_are_counted_not_guessed() {
 #[test]
 fn published_test_vectors() {
     // docs/dice.md prints these: whoever implements the algorithm anew can check against them.
-    assert_eq!(
-        Seed::from_integer(42).to_string(),
-        "1711d0d7e92187a157f0273bdc18ba9e377856a4e3a5d32fe9159d045966d4a8"
-    );
-    assert_eq!(
-        faces(Seed::from_bytes([0; 32]), 20, 10),
-        [1, 1, 20, 1, 9, 12, 18, 11, 4, 19]
-    );
+    assert_eq!(Seed::from_integer(42).to_string(), "1711d0d7e92187a157f0273bdc18ba9e377856a4e3a5d32fe9159d045966d4a8");
+    assert_eq!(faces(Seed::from_bytes([0; 32]), 20, 10), [1, 1, 20, 1, 9, 12, 18, 11, 4, 19]);
     assert_eq!(faces(Seed::from_integer(42), 6, 10), [6, 3, 6, 2, 2, 2, 5, 3, 6, 1]);
     assert_eq!(faces(Seed::from_integer(42), 12, 4), [3, 8, 6, 7]);
     assert_eq!(faces(Seed::from_integer(-1), 1_000_000, 3), [163_211, 724_540, 118_486]);
@@ -201,17 +167,8 @@ fn a_seed_is_an_integer_or_64_hex_digits() {
     assert_eq!(parsed.roll_mode, RollMode::Replay);
     assert_eq!(request(json!({"seed": hex.to_uppercase()})).unwrap().seed, parsed.seed);
     assert_eq!(request(json!({"seed": 42})).unwrap().seed, Some(Seed::from_integer(42)));
-    assert_eq!(
-        request(json!({"seed": u64::MAX})).unwrap().seed,
-        Some(Seed::from_integer(u64::MAX.into()))
-    );
-    for bad in [
-        json!("42"),
-        json!(1.5),
-        json!(true),
-        json!("zz".repeat(32)),
-        json!("é".repeat(32)),
-    ] {
+    assert_eq!(request(json!({"seed": u64::MAX})).unwrap().seed, Some(Seed::from_integer(u64::MAX.into())));
+    for bad in [json!("42"), json!(1.5), json!(true), json!("zz".repeat(32)), json!("é".repeat(32))] {
         assert!(request(json!({ "seed": bad })).is_err(), "{bad} passed as a seed");
     }
 }
@@ -219,56 +176,29 @@ fn a_seed_is_an_integer_or_64_hex_digits() {
 #[test]
 fn a_clients_seed_counts_in_a_replay_only() {
     let seed = Seed::from_integer(42);
-    let (live, report) = roll_duality(
-        0,
-        None,
-        RandomRequest {
-            seed: Some(seed),
-            ..RandomRequest::default()
-        },
-        ENTROPY,
-    )
-    .unwrap();
-    assert_eq!(
-        (report.seed_used, report.seed_source),
-        (Seed::from_bytes(ENTROPY), SeedSource::Server)
-    );
+    let (live, report) =
+        roll_duality(0, None, RandomRequest { seed: Some(seed), ..RandomRequest::default() }, ENTROPY).unwrap();
+    assert_eq!((report.seed_used, report.seed_source), (Seed::from_bytes(ENTROPY), SeedSource::Server));
     let (replayed, report) = roll_duality(0, None, replay(seed), ENTROPY).unwrap();
     assert_eq!((report.seed_used, report.seed_source), (seed, SeedSource::Client));
     assert_ne!((live.hope, live.fear), (replayed.hope, replayed.fear));
     let (again, _) = roll_duality(0, None, replay(seed), [9; 32]).unwrap();
     assert_eq!(again, replayed);
-    let missing = RandomRequest {
-        seed: None,
-        roll_mode: RollMode::Replay,
-    };
+    let missing = RandomRequest { seed: None, roll_mode: RollMode::Replay };
     assert_eq!(roll_duality(0, None, missing, ENTROPY), Err(DiceRefusal::SeedMissing));
 }
 
 #[test]
 fn pools_keep_their_order_and_their_sums() {
-    let dice = [
-        DiceSpec { sides: 20, count: 2 },
-        DiceSpec { sides: 6, count: 1 },
-        DiceSpec { sides: 1, count: 3 },
-    ];
+    let dice = [DiceSpec { sides: 20, count: 2 }, DiceSpec { sides: 6, count: 1 }, DiceSpec { sides: 1, count: 3 }];
     let rolled = roll_pools(&dice, replay(Seed::from_integer(42)), ENTROPY).unwrap();
     assert_eq!(
-        rolled
-            .rolls
-            .iter()
-            .map(|roll| (roll.sides, roll.results.len()))
-            .collect::<Vec<_>>(),
+        rolled.rolls.iter().map(|roll| (roll.sides, roll.results.len())).collect::<Vec<_>>(),
         [(20, 2), (6, 1), (1, 3)]
     );
     assert_eq!(rolled.rolls[2].results, [1, 1, 1]);
     assert_eq!(rolled.total, rolled.rolls.iter().map(|roll| roll.total).sum::<u64>());
-    assert!(
-        rolled
-            .rolls
-            .iter()
-            .all(|roll| roll.total == roll.results.iter().copied().map(u64::from).sum::<u64>())
-    );
+    assert!(rolled.rolls.iter().all(|roll| roll.total == roll.results.iter().copied().map(u64::from).sum::<u64>()));
 }
 
 #[test]
@@ -278,41 +208,12 @@ fn pools_past_their_limits_are_refused() {
         roll_pools(&dice, RandomRequest::default(), ENTROPY).map(|rolled| rolled.total)
     };
     assert_eq!(refused(&[]), Err(DiceRefusal::DiceMissing));
-    assert_eq!(
-        refused(&[(1, 6), (0, 6)]),
-        Err(DiceRefusal::DiceNotPositive {
-            index: 1,
-            sides: 6,
-            count: 0
-        })
-    );
-    assert_eq!(
-        refused(&[(1, -6)]),
-        Err(DiceRefusal::DiceNotPositive {
-            index: 0,
-            sides: -6,
-            count: 1
-        })
-    );
-    assert_eq!(
-        refused(&[(1, 1_000_001)]),
-        Err(DiceRefusal::SidesTooMany {
-            index: 0,
-            sides: 1_000_001
-        })
-    );
-    assert_eq!(
-        refused(&[(600, 6), (401, 6)]),
-        Err(DiceRefusal::DiceTooMany { given: 1_001 })
-    );
-    assert_eq!(
-        refused(&[(i64::MAX, 6), (i64::MAX, 6)]),
-        Err(DiceRefusal::DiceTooMany { given: i64::MAX })
-    );
-    assert_eq!(
-        refused(&vec![(1, 6); 101]),
-        Err(DiceRefusal::SpecsTooMany { given: 101 })
-    );
+    assert_eq!(refused(&[(1, 6), (0, 6)]), Err(DiceRefusal::DiceNotPositive { index: 1, sides: 6, count: 0 }));
+    assert_eq!(refused(&[(1, -6)]), Err(DiceRefusal::DiceNotPositive { index: 0, sides: -6, count: 1 }));
+    assert_eq!(refused(&[(1, 1_000_001)]), Err(DiceRefusal::SidesTooMany { index: 0, sides: 1_000_001 }));
+    assert_eq!(refused(&[(600, 6), (401, 6)]), Err(DiceRefusal::DiceTooMany { given: 1_001 }));
+    assert_eq!(refused(&[(i64::MAX, 6), (i64::MAX, 6)]), Err(DiceRefusal::DiceTooMany { given: i64::MAX }));
+    assert_eq!(refused(&vec![(1, 6); 101]), Err(DiceRefusal::SpecsTooMany { given: 101 }));
     assert!(refused(&[(1_000, 1_000_000)]).is_ok());
     assert!(refused(&vec![(10, 6); 100]).is_ok());
 }
@@ -333,10 +234,7 @@ fn a_million_seeded_dice_are_fair() {
             counts[randomness.die(sides) as usize - 1] += 1;
         }
         let expected = 1_000_000.0 / f64::from(sides);
-        let chi_square: f64 = counts
-            .iter()
-            .map(|count| (f64::from(*count) - expected).powi(2) / expected)
-            .sum();
+        let chi_square: f64 = counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
         let limit = chi_square_limit(f64::from(sides - 1));
         assert!(chi_square < limit, "d{sides}: chi-square {chi_square} over {limit}");
     }
@@ -351,10 +249,7 @@ fn neighbouring_dice_are_independent() {
         counts[((hope - 1) * 12 + fear - 1) as usize] += 1;
     }
     let expected = 1_000_000.0 / 144.0;
-    let chi_square: f64 = counts
-        .iter()
-        .map(|count| (f64::from(*count) - expected).powi(2) / expected)
-        .sum();
+    let chi_square: f64 = counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum();
     assert!(chi_square < chi_square_limit(143.0), "chi-square {chi_square}");
 }
 

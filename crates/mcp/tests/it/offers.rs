@@ -1,0 +1,157 @@
+//! Toolsets, resources, prompts and completions.
+
+use app::{Toolsets, Visible};
+use mcp::Options;
+use serde_json::{Value, json};
+use testkit::message::{BOTH, JSON, call, request};
+
+use crate::server::{Server, dice, snapshot};
+
+fn tools(server: &Server, headers: &[(&str, &str)]) -> Vec<String> {
+    let listed = server.modern_with(&request(1, "tools/list", &json!({})), headers).json();
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn ask(server: &Server, method: &str, params: &Value) -> Value {
+    server.modern(&request(1, method, params)).json()
+}
+
+#[test]
+fn a_header_narrows_the_toolsets() {
+    let server = Server::start(dice());
+    assert_eq!(tools(&server, &[]).len(), 6);
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 6);
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 6);
+    let elsewhere = ("X-MCP-Toolsets", "universe");
+    assert!(tools(&server, &[elsewhere]).is_empty());
+    for (method, list) in [
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+        ("prompts/list", "prompts"),
+    ] {
+        let listed = server.modern_with(&request(1, method, &json!({})), &[elsewhere]).json();
+        assert_eq!(listed["result"][list], json!([]), "{method}");
+    }
+    let hidden = [
+        call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]})),
+        request(1, "resources/read", &json!({"uri": "dice://rules/duality"})),
+        request(1, "prompts/get", &json!({"name": "explain_odds", "arguments": {"difficulty": "15"}})),
+    ];
+    for message in hidden {
+        let error = &server.modern_with(&message, &[elsewhere]).json()["error"];
+        assert!(error["message"].as_str().unwrap().contains("hidden"), "{error}");
+    }
+}
+
+#[test]
+fn an_unknown_toolset_is_named_with_the_known() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", "dices")];
+    let error = &server.post(&headers, &request(1, "tools/list", &json!({}))).json()["error"];
+    assert_eq!(error["code"], -32602);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("dices") && message.contains("dice, campaign, lore, gate, universe"), "{message}");
+}
+
+#[test]
+fn read_only_hides_what_rolls() {
+    let server = Server::start(dice());
+    for value in ["true", "TRUE", "1"] {
+        let read_only = [("X-MCP-Readonly", value)];
+        let listed = tools(&server, &read_only);
+        assert!(listed.iter().all(|tool| tool != "roll_dice" && tool != "duality_action_roll"), "{listed:?}");
+        assert_eq!(listed.len(), 4);
+        let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
+        assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
+    }
+    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 6);
+}
+
+#[test]
+fn a_header_cannot_widen_what_the_server_offers() {
+    let visible = Visible { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
+    let server = Server::with(dice(), Options { visible, ..Options::default() });
+    let headers = [("X-MCP-Toolsets", "all"), ("X-MCP-Readonly", "false")];
+    assert_eq!(tools(&server, &headers).len(), 4);
+}
+
+#[test]
+fn resources_are_listed_and_read() {
+    let server = Server::start(dice());
+    snapshot!(
+        "lists",
+        json!({
+            "resources": ask(&server, "resources/list", &json!({}))["result"]["resources"],
+            "templates": ask(&server, "resources/templates/list", &json!({}))["result"]["resourceTemplates"],
+            "prompts": ask(&server, "prompts/list", &json!({}))["result"]["prompts"],
+        })
+    );
+    let read = |uri: &str| ask(&server, "resources/read", &json!({"uri": uri}));
+    let rules = &read("dice://rules/duality")["result"]["contents"][0];
+    assert_eq!((&rules["uri"], &rules["mimeType"]), (&json!("dice://rules/duality"), &json!("text/markdown")));
+    assert!(rules["text"].as_str().unwrap().starts_with("# Duality dice"));
+    let odds = &read("dice://duality/odds/2/15")["result"]["contents"][0];
+    let odds: Value = serde_json::from_str(odds["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&odds["success_count"], &odds["failure_count"]), (&json!(84), &json!(60)));
+}
+
+#[test]
+fn a_resource_that_is_not_there_is_not_found_in_each_eras_words() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    for uri in
+        ["dice://rules/chess", "dice://duality/odds/2", "dice://duality/odds/2/15/more", "dice://duality/odds//15", "x"]
+    {
+        let message = request(1, "resources/read", &json!({"uri": uri}));
+        assert_eq!(server.call(&session, &message)["error"]["code"], -32002, "{uri}");
+        let error = &server.modern(&message).json()["error"];
+        assert_eq!(error["code"], -32602, "{uri}");
+        assert_eq!(error["data"]["error"]["code"], "NOT_FOUND");
+        assert!(error["message"].as_str().unwrap().contains("dice://rules/duality"), "{error}");
+    }
+    for (uri, path) in [("dice://duality/odds/2/hard", "/difficulty"), ("dice://duality/odds/2/-1", "/difficulty")] {
+        let error = &server.modern(&request(1, "resources/read", &json!({"uri": uri}))).json()["error"];
+        assert_eq!((&error["code"], &error["data"]["error"]["path"]), (&json!(-32602), &json!(path)), "{uri}");
+    }
+}
+
+#[test]
+fn a_prompt_has_the_odds_counted() {
+    let server = Server::start(dice());
+    let get = |arguments: Value| ask(&server, "prompts/get", &json!({"name": "explain_odds", "arguments": arguments}));
+    let result = &get(json!({"modifier": "2", "difficulty": "15", "outcome": "critical_success"}))["result"];
+    snapshot!("prompt", result["messages"]);
+    assert_eq!(get(json!({"difficulty": "15"}))["result"]["messages"][0]["role"], "user");
+    for arguments in [
+        json!({}),
+        json!({"difficulty": "high"}),
+        json!({"difficulty": "15", "mood": "grim"}),
+        json!({"difficulty": "15", "outcome": "win"}),
+    ] {
+        assert_eq!(get(arguments.clone())["error"]["code"], -32602, "{arguments}");
+    }
+    let unknown = ask(&server, "prompts/get", &json!({"name": "no_such_prompt"}));
+    assert_eq!(unknown["error"]["code"], -32602);
+}
+
+#[test]
+fn arguments_are_completed_from_their_schemas() {
+    let server = Server::start(dice());
+    let complete = |reference: Value, name: &str, value: &str| {
+        ask(&server, "completion/complete", &json!({"ref": reference, "argument": {"name": name, "value": value}}))
+    };
+    let prompt = json!({"type": "ref/prompt", "name": "explain_odds"});
+    let values = |answer: &Value| answer["result"]["completion"]["values"].clone();
+    assert_eq!(values(&complete(prompt.clone(), "outcome", "crit")), json!(["CRITICAL_SUCCESS"]));
+    assert_eq!(values(&complete(prompt.clone(), "outcome", "")).as_array().unwrap().len(), 7);
+    assert_eq!(values(&complete(prompt.clone(), "difficulty", "2")), json!(["20", "25"]));
+    assert_eq!(values(&complete(prompt.clone(), "no_such_argument", "")), json!([]));
+    let template = json!({"type": "ref/resource", "uri": "dice://duality/odds/{modifier}/{difficulty}"});
+    assert_eq!(values(&complete(template.clone(), "difficulty", "1")), json!(["10", "15"]));
+    assert_eq!(values(&complete(template, "modifier", "-")), json!(["-1", "-2"]));
+    for unknown in [json!({"type": "ref/prompt", "name": "x"}), json!({"type": "ref/resource", "uri": "x://"})] {
+        assert_eq!(complete(unknown.clone(), "difficulty", "")["error"]["code"], -32602, "{unknown}");
+    }
+}

@@ -1,0 +1,176 @@
+//! A server in this process: Skald's own stack on a free port.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::{
+    Allowed, App, Caller, Catalogue, Engine, Entropy, Entry, Fault, Kind, Local, Operation, Principal, Resource,
+    Toolset,
+};
+use axum::extract::Request;
+use http::Allowlist;
+use mcp::{Drain, Options};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use testkit::message::{self, BOTH, JSON};
+use testkit::{Client, Reply};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+/// Entropy that is always the same, so that answers can be compared.
+struct Sevens;
+
+impl Entropy for Sevens {
+    fn bytes(&self) -> [u8; 32] {
+        [7; 32]
+    }
+}
+
+fn app() -> App {
+    App { entropy: Arc::new(Sevens) }
+}
+
+/// The engine that Skald has.
+pub(crate) fn dice() -> Arc<Local> {
+    Local::new(app())
+}
+
+/// An engine of awkward operations.
+pub(crate) fn awkward() -> Arc<Local> {
+    let resources = ["test://first", "test://second"].map(|uri| Resource {
+        uri,
+        name: uri,
+        title: "A test",
+        summary: "Something that changes.",
+        toolset: Toolset::Dice,
+        mime_type: "application/json",
+        operation: "slow",
+    });
+    let operations = vec![Entry::of::<Panics>(), Entry::of::<Slow>()];
+    Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wait {
+    #[serde(default)]
+    milliseconds: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Waited {
+    milliseconds: u64,
+}
+
+struct Panics;
+
+impl Operation for Panics {
+    const NAME: &'static str = "panics";
+    const TITLE: &'static str = "Panics";
+    const SUMMARY: &'static str = "Panics.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = Wait;
+    type Output = Waited;
+
+    async fn run(_: &App, _: &Caller, _: Wait) -> Result<Waited, Fault> {
+        panic!("a secret of the house")
+    }
+}
+
+struct Slow;
+
+impl Operation for Slow {
+    const NAME: &'static str = "slow";
+    const TITLE: &'static str = "Slow";
+    const SUMMARY: &'static str = "Takes its time.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = Wait;
+    type Output = Waited;
+
+    async fn run(_: &App, _: &Caller, wait: Wait) -> Result<Waited, Fault> {
+        tokio::time::sleep(Duration::from_millis(wait.milliseconds)).await;
+        Ok(Waited { milliseconds: wait.milliseconds })
+    }
+}
+
+/// Ends with the test.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) stopping: CancellationToken,
+    pub(crate) drain: Drain,
+    pub(crate) runtime: Runtime,
+}
+
+/// The header by which a test says who it is.
+const PRINCIPAL: &str = "x-test-principal";
+
+impl Server {
+    pub(crate) fn start(engine: Arc<dyn Engine>) -> Self {
+        Self::with(engine, Options::default())
+    }
+
+    pub(crate) fn with(engine: Arc<dyn Engine>, options: Options) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (router, drain) = mcp::http(engine, &options);
+        let router = router.layer(axum::middleware::map_request(async |mut request: Request| {
+            if let Some(name) = request.headers().get(PRINCIPAL).and_then(|name| name.to_str().ok()) {
+                let principal = Principal::Named(name.into());
+                request.extensions_mut().insert(Caller { principal });
+            }
+            request
+        }));
+        runtime.spawn(http::serve(listener, router, Allowlist::default(), options.stopping.clone()));
+        Self { address, stopping: options.stopping, drain, runtime }
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// Opens a session and answers its id.
+    pub(crate) fn session(&self, version: &str) -> String {
+        let reply = self.post(&[JSON, BOTH], &message::initialize(version));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.header("mcp-session-id").expect("a session").to_owned()
+    }
+
+    pub(crate) fn post(&self, headers: &[(&str, &str)], message: &Value) -> Reply {
+        self.client().send("POST", "/mcp", headers, message.to_string().as_bytes())
+    }
+
+    /// A call in a session, as a well-behaved client makes it.
+    pub(crate) fn call(&self, session: &str, message: &Value) -> Value {
+        self.post(&[JSON, BOTH, ("Mcp-Session-Id", session)], message).json()
+    }
+
+    /// A request of 2026-07-28.
+    pub(crate) fn modern(&self, message: &Value) -> Reply {
+        self.modern_with(message, &[])
+    }
+
+    pub(crate) fn modern_with(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
+        let message = message::modern(message.clone());
+        let headers = message::modern_headers(&message);
+        let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        headers.extend_from_slice(more);
+        self.post(&headers, &message)
+    }
+}
+
+/// Compares with the committed snapshot of this name.
+macro_rules! snapshot {
+    ($name:expr, $value:expr) => {
+        insta::with_settings!({omit_expression => true}, { insta::assert_json_snapshot!($name, $value) })
+    };
+}
+
+pub(crate) use snapshot;

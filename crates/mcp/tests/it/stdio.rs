@@ -1,0 +1,166 @@
+//! One client over a pair of streams.
+
+use std::time::{Duration, Instant};
+
+use mcp::{Options, StdioError};
+use serde_json::{Value, json};
+use testkit::message::{self, LEGACY, call, initialize, request};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
+use tokio::task::JoinHandle;
+
+use crate::server::{awkward, dice};
+
+struct Stdio {
+    input: Option<DuplexStream>,
+    output: Lines<BufReader<DuplexStream>>,
+    served: JoinHandle<Result<(), StdioError>>,
+}
+
+fn start(engine: std::sync::Arc<app::Local>) -> Stdio {
+    let (input, server_input) = duplex(1 << 20);
+    let (server_output, output) = duplex(1 << 20);
+    let served =
+        tokio::spawn(async move { mcp::serve(engine, &Options::default(), server_input, server_output).await });
+    Stdio { input: Some(input), output: BufReader::new(output).lines(), served }
+}
+
+impl Stdio {
+    async fn write(&mut self, line: &str) {
+        let input = self.input.as_mut().expect("the input is open");
+        input.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn read(&mut self) -> Value {
+        let line =
+            tokio::time::timeout(Duration::from_secs(5), self.output.next_line()).await.expect("an answer in time");
+        serde_json::from_str(&line.unwrap().expect("a line")).unwrap()
+    }
+
+    async fn ask(&mut self, message: &Value) -> Value {
+        self.write(&message.to_string()).await;
+        self.read().await
+    }
+
+    /// Closes the input and waits for the end; answers how long that took.
+    async fn end(&mut self) -> Duration {
+        self.input = None;
+        let began = Instant::now();
+        (&mut self.served).await.unwrap().unwrap();
+        began.elapsed()
+    }
+}
+
+#[tokio::test]
+async fn every_revision_is_spoken() {
+    let outcome = call("duality_outcome", &json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15}));
+    for version in LEGACY {
+        let mut stdio = start(dice());
+        assert_eq!(stdio.ask(&initialize(version)).await["result"]["protocolVersion"], version);
+        stdio.write(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+        assert_eq!(stdio.ask(&outcome).await["result"]["structuredContent"]["total"], 15);
+    }
+    let mut stdio = start(dice());
+    let discovered = stdio.ask(&message::modern(request(1, "server/discover", &json!({})))).await;
+    assert_eq!(discovered["result"]["supportedVersions"].as_array().unwrap().len(), 5);
+    let called = stdio.ask(&message::modern(outcome)).await;
+    assert_eq!(
+        (&called["result"]["structuredContent"]["total"], &called["result"]["resultType"]),
+        (&json!(15), &json!("complete"))
+    );
+}
+
+#[tokio::test]
+async fn a_sloppy_handshake_is_repaired() {
+    let mut stdio = start(dice());
+    stdio.write(r#"{"jsonrpc":"2.0","method":"initialized"}"#).await;
+    let opened = stdio
+        .ask(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2024-11-05"}}))
+        .await;
+    assert_eq!(opened["result"]["protocolVersion"], "2024-11-05");
+    stdio.write(r#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#).await;
+    assert_eq!(stdio.ask(&request(2, "tools/list", &json!({}))).await["id"], 2);
+}
+
+#[tokio::test]
+async fn a_line_that_cannot_be_read_is_answered() {
+    let mut stdio = start(dice());
+    for (line, code, id) in [
+        ("nonsense", -32700, json!(null)),
+        ("[]", -32600, json!(null)),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, json!(null)),
+        (r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#, -32600, json!(9)),
+    ] {
+        stdio.write(line).await;
+        let answer = stdio.read().await;
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{line}");
+    }
+    stdio.write("").await;
+    assert_eq!(stdio.ask(&initialize("2025-11-25")).await["id"], 1, "the conversation goes on");
+    stdio.write("{").await;
+    assert_eq!(stdio.read().await["error"]["code"], -32700);
+    assert_eq!(stdio.ask(&request(3, "ping", &json!({}))).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn an_overlong_line_is_dropped_and_answered() {
+    let mut stdio = start(dice());
+    let mut input = stdio.input.take().unwrap();
+    let writer = tokio::spawn(async move {
+        let chunk = vec![b'x'; 1_000_000];
+        for _ in 0..11 {
+            input.write_all(&chunk).await.unwrap();
+        }
+        input.write_all(b"\n").await.unwrap();
+        input
+    });
+    assert_eq!(stdio.read().await["error"]["code"], -32600);
+    stdio.input = Some(writer.await.unwrap());
+    assert_eq!(stdio.ask(&initialize("2025-11-25")).await["id"], 1);
+}
+
+#[tokio::test]
+async fn it_ends_with_its_input() {
+    let mut silent = start(dice());
+    assert!(silent.end().await < Duration::from_millis(100));
+    let mut greeted = start(dice());
+    greeted.ask(&initialize("2025-11-25")).await;
+    assert!(greeted.end().await < Duration::from_millis(100));
+}
+
+#[tokio::test]
+async fn an_open_listen_does_not_keep_it() {
+    let mut stdio = start(dice());
+    let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
+    stdio.write(&message::modern(request(5, "subscriptions/listen", &filter)).to_string()).await;
+    assert_eq!(stdio.read().await["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(stdio.read().await["method"], "notifications/resources/updated");
+    assert!(stdio.end().await < Duration::from_millis(100));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_begun_is_not_lost_at_the_end_of_input() {
+    let mut stdio = start(awkward());
+    stdio.ask(&initialize("2025-11-25")).await;
+    stdio.write(&call("slow", &json!({"milliseconds": 200})).to_string()).await;
+    stdio.end().await;
+    assert_eq!(stdio.read().await["result"]["structuredContent"]["milliseconds"], 200);
+}
+
+#[tokio::test]
+async fn the_last_line_needs_no_newline() {
+    let mut stdio = start(dice());
+    let message = initialize("2025-11-25").to_string();
+    stdio.input.as_mut().unwrap().write_all(message.as_bytes()).await.unwrap();
+    stdio.end().await;
+    assert_eq!(stdio.read().await["id"], 1);
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_not_answered() {
+    let mut stdio = start(awkward());
+    stdio.ask(&initialize("2025-11-25")).await;
+    stdio.write(&call("slow", &json!({"milliseconds": 60_000})).to_string()).await;
+    stdio.write(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}"#).await;
+    assert_eq!(stdio.ask(&request(3, "ping", &json!({}))).await["id"], 3);
+    assert!(stdio.end().await < Duration::from_millis(100), "the cancelled call is over");
+}

@@ -1,0 +1,116 @@
+//! Changes reach those who asked for them, in both eras.
+
+use std::time::Duration;
+
+use app::Change;
+use serde_json::{Value, json};
+use testkit::message::{self, BOTH, JSON, request};
+use testkit::{Client, Events};
+
+use crate::server::{Server, awkward, dice};
+
+fn updated(uri: &str) -> Change {
+    Change::Resource(uri.into())
+}
+
+fn next(events: &mut Events) -> (String, Option<String>) {
+    let message = events.next().expect("a message");
+    let uri = message["params"]["uri"].as_str().map(str::to_owned);
+    (message["method"].as_str().unwrap_or_default().to_owned(), uri)
+}
+
+fn update(uri: &str) -> (String, Option<String>) {
+    ("notifications/resources/updated".to_owned(), Some(uri.to_owned()))
+}
+
+fn list_changed() -> (String, Option<String>) {
+    ("notifications/resources/list_changed".to_owned(), None)
+}
+
+#[test]
+fn a_session_hears_of_what_it_subscribed_to() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    let session = server.session("2025-11-25");
+    let mut stream = server.client().open("GET", "/mcp", &[("Mcp-Session-Id", &session)], b"");
+    let subscribe = |method: &str, uri: &str| server.call(&session, &request(2, method, &json!({"uri": uri})));
+    assert_eq!(subscribe("resources/subscribe", "test://first")["result"], json!({}));
+    engine.publish(updated("test://second"));
+    engine.publish(updated("test://first"));
+    engine.publish(Change::ResourceList);
+    assert_eq!(next(&mut stream), update("test://first"));
+    assert_eq!(next(&mut stream), list_changed());
+
+    subscribe("resources/unsubscribe", "test://first");
+    engine.publish(updated("test://first"));
+    engine.publish(Change::ResourceList);
+    assert_eq!(next(&mut stream), list_changed(), "nobody asks for the first any more");
+    assert_eq!(subscribe("resources/subscribe", "test://third")["error"]["code"], -32002);
+}
+
+fn listen(client: Client, uris: &Value) -> Events {
+    let filter = json!({"notifications": {"resourceSubscriptions": uris, "resourcesListChanged": true, "toolsListChanged": true}});
+    let message = message::modern(request(5, "subscriptions/listen", &filter));
+    let headers = message::modern_headers(&message);
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    client.open("POST", "/mcp", &headers, message.to_string().as_bytes())
+}
+
+#[test]
+fn a_listener_is_acknowledged_and_told_everything_once() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    let mut events = listen(server.client(), &json!(["test://first", "test://nowhere"]));
+    assert_eq!((events.status, events.kind.as_str()), (200, "text/event-stream"));
+    let acknowledged = events.next().unwrap();
+    assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        acknowledged["params"]["notifications"],
+        json!({"resourcesListChanged": true, "resourceSubscriptions": ["test://first"]})
+    );
+    assert_eq!(next(&mut events), update("test://first"), "announced once on entry");
+    for _ in 0..3 {
+        engine.publish(updated("test://first"));
+        engine.publish(updated("test://second"));
+        engine.publish(Change::ResourceList);
+        assert_eq!(next(&mut events), update("test://first"));
+        assert_eq!(next(&mut events), list_changed());
+    }
+}
+
+#[test]
+fn a_listener_that_lags_is_told_to_look_again() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    let mut events = listen(server.client(), &json!(["test://first"]));
+    events.next().unwrap();
+    assert_eq!(next(&mut events), update("test://first"));
+    // Far more than are kept for a slow watcher, all of a resource that it does not watch.
+    for _ in 0..20_000 {
+        engine.publish(updated("test://second"));
+    }
+    engine.publish(updated("test://first"));
+    assert_eq!(next(&mut events), update("test://first"));
+}
+
+#[test]
+fn listeners_end_when_the_server_stops() {
+    let server = Server::start(dice());
+    let mut events = listen(server.client(), &json!(["dice://rules/duality"]));
+    events.next().unwrap();
+    events.next().unwrap();
+    server.stopping.cancel();
+    server.runtime.block_on(server.drain.finish(Duration::from_secs(5)));
+    let last = events.next().expect("the result of the request");
+    assert_eq!((&last["id"], last.get("method")), (&json!(5), None));
+    assert_eq!(events.next(), None);
+}
+
+#[test]
+fn a_client_without_a_session_cannot_subscribe() {
+    let options = mcp::Options { sessions: false, ..mcp::Options::default() };
+    let server = Server::with(dice(), options);
+    let message = request(2, "resources/subscribe", &json!({"uri": "dice://rules/duality"}));
+    let error = &server.post(&[JSON, BOTH], &message).json()["error"];
+    assert_eq!(error["code"], -32600);
+}

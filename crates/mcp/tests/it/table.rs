@@ -1,0 +1,290 @@
+//! What `/mcp` answers, row by row: who sends what, and the status, type and JSON-RPC code that come back.
+
+use mcp::Options;
+use serde_json::{Value, json};
+use testkit::Reply;
+use testkit::message::{self, BOTH, JSON, initialize, request};
+
+use crate::server::{Server, dice};
+
+/// The JSON-RPC error of a refusal. Every refusal has one, in JSON.
+fn error(reply: &Reply) -> (u16, i64, String) {
+    assert_eq!(reply.header("content-type"), Some("application/json"), "{}", reply.text());
+    let json = reply.json();
+    assert_eq!(json["jsonrpc"], "2.0");
+    let message = json["error"]["message"].as_str().expect("a message").to_owned();
+    (reply.status, json["error"]["code"].as_i64().expect("a code"), message)
+}
+
+fn refused(reply: &Reply, status: u16, code: i64, word: &str) {
+    let (given_status, given_code, message) = error(reply);
+    assert_eq!((given_status, given_code), (status, code), "{message}");
+    assert!(message.contains(word), "{message:?} does not say {word:?}");
+}
+
+fn list() -> Value {
+    request(2, "tools/list", &json!({}))
+}
+
+#[test]
+fn a_plain_accept_gets_plain_json() {
+    let server = Server::start(dice());
+    let accepts: [&[(&str, &str)]; 6] = [
+        &[JSON, ("Accept", "*/*")],
+        &[JSON],
+        &[JSON, ("Accept", "application/json")],
+        &[JSON, ("Accept", "")],
+        &[JSON, ("Accept", "application/json, text/plain, */*")],
+        &[JSON, ("Accept", "application/*")],
+    ];
+    for headers in accepts {
+        let opened = server.post(headers, &initialize("2024-11-05"));
+        assert_eq!((opened.status, opened.header("content-type")), (200, Some("application/json")), "{headers:?}");
+        assert_eq!(opened.json()["result"]["protocolVersion"], "2024-11-05");
+        let session = opened.header("mcp-session-id").unwrap();
+        let listed = server.post(&[headers, &[("Mcp-Session-Id", session)]].concat(), &list());
+        assert_eq!((listed.status, listed.header("content-type")), (200, Some("application/json")), "{headers:?}");
+        assert_eq!(listed.json()["id"], 2);
+        assert_eq!(listed.json()["result"]["tools"].as_array().map(Vec::len), Some(6));
+    }
+}
+
+#[test]
+fn both_types_get_an_event_stream() {
+    let server = Server::start(dice());
+    let opened = server.post(&[JSON, BOTH], &initialize("2025-11-25"));
+    assert_eq!((opened.status, opened.header("content-type")), (200, Some("text/event-stream")));
+    let session = opened.header("mcp-session-id").unwrap();
+    let listed = server.post(&[JSON, BOTH, ("Mcp-Session-Id", session)], &list());
+    assert_eq!((listed.status, listed.header("content-type")), (200, Some("text/event-stream")));
+    assert!(listed.json()["result"]["tools"].is_array());
+}
+
+#[test]
+fn an_accept_without_json_is_refused() {
+    let server = Server::start(dice());
+    for accept in ["text/html", "text/event-stream"] {
+        let reply = server.post(&[JSON, ("Accept", accept)], &initialize("2025-11-25"));
+        refused(&reply, 406, -32600, "accept application/json");
+    }
+}
+
+#[test]
+fn initialize_opens_a_new_session_whatever_it_names() {
+    let server = Server::start(dice());
+    let first = server.session("2025-11-25");
+    for named in [first.as_str(), "nobody"] {
+        let reply = server.post(&[JSON, ("Mcp-Session-Id", named)], &initialize("2025-11-25"));
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        let session = reply.header("mcp-session-id").unwrap();
+        assert_ne!(session, named);
+        let cookie = format!("mcp_session={session}; Path=/mcp; HttpOnly; SameSite=Strict");
+        assert_eq!(reply.header("set-cookie"), Some(cookie.as_str()));
+    }
+    let by_cookie = server.post(&[JSON, ("Cookie", &format!("mcp_session={first}"))], &initialize("2025-11-25"));
+    assert_ne!(by_cookie.header("mcp-session-id"), Some(first.as_str()));
+    assert_eq!(server.call(&first, &list())["id"], 2, "the first session lives on");
+}
+
+#[test]
+fn initialize_may_leave_things_out() {
+    let server = Server::start(dice());
+    let whole = initialize("2025-06-18");
+    for missing in [&["clientInfo"][..], &["capabilities"], &["clientInfo", "capabilities"]] {
+        let mut message = whole.clone();
+        for field in missing {
+            message["params"].as_object_mut().unwrap().remove(*field);
+        }
+        let reply = server.post(&[JSON, BOTH], &message);
+        assert_eq!(reply.status, 200, "without {missing:?}: {}", reply.text());
+        assert_eq!(reply.json()["result"]["protocolVersion"], "2025-06-18");
+    }
+    let mut nameless = whole.clone();
+    nameless["params"]["clientInfo"] = json!({"title": "x"});
+    assert_eq!(server.post(&[JSON, BOTH], &nameless).status, 200);
+}
+
+#[test]
+fn an_unknown_version_gets_the_newest_with_a_handshake() {
+    let server = Server::start(dice());
+    let reply = server.post(&[JSON, BOTH], &initialize("1999-12-31"));
+    assert_eq!(reply.json()["result"]["protocolVersion"], "2025-11-25");
+}
+
+#[test]
+fn both_spellings_of_initialized_are_taken() {
+    let server = Server::start(dice());
+    let session = server.session("2024-11-05");
+    for method in ["initialized", "notifications/initialized"] {
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": {}});
+        let reply = server.post(&[JSON, ("Mcp-Session-Id", &session)], &message);
+        assert_eq!((reply.status, reply.body.len()), (202, 0), "{method}");
+    }
+    assert_eq!(server.call(&session, &list())["id"], 2);
+}
+
+#[test]
+fn a_session_works_without_any_initialized() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    assert_eq!(server.call(&session, &list())["id"], 2);
+}
+
+#[test]
+fn a_cookie_stands_in_for_the_header() {
+    let server = Server::start(dice());
+    let session = server.session("2024-11-05");
+    let cookie = format!("theme=dark; mcp_session={session}");
+    let reply = server.post(&[JSON, ("Cookie", &cookie)], &list());
+    assert_eq!((reply.status, &reply.json()["id"]), (200, &json!(2)));
+    let header_wins = server.post(&[JSON, ("Cookie", "mcp_session=nobody"), ("Mcp-Session-Id", &session)], &list());
+    assert_eq!(header_wins.status, 200);
+    refused(&server.post(&[JSON, ("Cookie", "mcp_session=nobody")], &list()), 404, -32001, "initialize");
+}
+
+#[test]
+fn an_unknown_or_ended_session_is_not_found() {
+    let server = Server::start(dice());
+    let ended = server.session("2025-11-25");
+    let named = [("Mcp-Session-Id", ended.as_str())];
+    assert_eq!(server.client().send("DELETE", "/mcp", &named, b"").status, 200);
+    for session in ["nobody", ended.as_str()] {
+        let named = ("Mcp-Session-Id", session);
+        let posted = server.post(&[JSON, BOTH, named], &list());
+        refused(&posted, 404, -32001, "initialize");
+        assert_eq!(posted.json()["id"], 2);
+        refused(&server.client().send("GET", "/mcp", &[named], b""), 404, -32001, "initialize");
+        refused(&server.client().send("DELETE", "/mcp", &[named], b""), 404, -32001, "initialize");
+    }
+}
+
+#[test]
+fn a_missing_session_is_asked_for() {
+    let server = Server::start(dice());
+    let posted = server.post(&[JSON, BOTH], &list());
+    refused(&posted, 400, -32600, "mcp_session cookie");
+    assert_eq!(posted.json()["id"], 2);
+    refused(&server.client().send("GET", "/mcp", &[], b""), 400, -32600, "initialize first");
+    refused(&server.client().send("DELETE", "/mcp", &[], b""), 400, -32600, "initialize first");
+}
+
+#[test]
+fn a_get_with_a_live_session_streams_whatever_it_accepts() {
+    let server = Server::start(dice());
+    for accept in [None, Some("*/*"), Some("text/event-stream"), Some("application/json")] {
+        let session = server.session("2025-11-25");
+        let accept = accept.map(|accept| ("Accept", accept));
+        let headers: Vec<_> = [Some(("Mcp-Session-Id", session.as_str())), accept].into_iter().flatten().collect();
+        let stream = server.client().open("GET", "/mcp", &headers, b"");
+        assert_eq!((stream.status, stream.kind.as_str()), (200, "text/event-stream"), "{accept:?}");
+    }
+    let session = server.session("2025-11-25");
+    let stream = server.client().open("GET", "/mcp", &[("Cookie", &format!("mcp_session={session}"))], b"");
+    assert_eq!((stream.status, stream.kind.as_str()), (200, "text/event-stream"));
+}
+
+#[test]
+fn a_delete_ends_the_session_and_its_streams() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let named = [("Mcp-Session-Id", session.as_str())];
+    let mut stream = server.client().open("GET", "/mcp", &named, b"");
+    assert_eq!(server.client().send("DELETE", "/mcp", &named, b"").status, 200);
+    assert_eq!(stream.next(), None, "the stream has ended");
+}
+
+#[test]
+fn what_cannot_be_read_is_explained() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let post =
+        |body: &str| server.client().send("POST", "/mcp", &[JSON, BOTH, ("Mcp-Session-Id", &session)], body.as_bytes());
+    refused(&post("{\"jsonrpc\": "), 400, -32700, "not JSON");
+    refused(&post(""), 400, -32700, "not JSON");
+    refused(&post(&json!([list(), list()]).to_string()), 400, -32600, "send one message");
+    refused(&post("[]"), 400, -32600, "send one message");
+    refused(&post("7"), 400, -32600, "one JSON-RPC object");
+    refused(&post(r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#), 400, -32600, "string or a number");
+    refused(&post(r#"{"id":1,"method":"tools/list"}"#), 400, -32600, "jsonrpc");
+    refused(&post(r#"{"jsonrpc":"2.0","id":1}"#), 400, -32600, "method");
+    let deep =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\",\"params\":{}{}}}", "[".repeat(70), "]".repeat(70));
+    refused(&post(&deep), 400, -32600, "nested deeper than 64");
+}
+
+#[test]
+fn a_modern_client_too_is_told_what_cannot_be_read() {
+    let server = Server::start(dice());
+    let modern = [JSON, BOTH, ("MCP-Protocol-Version", message::MODERN), ("Mcp-Method", "tools/list")];
+    let post = |body: &str| server.client().send("POST", "/mcp", &modern, body.as_bytes());
+    refused(&post("{"), 400, -32700, "not JSON");
+    refused(&post("[]"), 400, -32600, "send one message");
+}
+
+#[test]
+fn a_large_body_is_refused_before_it_is_read() {
+    let server = Server::start(dice());
+    let body = vec![b' '; domain::limits::BODY_BYTES_MAX + 1];
+    let reply = server.client().send("POST", "/mcp", &[JSON, BOTH], &body);
+    refused(&reply, 413, -32600, "10000000 bytes");
+}
+
+#[test]
+fn another_content_type_is_refused() {
+    let server = Server::start(dice());
+    let body = initialize("2025-11-25").to_string();
+    for headers in [&[BOTH][..], &[BOTH, ("Content-Type", "text/plain")]] {
+        refused(&server.client().send("POST", "/mcp", headers, body.as_bytes()), 415, -32600, "application/json");
+    }
+}
+
+#[test]
+fn strangers_are_turned_away() {
+    let server = Server::start(dice());
+    let with = |name, value| server.post(&[JSON, BOTH, (name, value)], &initialize("2025-11-25"));
+    for stranger in [("Origin", "https://evil.example"), ("Origin", "null"), ("Host", "evil.example")] {
+        let reply = with(stranger.0, stranger.1);
+        assert_eq!(reply.status, 403, "{stranger:?}");
+        assert_eq!(reply.json()["error"]["code"], "FORBIDDEN");
+    }
+    for friend in [("Origin", "http://localhost:3000"), ("Host", "localhost"), ("Host", "[::1]:8081")] {
+        assert_eq!(with(friend.0, friend.1).status, 200, "{friend:?}");
+    }
+}
+
+#[test]
+fn an_unknown_version_header_is_refused() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let headers = [JSON, BOTH, ("Mcp-Session-Id", &session), ("MCP-Protocol-Version", "1999-12-31")];
+    refused(&server.post(&headers, &list()), 400, -32600, "1999-12-31");
+}
+
+#[test]
+fn other_methods_and_paths_have_no_meaning() {
+    let server = Server::start(dice());
+    refused(&server.client().send("PUT", "/mcp", &[], b""), 405, -32600, "POST");
+    assert_eq!(server.client().send("POST", "/mcp/", &[JSON], b"{}").status, 404);
+}
+
+#[test]
+fn without_sessions_older_clients_are_served_one_request_at_a_time() {
+    let options = Options { sessions: false, ..Options::default() };
+    let server = Server::with(dice(), options);
+    for headers in [&[JSON, BOTH][..], &[JSON], &[JSON, BOTH, ("Mcp-Session-Id", "nobody")]] {
+        let opened = server.post(headers, &initialize("2025-06-18"));
+        assert_eq!((opened.status, opened.header("mcp-session-id")), (200, None));
+        assert_eq!(opened.json()["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(opened.json()["result"]["capabilities"]["resources"], json!({}));
+        let listed = server.post(headers, &list());
+        assert_eq!((listed.status, listed.header("content-type")), (200, Some("application/json")));
+        assert_eq!(listed.json()["id"], 2);
+    }
+    let initialized = json!({"jsonrpc": "2.0", "method": "initialized"});
+    assert_eq!(server.post(&[JSON], &initialized).status, 202);
+    for method in ["GET", "DELETE"] {
+        let reply = server.client().send(method, "/mcp", &[("Mcp-Session-Id", "nobody")], b"");
+        refused(&reply, 405, -32600, "POST");
+        assert_eq!(reply.header("allow"), Some("POST"));
+    }
+}

@@ -1,0 +1,166 @@
+//! Tools as clients see and call them.
+
+use app::Engine;
+use serde_json::{Value, json};
+use testkit::message::{call, request};
+
+use crate::server::{Server, awkward, dice, snapshot};
+
+fn called(server: &Server, tool: &str, arguments: &Value) -> Value {
+    server.modern(&call(tool, arguments)).json()["result"].clone()
+}
+
+/// The error object of a refused call, after a look at the form of the refusal.
+fn refusal(server: &Server, tool: &str, arguments: &Value) -> Value {
+    let result = called(server, tool, arguments);
+    assert_eq!(result["isError"], true, "{result}");
+    assert_eq!(result.get("structuredContent"), None, "an error is not what the output schema promises");
+    let texts: Vec<&str> =
+        result["content"].as_array().unwrap().iter().map(|block| block["text"].as_str().unwrap()).collect();
+    let [sentence, object] = texts[..] else { panic!("two texts, not {texts:?}") };
+    let object: Value = serde_json::from_str(object).unwrap();
+    assert_eq!(object["error"], result["_meta"]["skald/error"]);
+    let code = object["error"]["code"].as_str().unwrap();
+    assert!(sentence.starts_with(&format!("{code}: ")), "{sentence}");
+    assert!(sentence.contains(object["error"]["message"].as_str().unwrap()));
+    object["error"].clone()
+}
+
+/// One good call of each tool.
+fn good_calls() -> Vec<(&'static str, Value)> {
+    let replay = json!({"seed": 42, "roll_mode": "replay"});
+    vec![
+        ("duality_rules_version", json!({})),
+        ("duality_action_roll", json!({"modifier": 2, "difficulty": 15, "rng": replay})),
+        ("duality_outcome", json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15})),
+        ("duality_explain", json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15, "request_id": "req_123"})),
+        ("duality_probability", json!({"modifier": 2, "difficulty": 15})),
+        ("roll_dice", json!({"dice": [{"sides": 20, "count": 2}, {"sides": 6, "count": 1}], "rng": replay})),
+    ]
+}
+
+#[test]
+fn every_tool_answers_what_its_schema_promises() {
+    let server = Server::start(dice());
+    let tools = mcp::tools(&*dice());
+    let calls = good_calls();
+    assert_eq!(
+        tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        calls.iter().map(|(name, _)| *name).collect::<Vec<_>>()
+    );
+    for ((name, tool), (_, arguments)) in tools.iter().zip(calls) {
+        let result = called(&server, name, &arguments);
+        assert_eq!(result["isError"], false, "{name}: {result}");
+        let structured = &result["structuredContent"];
+        let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(&text, structured, "{name}: the text is the same JSON");
+        assert_eq!(result["content"].as_array().unwrap().len(), 1);
+        for (schema, value) in [("inputSchema", &arguments), ("outputSchema", structured)] {
+            let validator = jsonschema::validator_for(&tool[schema]).unwrap();
+            let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+            // A word is taken in any case; the schema shows the canonical one.
+            assert!(errors.iter().all(|error| error.contains("replay")), "{name} {schema}: {errors:?}");
+        }
+        snapshot!(name.as_str(), structured);
+    }
+}
+
+#[test]
+fn the_whole_list_keeps_the_rules() {
+    let tools = mcp::tools(&*dice());
+    let mut characters = 0;
+    for (name, tool) in &tools {
+        let text = |field: &str| tool[field].as_str().unwrap_or_default();
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        assert!(!text("title").is_empty() && text("description").len() < 300, "{name}");
+        for schema in ["inputSchema", "outputSchema"] {
+            assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
+            for word in ["oneOf", "anyOf", "allOf"] {
+                assert_eq!(tool[schema].get(word), None, "{name}: {schema} has a top-level {word}");
+            }
+        }
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name} takes unknown fields");
+        let annotations = &tool["annotations"];
+        let rolls = ["duality_action_roll", "roll_dice"].contains(&name.as_str());
+        assert_eq!(annotations["readOnlyHint"], !rolls, "{name}");
+        assert_eq!(annotations["idempotentHint"], !rolls, "{name}");
+        assert_eq!((&annotations["destructiveHint"], &annotations["openWorldHint"]), (&json!(false), &json!(false)));
+        characters += name.len() + text("description").len() + tool["inputSchema"].to_string().len();
+    }
+    assert!(characters / 4 < 12_000, "the list costs {} tokens", characters / 4);
+}
+
+#[test]
+fn a_refusal_teaches() {
+    let server = Server::start(dice());
+    let refused = |tool, arguments| refusal(&server, tool, &arguments);
+    snapshot!(
+        "refusals",
+        json!({
+            "die out of range": refused("duality_outcome", json!({"hope": 13, "fear": 5})),
+            "unknown field": refused("duality_outcome", json!({"hope": 8, "fear": 5, "dificulty": 15})),
+            "missing field": refused("duality_outcome", json!({"hope": 8})),
+            "wrong type": refused("duality_outcome", json!({"hope": "eight", "fear": 5})),
+            "too wide": refused("duality_outcome", json!({"hope": 8, "fear": 5, "modifier": 3_000_000_000_u64})),
+            "fraction": refused("duality_probability", json!({"difficulty": 1.5})),
+            "negative difficulty": refused("duality_probability", json!({"difficulty": -1})),
+            "unknown word": refused("roll_dice", json!({"dice": [], "rng": {"roll_mode": "LIFE"}})),
+            "no dice": refused("roll_dice", json!({"dice": []})),
+            "dice without sides": refused("roll_dice", json!({"dice": [{"sides": 6, "count": 1}, {"sides": 0, "count": 1}]})),
+            "too many dice": refused("roll_dice", json!({"dice": [{"sides": 6, "count": 1001}]})),
+            "nested unknown field": refused("roll_dice", json!({"dice": [{"side": 6, "count": 1}]})),
+            "seed of a wrong kind": refused("duality_action_roll", json!({"rng": {"seed": true}})),
+            "seed of a wrong length": refused("duality_action_roll", json!({"rng": {"seed": "abc", "roll_mode": "REPLAY"}})),
+            "replay without a seed": refused("duality_action_roll", json!({"rng": {"roll_mode": "REPLAY"}})),
+        })
+    );
+}
+
+#[test]
+fn a_live_roll_ignores_the_clients_seed() {
+    let server = Server::start(dice());
+    let roll = |rng: Value| called(&server, "roll_dice", &json!({"dice": [{"sides": 20, "count": 10}], "rng": rng}));
+    let live = roll(json!({"seed": 42}))["structuredContent"].clone();
+    assert_eq!(live["rng"]["seed_used"], "07".repeat(32));
+    assert_eq!((&live["rng"]["seed_source"], &live["rng"]["roll_mode"]), (&json!("SERVER"), &json!("LIVE")));
+    let again = roll(json!({"seed": live["rng"]["seed_used"], "roll_mode": "REPLAY"}))["structuredContent"].clone();
+    assert_eq!(again["rolls"], live["rolls"]);
+    assert_eq!(again["rng"]["seed_source"], "CLIENT");
+}
+
+#[test]
+fn an_unknown_tool_is_a_protocol_error_that_names_the_known() {
+    let server = Server::start(dice());
+    for tool in ["rol_dice", "duality_rules"] {
+        let error = &server.modern(&call(tool, &json!({}))).json()["error"];
+        assert_eq!(error["code"], -32602);
+        assert!(error["message"].as_str().unwrap().contains("roll_dice"), "{error}");
+    }
+}
+
+#[test]
+fn a_list_has_one_page() {
+    let server = Server::start(dice());
+    let error = &server.modern(&request(1, "tools/list", &json!({"cursor": "x"}))).json()["error"];
+    assert_eq!(error["code"], -32602);
+}
+
+#[test]
+fn a_panic_is_one_requests_failure() {
+    let server = Server::start(awkward());
+    let session = server.session("2025-11-25");
+    let result = server.call(&session, &call("panics", &json!({})))["result"].clone();
+    let error = &result["_meta"]["skald/error"];
+    assert_eq!(error["code"], "INTERNAL_ERROR");
+    assert!(error["request_id"].as_str().unwrap().starts_with("req_"));
+    assert!(!result.to_string().contains("secret"), "the cause is for the log: {result}");
+    assert_eq!(server.call(&session, &call("slow", &json!({})))["result"]["isError"], false, "the session goes on");
+}
+
+#[test]
+fn catalogue_positions_are_the_lists() {
+    let engine = dice();
+    for (at, entry) in engine.catalogue().operations().iter().enumerate() {
+        assert_eq!(engine.catalogue().position(entry.name), Some(at));
+    }
+}

@@ -1,0 +1,174 @@
+//! A blocking HTTP/1.1 client that adds nothing of its own but the length of the body.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How long a test waits for an answer that should have come at once.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One kept-alive connection.
+pub struct Client {
+    address: SocketAddr,
+    stream: BufReader<TcpStream>,
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub status: u16,
+    headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        find(&self.headers, name)
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON: the body itself, or the response in its event stream.
+    pub fn json(&self) -> Value {
+        let is_stream = self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
+        let text = self.text();
+        let json = if is_stream {
+            let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+            data.filter(|data| !data.is_empty()).next_back().unwrap_or_default().to_owned()
+        } else {
+            text
+        };
+        serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error} in {} {json:?}", self.status))
+    }
+}
+
+fn find<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).expect("the server listens");
+        stream.set_nodelay(true).expect("a TCP option");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a socket option");
+        Self { address, stream: BufReader::new(stream) }
+    }
+
+    /// Sends a request and reads the whole answer.
+    pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        self.try_send(method, path, headers, body).expect("the server answers")
+    }
+
+    pub fn try_send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<Reply> {
+        self.write(method, path, headers, body)?;
+        let (status, headers) = read_head(&mut self.stream)?;
+        let mut body = Vec::new();
+        if find(&headers, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
+            while let Some(chunk) = read_chunk(&mut self.stream)? {
+                body.extend_from_slice(&chunk);
+            }
+        } else if let Some(length) = find(&headers, "content-length").and_then(|length| length.parse().ok()) {
+            body.resize(length, 0);
+            self.stream.read_exact(&mut body)?;
+        }
+        Ok(Reply { status, headers, body })
+    }
+
+    /// Sends a request and hands over the stream of events that answers it.
+    pub fn open(mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Events {
+        self.write(method, path, headers, body).expect("the server listens");
+        let (status, headers) = read_head(&mut self.stream).expect("the server answers");
+        Events {
+            status,
+            kind: find(&headers, "content-type").unwrap_or_default().to_owned(),
+            stream: self.stream,
+            buffer: String::new(),
+        }
+    }
+
+    fn write(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<()> {
+        let mut head = format!("{method} {path} HTTP/1.1\r\n");
+        if find_given(headers, "host").is_none() {
+            head.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if !body.is_empty() || method == "POST" {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+        }
+        head.push_str("\r\n");
+        let mut request = head.into_bytes();
+        request.extend_from_slice(body);
+        self.stream.get_mut().write_all(&request)
+    }
+}
+
+fn find_given<'a>(headers: &[(&str, &'a str)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(header, _)| header.eq_ignore_ascii_case(name)).map(|(_, value)| *value)
+}
+
+type Head = (u16, Vec<(String, String)>);
+
+fn read_head(stream: &mut impl BufRead) -> io::Result<Head> {
+    let first = read_line(stream)?;
+    let status = first.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::UnexpectedEof)?;
+    let mut headers = Vec::new();
+    loop {
+        let line = read_line(stream)?;
+        match line.split_once(':') {
+            Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+            None => return Ok((status, headers)),
+        }
+    }
+}
+
+fn read_line(stream: &mut impl BufRead) -> io::Result<String> {
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    Ok(line.trim_end().to_owned())
+}
+
+/// The next chunk of a chunked body; `None` at its end.
+fn read_chunk(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let size = read_line(stream)?;
+    let size = usize::from_str_radix(&size, 16).map_err(|_| io::ErrorKind::UnexpectedEof)?;
+    let mut chunk = vec![0; size];
+    stream.read_exact(&mut chunk)?;
+    read_line(stream)?;
+    Ok((size > 0).then_some(chunk))
+}
+
+/// Messages of an event stream, as they come.
+pub struct Events {
+    pub status: u16,
+    pub kind: String,
+    stream: BufReader<TcpStream>,
+    buffer: String,
+}
+
+impl Events {
+    /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are passed over.
+    pub fn next(&mut self) -> Option<Value> {
+        loop {
+            while let Some((event, rest)) = self.buffer.split_once("\n\n") {
+                let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
+                self.buffer = rest.to_owned();
+                if !data.is_empty() {
+                    return Some(serde_json::from_str(&data).expect("an event is JSON"));
+                }
+            }
+            let chunk = read_chunk(&mut self.stream).ok()??;
+            self.buffer.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+
+    /// Fails instead of waiting longer than this.
+    pub fn patience(&self, patience: Duration) {
+        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
+    }
+}

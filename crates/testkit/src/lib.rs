@@ -1,0 +1,9 @@
+//! What tests of several rooms share.
+//!
+//! The HTTP client is deliberately plain: it sends exactly the headers it is told to, so that a test can be the sloppiest
+//! client there is.
+
+mod client;
+pub mod message;
+
+pub use client::{Client, Events, Reply};
