@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::resource::{self, UriFields};
-use crate::{Code, Entry, Fault, PromptEntry, Resource, dice};
+use crate::{Code, Entry, Fault, Kind, PromptEntry, Resource, dice};
 
 pub struct Catalogue {
     operations: Vec<Entry>,
@@ -26,7 +26,8 @@ impl Catalogue {
         let positions: HashMap<_, _> = operations.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
         assert_eq!(positions.len(), operations.len(), "two operations share a name");
         for resource in &resources {
-            assert!(positions.contains_key(resource.operation), "{} reads through no operation", resource.uri);
+            let reads = positions.get(resource.operation).is_some_and(|at| operations[*at].kind == Kind::Read);
+            assert!(reads, "{} reads through no read operation", resource.uri);
         }
         Self { operations, resources, prompts, positions }
     }

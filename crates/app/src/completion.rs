@@ -21,7 +21,7 @@ pub struct CompletionRequest {
     pub typed: String,
 }
 
-/// The values that begin with what was typed, best first.
+/// The values that begin with what was typed, in the order of the schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
     pub values: Vec<String>,

@@ -84,7 +84,7 @@ error_table! {
     RevisionConflict "REVISION_CONFLICT" Conflict "somebody else changed it first; read again and decide again";
     IdempotencyMismatch "IDEMPOTENCY_MISMATCH" Conflict "the idempotency key was used for another request";
     RateLimited "RATE_LIMITED" Limited "too many at once; try again after retry_after_ms";
-    TooLarge "TOO_LARGE" TooLarge "the request is larger than a limit; the limit is named";
+    TooLarge "TOO_LARGE" TooLarge "the request, or what it would keep, is larger than a limit; the limit is named";
     Unavailable "UNAVAILABLE" Unavailable "not possible right now; the same request may be sent again";
     InternalError "INTERNAL_ERROR" Internal "a fault of the server; the request id stands in its log";
 }
@@ -124,7 +124,7 @@ pub struct Fault {
 }
 
 /// Longest value, as JSON, that an error repeats.
-const VALUE_CHARS_MAX: usize = 200;
+const VALUE_BYTES_MAX: usize = 200;
 
 impl Fault {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
@@ -168,7 +168,7 @@ impl Fault {
     /// Repeats the offending value, unless it is long.
     #[must_use]
     pub fn value(mut self, value: &Value) -> Self {
-        self.body.value = (value.to_string().len() <= VALUE_CHARS_MAX).then(|| value.clone());
+        self.body.value = (value.to_string().len() <= VALUE_BYTES_MAX).then(|| value.clone());
         self
     }
 

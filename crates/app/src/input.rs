@@ -49,7 +49,7 @@ pub fn depth(bytes: &[u8]) -> usize {
 /// Fields that came as text (a query string, a URI, a prompt's arguments), typed as the schema says.
 /// Text that does not fit stays text, so that the error can name it.
 pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
-    let kinds = |field: &str| full.pointer(&format!("/properties/{field}/type")).cloned().unwrap_or_default();
+    let kinds = |field: &str| full.pointer(&format!("/properties/{}/type", escape(field))).cloned().unwrap_or_default();
     let is =
         |kind: &Value, name: &str| kind == name || kind.as_array().is_some_and(|kinds| kinds.iter().any(|k| k == name));
     let typed = |field: &str, text: &str| {
@@ -61,9 +61,44 @@ pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'
     fields.into_iter().map(|(field, text)| (field.to_owned(), typed(field, text))).collect::<Map<_, _>>().into()
 }
 
-/// The happy path reads the JSON once and pays nothing for explanations.
+/// The happy path pays nothing for explanations.
 pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
+    if !is_shaped(full, full, value) {
+        return Err(explain::<T>(value, full));
+    }
     T::deserialize(value).map_err(|_| explain::<T>(value, full))
+}
+
+/// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an
+/// object, in order.
+fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
+    let kind = match value {
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        _ => return true,
+    };
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(reference.trim_start_matches('#'));
+        return target.is_none_or(|schema| is_shaped(root, schema, value));
+    }
+    if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+        return branches.iter().any(|branch| is_shaped(root, branch, value));
+    }
+    let allowed = schema.get("type").is_none_or(|allowed| match allowed {
+        Value::Array(kinds) => kinds.iter().any(|allowed| allowed == kind),
+        allowed => allowed == kind,
+    });
+    allowed
+        && match value {
+            Value::Array(items) => {
+                schema.get("items").is_none_or(|schema| items.iter().all(|item| is_shaped(root, schema, item)))
+            }
+            Value::Object(fields) => fields.iter().all(|(name, field)| {
+                let schema = schema.get("properties").and_then(|properties| properties.get(name));
+                schema.is_none_or(|schema| is_shaped(root, schema, field))
+            }),
+            _ => true,
+        }
 }
 
 fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {

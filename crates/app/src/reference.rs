@@ -156,11 +156,9 @@ fn fields(page: &mut String, schema: &Value) {
 }
 
 fn kind_of(property: &Value) -> String {
-    match property.get("type") {
-        Some(Value::String(kind)) => kind.clone(),
-        _ => {
-            let branches = property.get("anyOf").and_then(Value::as_array).into_iter().flatten();
-            branches.map(kind_of).collect::<Vec<_>>().join(" or ")
-        }
+    if let Some(kind) = property.get("type").and_then(Value::as_str) {
+        return kind.to_owned();
     }
+    let branches = property.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    branches.map(kind_of).collect::<Vec<_>>().join(" or ")
 }

@@ -68,8 +68,9 @@ fn percent_decode(text: &str) -> Option<String> {
     while let [first, tail @ ..] = rest {
         rest = tail;
         if *first == b'%' {
-            let hex = std::str::from_utf8(rest.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(hex, 16).ok()?);
+            let value = |digit: u8| char::from(digit).to_digit(16);
+            let [high, low] = *rest.first_chunk::<2>()?;
+            bytes.push(u8::try_from(value(high)? * 16 + value(low)?).ok()?);
             rest = &rest[2..];
         } else {
             bytes.push(*first);

@@ -25,7 +25,9 @@ pub(crate) fn shown_output<T: JsonSchema>() -> Map<String, Value> {
 
 /// The input with formats and bounds, inlined, for walking beside a value.
 pub(crate) fn full_input<T: JsonSchema>() -> Value {
-    generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true).to_value()
+    let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true);
+    MergeWords.transform(&mut schema);
+    schema.to_value()
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings, inline: bool) -> Schema {
@@ -52,6 +54,18 @@ fn smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
     if size(&shared) * 5 < size(&inlined) * 4 { shared } else { inlined }
 }
 
+/// Says documented enumerations in the short way, and leaves everything else.
+struct MergeWords;
+
+impl Transform for MergeWords {
+    fn transform(&mut self, schema: &mut Schema) {
+        transform_subschemas(self, schema);
+        if let Some(object) = schema.as_object_mut() {
+            merge_documented_words(object);
+        }
+    }
+}
+
 /// Takes away what a reader of the schema does not need.
 struct Slim {
     input: bool,
@@ -62,8 +76,8 @@ impl Transform for Slim {
         transform_subschemas(self, schema);
         let Some(object) = schema.as_object_mut() else { return };
         object.remove("title");
-        if object.remove("format").is_some() {
-            drop_width(object);
+        if let Some(format) = object.remove("format") {
+            drop_width(object, &format);
         }
         if self.input {
             drop_null(object);
@@ -74,12 +88,18 @@ impl Transform for Slim {
     }
 }
 
-/// Bounds that only say how wide an integer is. A bound of our own making stands beside no format or differs.
-fn drop_width(object: &mut Map<String, Value>) {
-    const WIDTHS: [f64; 6] = [0.0, 255.0, 65_535.0, 4_294_967_295.0, -2_147_483_648.0, 2_147_483_647.0];
-    for key in ["minimum", "maximum"] {
-        let is_width = object.get(key).and_then(Value::as_f64).is_some_and(|bound| WIDTHS.contains(&bound));
-        if is_width {
+/// Bounds that only say how wide an integer of this format is.
+fn drop_width(object: &mut Map<String, Value>, format: &Value) {
+    let (low, high) = match format.as_str() {
+        Some("uint8") => (0, 255),
+        Some("uint16") => (0, 65_535),
+        Some("uint32" | "uint64" | "uint") => (0, -1),
+        Some("int8") => (-128, 127),
+        Some("int16") => (-32_768, 32_767),
+        _ => return,
+    };
+    for (key, bound) in [("minimum", low), ("maximum", high)] {
+        if object.get(key).and_then(Value::as_i64) == Some(bound) {
             object.remove(key);
         }
     }

@@ -49,6 +49,10 @@ impl FromStr for Toolsets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            let allowed = Toolset::ALL.map(Toolset::name).join(", ");
+            return Err(format!("no toolset is named, allowed: {allowed}, all"));
+        }
         text.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(Self(0), |set, name| {
             if name.eq_ignore_ascii_case("all") {
                 return Ok(Self::ALL);

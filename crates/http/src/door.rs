@@ -5,6 +5,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -12,15 +13,26 @@ use std::time::Instant;
 
 use app::{Code, Fault};
 use axum::extract::Request;
-use axum::http::header::{HOST, ORIGIN};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, VARY,
+};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use crate::fault;
 use crate::metering::{Meter, Surface};
+
+/// What a page may send beside the headers that any page may.
+const ALLOWED: HeaderValue = HeaderValue::from_static(
+    "content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
+     x-mcp-readonly",
+);
+/// What a page may read beside the headers that any page may.
+const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id");
 
 /// The names under which the server answers, and the pages that may call it. Loopback is always allowed.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +91,10 @@ fn name_of(host: &str) -> &str {
 }
 
 fn is_loopback(name: &str) -> bool {
-    ["localhost", "127.0.0.1", "[::1]"].iter().any(|loopback| loopback.eq_ignore_ascii_case(name))
+    let address = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+    let is_bare_v6 = address == name && name.contains(':');
+    name.eq_ignore_ascii_case("localhost")
+        || (!is_bare_v6 && address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
 /// The outermost service. It neither boxes nor reads: a request costs two header look-ups and two clock readings here.
@@ -133,11 +148,16 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let began = Instant::now();
         let surface = Surface::of(request.uri().path());
+        let mut origin = request.headers().get(ORIGIN).cloned();
         let step = match self.shared.allowlist.check(request.uri(), request.headers()) {
+            Ok(()) if is_preflight(&request) => Step::Answered { response: Some(preflight()) },
             Ok(()) => Step::Inside { answer: self.inner.call(request) },
-            Err(fault) => Step::Refused { response: Some(fault::response(&fault)) },
+            Err(fault) => {
+                origin = None;
+                Step::Answered { response: Some(fault::response(&fault)) }
+            }
         };
-        Passing { step, began, surface, shared: Arc::clone(&self.shared) }
+        Passing { step, began, surface, origin, shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -147,6 +167,8 @@ pin_project! {
         step: Step<F>,
         began: Instant,
         surface: Surface,
+        // The page that called, if it may read the answer.
+        origin: Option<HeaderValue>,
         shared: Arc<Shared>,
     }
 }
@@ -155,7 +177,7 @@ pin_project! {
     #[project = StepProjection]
     enum Step<F> {
         Inside { #[pin] answer: F },
-        Refused { response: Option<Response> },
+        Answered { response: Option<Response> },
     }
 }
 
@@ -164,13 +186,35 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let response = match this.step.project() {
+        let mut response = match this.step.project() {
             StepProjection::Inside { answer } => std::task::ready!(answer.poll(context))?,
-            StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
+            StepProjection::Answered { response } => response.take().expect("a future is polled until it is ready"),
         };
+        if let Some(origin) = this.origin.take() {
+            let headers = response.headers_mut();
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
+            headers.append(VARY, HeaderValue::from_static("origin"));
+        }
         this.shared.meter(*this.surface).answered(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
     }
+}
+
+/// A browser asks first whether a page may send a request like the one that it is about to send.
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
+}
+
+/// It may: the page's origin was checked already. No cookies, though: the answer does not allow credentials.
+fn preflight() -> Response {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    let headers = response.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    response
 }
 
 #[cfg(test)]
@@ -191,6 +235,7 @@ mod tests {
             "localhost",
             "LOCALHOST:8081",
             "127.0.0.1:1",
+            "127.0.0.2:1",
             "[::1]",
             "[::1]:8081",
             "table.example:99",

@@ -36,7 +36,9 @@ pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness,
     rest.route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
         .route(
             "/health",
-            get(async || json_text(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}).to_string())),
+            get(async || {
+                json_text(json!({"status": "ok", "name": "skald", "version": env!("CARGO_PKG_VERSION")}).to_string())
+            }),
         )
         .route("/ready", get(async move || ready.answer()))
         .route("/mcp/health", get(async move || mcp_ready.answer()))
@@ -66,21 +68,26 @@ fn by_fields(name: &'static str, verb: Verb) -> MethodRouter<Arc<dyn Engine>> {
                               path: RawPathParams,
                               query: Query<Vec<(String, String)>>,
                               request: Request| {
-        let entry = match engine.catalogue().operation(name) {
-            Ok(entry) => entry,
-            Err(fault) => return fault::response(&fault),
-        };
-        let input = fields(entry, &path, &query.0);
-        call(&*engine, &caller(&request), name, input).await
+        let input = engine.catalogue().operation(name).and_then(|entry| fields(entry, &path, &query));
+        match input {
+            Ok(input) => call(&*engine, &caller(&request), name, input).await,
+            Err(fault) => fault::response(&fault),
+        }
     };
     match verb {
         Verb::Get => get(handler),
     }
 }
 
-fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Value {
+fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Result<Value, Fault> {
+    let repeated =
+        query.iter().enumerate().find(|(at, (name, _))| query[..*at].iter().any(|(earlier, _)| earlier == name));
+    if let Some((_, (name, _))) = repeated {
+        let fault = Fault::new(Code::InvalidParams, format!("{name} is given more than once"));
+        return Err(fault.at(format!("/{name}")).hint("give each field once"));
+    }
     let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    from_text(&entry.full_input, query.chain(path))
+    Ok(from_text(&entry.full_input, query.chain(path)))
 }
 
 async fn read(request: Request) -> Result<Value, Fault> {

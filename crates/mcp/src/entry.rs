@@ -44,12 +44,17 @@ pub(crate) fn error_json(code: i32, message: &str, id: &Value) -> Vec<u8> {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string().into_bytes()
 }
 
+pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
+    if depth(bytes) <= limits::JSON_DEPTH_MAX {
+        return Ok(());
+    }
+    let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
+    Err(Refused::new(INVALID_REQUEST, message))
+}
+
 /// Checks the nesting and repairs the handshake. A message that needs nothing is neither parsed nor copied.
 pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
-    if depth(bytes) > limits::JSON_DEPTH_MAX {
-        let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
-        return Err(Refused::new(INVALID_REQUEST, message));
-    }
+    check_depth(bytes)?;
     let as_it_is = Admitted { bytes: Cow::Borrowed(bytes), is_initialize: false };
     if memmem::find(bytes, b"\"initialize").is_none() {
         return Ok(as_it_is);
@@ -74,29 +79,25 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
 
 /// Fills in what an `initialize` left out. Says whether there was anything.
 fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
-    let params = message.entry("params").or_insert_with(|| json!({}));
-    let Some(params) = params.as_object_mut() else {
-        return false;
-    };
-    let mut repaired = false;
-    let mut fill = |field: &str, value: Value| {
-        if params.get(field).is_none_or(Value::is_null) {
-            params.insert(field.to_owned(), value);
-            repaired = true;
-        }
-    };
-    fill("protocolVersion", "2024-11-05".into());
-    fill("capabilities", json!({}));
-    fill("clientInfo", json!({"name": "", "version": ""}));
-    if let Some(info) = params.get_mut("clientInfo").and_then(Value::as_object_mut) {
-        for field in ["name", "version"] {
-            if !info.contains_key(field) {
-                info.insert(field.to_owned(), "".into());
-                repaired = true;
-            }
-        }
+    let mut repaired = fill(message, "params", json!({}));
+    let Some(Value::Object(params)) = message.get_mut("params") else { return repaired };
+    repaired |= fill(params, "protocolVersion", "2024-11-05".into());
+    repaired |= fill(params, "capabilities", json!({}));
+    repaired |= fill(params, "clientInfo", json!({}));
+    if let Some(Value::Object(info)) = params.get_mut("clientInfo") {
+        repaired |= fill(info, "name", "".into());
+        repaired |= fill(info, "version", "".into());
     }
     repaired
+}
+
+/// Sets a field that is missing or null.
+fn fill(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) -> bool {
+    let is_missing = object.get(field).is_none_or(Value::is_null);
+    if is_missing {
+        object.insert(field.to_owned(), value);
+    }
+    is_missing
 }
 
 /// Says why rmcp could not read a message.
@@ -144,5 +145,55 @@ pub(crate) fn id_of(bytes: &[u8]) -> Value {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(message)) => answerable_id(&message),
         _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn admitted(message: &Value) -> (Value, bool) {
+        let bytes = message.to_string().into_bytes();
+        let admitted = admit(&bytes).unwrap();
+        (serde_json::from_slice(&admitted.bytes).unwrap(), admitted.is_initialize)
+    }
+
+    #[test]
+    fn a_whole_message_is_not_copied() {
+        let whole = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}"#;
+        assert!(matches!(admit(whole).unwrap(), Admitted { bytes: Cow::Borrowed(_), is_initialize: true }));
+        let other = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"\"initialize\""}}"#;
+        assert!(matches!(admit(other).unwrap(), Admitted { bytes: Cow::Borrowed(_), is_initialize: false }));
+    }
+
+    #[test]
+    fn only_the_notification_is_renamed() {
+        let notification = json!({"jsonrpc": "2.0", "method": "initialized"});
+        assert_eq!(admitted(&notification).0["method"], "notifications/initialized");
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "initialized"});
+        assert_eq!(admitted(&request), (request, false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_admitted_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(admitted) = admit(&bytes) {
+                prop_assert!(!admitted.is_initialize || serde_json::from_slice::<Value>(&admitted.bytes).is_ok());
+            }
+            let refused: Value = serde_json::from_slice(&explain(&bytes).to_json()).unwrap();
+            prop_assert!(refused["error"]["code"].is_i64() && refused["id"].is_null());
+        }
+
+        #[test]
+        fn a_repaired_handshake_needs_no_repair(name in prop::option::of(".{0,9}"), version in prop::option::of(".{0,9}")) {
+            let message = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize",
+                "params": {"protocolVersion": version, "clientInfo": {"name": name}}});
+            let (repaired, is_initialize) = admitted(&message);
+            prop_assert!(is_initialize);
+            prop_assert_eq!(&admitted(&repaired).0, &repaired);
+            prop_assert_eq!(repaired["params"]["clientInfo"]["name"].as_str(), Some(name.as_deref().unwrap_or_default()));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! What stands before rmcp on `/mcp`: sessions with owners, older clients' habits, and errors as JSON-RPC.
 //!
 //! A request of 2026-07-28 goes through as it is. For the others: a cookie may stand in for the session header, a plain
-//! `Accept` gets plain JSON, and a handshake is repaired (see [`crate::entry`]). Every failure is a JSON-RPC error.
+//! `Accept` gets plain JSON, and a handshake is repaired (see [`crate::entry`]). What is refused from here on is refused
+//! as a JSON-RPC error.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -159,7 +160,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let is_stateless = is_stateless(&parts.headers);
         if parts.method == Method::POST {
             match read(body).await {
-                Ok(bytes) if is_stateless => self.pass(parts, bytes).await,
+                Ok(bytes) if is_stateless => self.post_stateless(parts, bytes).await,
                 Ok(bytes) => self.post(parts, &bytes).await,
                 Err(refusal) => refusal,
             }
@@ -171,6 +172,17 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             cookie_to_header(&mut parts.headers);
             self.get_or_delete(parts).await
         }
+    }
+
+    /// A message of a client of 2026-07-28, or one that only says so: rmcp opens a session for an `initialize` all the same.
+    async fn post_stateless(&self, parts: Parts, bytes: Bytes) -> Answer {
+        if let Err(refused) = entry::check_depth(&bytes) {
+            return error(StatusCode::BAD_REQUEST, &refused);
+        }
+        let principal = principal(&parts);
+        let mut answer = self.pass(parts, bytes).await;
+        self.open_session(&mut answer, principal);
+        answer
     }
 
     /// A message of a client before 2026-07-28.
@@ -195,15 +207,12 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if wants_json {
             parts.headers.insert(ACCEPT, BOTH_TYPES);
         }
-        let is_initialize = admitted.is_initialize;
         let message = match admitted.bytes {
             std::borrow::Cow::Borrowed(_) => bytes.clone(),
             std::borrow::Cow::Owned(repaired) => repaired.into(),
         };
         let mut answer = self.pass(parts, message).await;
-        if is_initialize {
-            self.open_session(&mut answer, principal);
-        }
+        self.open_session(&mut answer, principal);
         if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
     }
 
@@ -235,6 +244,9 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return error(StatusCode::BAD_REQUEST, &entry::explain(&bytes));
         }
+        if answer.status().is_server_error() && self.sessions.is_full().await {
+            return self.full(&bytes);
+        }
         explain(answer, &bytes).await
     }
 
@@ -244,6 +256,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
     }
 
+    /// Binds the session that an answer opens, if it opens one, to its principal.
     fn open_session(&self, answer: &mut Answer, principal: Principal) {
         let Some(id) = answer.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
             return;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use app::{Caller, CompletionRequest, CompletionTarget, Engine, Exposed, Toolset, Visible, Work};
+use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Exposed, Fault, Toolset, Visible, Work};
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
@@ -88,8 +88,11 @@ impl Handler {
             visible.toolsets = visible.toolsets.and(asked);
         }
         if let Some(value) = parts.headers.get(READ_ONLY_HEADER) {
-            let value = value.as_bytes();
-            visible.read_only |= value.eq_ignore_ascii_case(b"true") || value == b"1";
+            visible.read_only |= match value.as_bytes().to_ascii_lowercase().as_slice() {
+                b"true" | b"1" => true,
+                b"false" | b"0" => false,
+                _ => return Err(ErrorData::invalid_params("X-MCP-Readonly: send true or false", None)),
+            };
         }
         Ok(visible)
     }
@@ -97,6 +100,18 @@ impl Handler {
     fn visible_toolset(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
         let toolsets = self.visible(context)?.toolsets;
         Ok(move |toolset| toolsets.contains(toolset))
+    }
+
+    /// Refuses a URI that reads nothing, or nothing that this request may see.
+    fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        let is_visible = self.visible_toolset(context)?;
+        let resolved = self.engine().catalogue().resolve(uri);
+        let (resource, _) = resolved.map_err(|fault| answer::protocol_error(&fault))?;
+        if is_visible(resource.toolset) {
+            return Ok(());
+        }
+        let fault = Fault::new(Code::NotFound, format!("the resource {uri:?} is hidden here by the toolsets"));
+        Err(answer::protocol_error(&fault))
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
@@ -220,17 +235,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let is_visible = self.visible_toolset(&context)?;
-        let caller = caller(&context);
-        let read = async {
-            let (resource, _) = self.engine().catalogue().resolve(&request.uri)?;
-            if !is_visible(resource.toolset) {
-                let message = format!("the resource {:?} is hidden here by the toolsets", request.uri);
-                return Err(app::Fault::new(app::Code::NotFound, message));
-            }
-            self.engine().read(&caller, &request.uri, &work(&context)).await
-        };
-        let contents = read.await.map_err(|fault| answer::protocol_error(&fault))?;
+        self.visible_resource(&request.uri, &context)?;
+        let read = self.engine().read(&caller(&context), &request.uri, &work(&context)).await;
+        let contents = read.map_err(|fault| answer::protocol_error(&fault))?;
         let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }
@@ -283,6 +290,17 @@ impl ServerHandler for Handler {
             }
         };
         let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
+        let is_visible = self.visible_toolset(&context)?;
+        let catalogue = self.engine().catalogue();
+        let toolset = match &request.target {
+            CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| prompt.toolset).ok(),
+            CompletionTarget::Resource(uri) => {
+                catalogue.resources().iter().find(|resource| resource.uri == uri).map(|resource| resource.toolset)
+            }
+        };
+        if toolset.is_some_and(|toolset| !is_visible(toolset)) {
+            return Err(ErrorData::invalid_params("this is hidden here by the toolsets", None));
+        }
         let completion = self.engine().complete(&caller(&context), &request).await;
         let completion =
             completion.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
@@ -294,8 +312,7 @@ impl ServerHandler for Handler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let resolved = self.engine().catalogue().resolve(&request.uri);
-        resolved.map_err(|fault| answer::protocol_error(&fault))?;
+        self.visible_resource(&request.uri, &context)?;
         let Some(watch) = self.watch(&context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
@@ -314,7 +331,7 @@ impl ServerHandler for Handler {
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
-        Some(subscriptions::accepted(self.engine(), requested))
+        Some(subscriptions::accepted(self.engine(), self.shared.options.visible, requested))
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {

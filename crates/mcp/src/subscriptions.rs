@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use app::{Code, Engine, Fault, News};
+use app::{Code, Engine, Fault, News, Visible};
 use domain::limits;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
@@ -71,15 +71,19 @@ async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, news: &News) -> Res
 
 fn too_many() -> Fault {
     let message = format!("one client watches at most {} resources", limits::SUBSCRIPTIONS_MAX);
-    Fault::new(Code::RateLimited, message).hint("unsubscribe from some, or watch a list instead of its members")
+    Fault::new(Code::TooLarge, message).hint("unsubscribe from some, or watch a list instead of its members")
 }
 
 /// The part of a listener's wishes that can be met: resources that exist, up to the limit, and the list of them.
-pub(crate) fn accepted(engine: &dyn Engine, requested: &SubscriptionFilter) -> SubscriptionFilter {
+pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &SubscriptionFilter) -> SubscriptionFilter {
+    let is_visible = |uri: &str| {
+        let resolved = engine.catalogue().resolve(uri);
+        resolved.is_ok_and(|(resource, _)| visible.toolsets.contains(resource.toolset))
+    };
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;
     accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
-        let known = uris.iter().filter(|uri| engine.catalogue().resolve(uri).is_ok());
+        let known = uris.iter().filter(|uri| is_visible(uri));
         known.take(limits::SUBSCRIPTIONS_MAX).cloned().collect()
     });
     accepted

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use app::Toolsets;
+use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
@@ -59,7 +60,7 @@ pub(crate) struct ShownArguments {
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
     /// Offer only what changes nothing.
-    #[arg(long, env = "SKALD_READ_ONLY")]
+    #[arg(long, env = "SKALD_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 }
 

@@ -81,21 +81,23 @@ fn check_port(address: &str) -> anyhow::Result<String> {
 
 /// The version that a running Skald tells.
 fn health(address: &str) -> anyhow::Result<String> {
-    let mut stream = TcpStream::connect(address)?;
+    let resolved = address.to_socket_addrs()?.next().context("no address")?;
+    let mut stream = TcpStream::connect_timeout(&resolved, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     write!(stream, "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(10_000).read_to_string(&mut answer)?;
     let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
-    let version = serde_json::from_str::<Value>(body)?["version"].as_str().map(str::to_owned);
-    version.context("no version in the answer")
+    let health: Value = serde_json::from_str(body)?;
+    ensure!(health["name"] == "skald", "the answer is not Skald's");
+    health["version"].as_str().map(str::to_owned).context("no version in the answer")
 }
 
 /// Starts this binary as a client would and counts the tools that it offers.
 fn check_handshake(binary: &Path) -> anyhow::Result<String> {
     let began = Instant::now();
     let mut child = std::process::Command::new(binary)
-        .arg("mcp")
+        .args(["mcp", "--transport", "stdio"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -15,6 +15,9 @@ use crate::{engine, output, stopping};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
+/// How long connections have to close once every answer has been given.
+const FAREWELL: Duration = Duration::from_secs(1);
+
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let listener = listen(&arguments.door.http_addr).await?;
@@ -38,8 +41,16 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
         drain.finish(GRACE).await;
     };
     let served = http::serve(listener, router, allowlist, stopping.clone());
-    let (served, ()) = tokio::join!(served, end);
-    served.context("the HTTP server failed")?;
+    tokio::pin!(served);
+    let ended = tokio::select! {
+        ended = &mut served => Ok(ended),
+        () = end => tokio::time::timeout(FAREWELL, served).await,
+    };
+    if let Ok(served) = ended {
+        served.context("the HTTP server failed")?;
+    } else {
+        tracing::warn!("connections were still open when the time to stop had passed");
+    }
     tracing::info!("stopped");
     Ok(())
 }

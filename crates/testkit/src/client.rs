@@ -1,5 +1,6 @@
 //! A blocking HTTP/1.1 client that adds nothing of its own but the length of the body.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -37,8 +38,8 @@ impl Reply {
         let is_stream = self.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         let text = self.text();
         let json = if is_stream {
-            let data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-            data.filter(|data| !data.is_empty()).next_back().unwrap_or_default().to_owned()
+            let mut data = text.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+            data.rfind(|data| !data.is_empty()).unwrap_or_default().to_owned()
         } else {
             text
         };
@@ -93,13 +94,13 @@ impl Client {
     fn write(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> io::Result<()> {
         let mut head = format!("{method} {path} HTTP/1.1\r\n");
         if find_given(headers, "host").is_none() {
-            head.push_str(&format!("Host: {}\r\n", self.address));
+            let _ = write!(head, "Host: {}\r\n", self.address);
         }
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         if !body.is_empty() || method == "POST" {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            let _ = write!(head, "Content-Length: {}\r\n", body.len());
         }
         head.push_str("\r\n");
         let mut request = head.into_bytes();
@@ -152,8 +153,17 @@ pub struct Events {
 }
 
 impl Events {
+    /// Fails instead of waiting longer than this.
+    pub fn patience(&self, patience: Duration) {
+        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
+    }
+}
+
+impl Iterator for Events {
+    type Item = Value;
+
     /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are passed over.
-    pub fn next(&mut self) -> Option<Value> {
+    fn next(&mut self) -> Option<Value> {
         loop {
             while let Some((event, rest)) = self.buffer.split_once("\n\n") {
                 let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
@@ -165,10 +175,5 @@ impl Events {
             let chunk = read_chunk(&mut self.stream).ok()??;
             self.buffer.push_str(&String::from_utf8_lossy(&chunk));
         }
-    }
-
-    /// Fails instead of waiting longer than this.
-    pub fn patience(&self, patience: Duration) {
-        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
     }
 }

@@ -33,7 +33,7 @@ impl Seed {
         Self(bytes)
     }
 
-    /// SHA-256 of the prefix `skald/dice/seed/v1:` and the number's decimal digits.
+    /// SHA-256 of the prefix `skald/dice/seed/v1:` and the number in decimal, with a minus sign if it is negative.
     pub fn from_integer(number: i128) -> Self {
         Self(Sha256::digest(format!("{INTEGER_SEED_PREFIX}{number}")).into())
     }

@@ -1,5 +1,7 @@
 //! What the MCP surface adds to the catalogue, over real sockets and pipes. One binary for all of it.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod eras;
 mod fuzz;
 mod offers;

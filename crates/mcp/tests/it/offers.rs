@@ -36,6 +36,13 @@ fn a_header_narrows_the_toolsets() {
     let hidden = [
         call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]})),
         request(1, "resources/read", &json!({"uri": "dice://rules/duality"})),
+        request(
+            1,
+            "completion/complete",
+            &json!({
+                "ref": {"type": "ref/prompt", "name": "explain_odds"}, "argument": {"name": "outcome", "value": ""}
+            }),
+        ),
         request(1, "prompts/get", &json!({"name": "explain_odds", "arguments": {"difficulty": "15"}})),
     ];
     for message in hidden {
@@ -67,6 +74,8 @@ fn read_only_hides_what_rolls() {
         assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
     assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 6);
+    let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
+    assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }
 
 #[test]

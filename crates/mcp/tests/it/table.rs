@@ -100,8 +100,12 @@ fn initialize_may_leave_things_out() {
         assert_eq!(reply.json()["result"]["protocolVersion"], "2025-06-18");
     }
     let mut nameless = whole.clone();
-    nameless["params"]["clientInfo"] = json!({"title": "x"});
+    nameless["params"]["clientInfo"] = json!({"title": "x", "name": null});
     assert_eq!(server.post(&[JSON, BOTH], &nameless).status, 200);
+    for params in [json!(null), json!({}), json!({"clientInfo": null, "capabilities": null})] {
+        let reply = server.post(&[JSON, BOTH], &request(1, "initialize", &params));
+        assert_eq!((reply.status, &reply.json()["result"]["protocolVersion"]), (200, &json!("2024-11-05")), "{params}");
+    }
 }
 
 #[test]
@@ -219,6 +223,26 @@ fn a_modern_client_too_is_told_what_cannot_be_read() {
     let post = |body: &str| server.client().send("POST", "/mcp", &modern, body.as_bytes());
     refused(&post("{"), 400, -32700, "not JSON");
     refused(&post("[]"), 400, -32600, "send one message");
+}
+
+#[test]
+fn nesting_is_limited_in_both_eras() {
+    let server = Server::start(dice());
+    let deep = (0..70).fold(json!(1), |inner, _| json!([inner]));
+    let message = message::call("roll_dice", &json!({"dice": deep}));
+    refused(&server.modern(&message), 400, -32600, "nested deeper than 64");
+    let session = server.session("2025-11-25");
+    refused(&server.post(&[JSON, BOTH, ("Mcp-Session-Id", &session)], &message), 400, -32600, "nested deeper than 64");
+}
+
+#[test]
+fn a_session_opened_under_a_newer_versions_header_is_a_session() {
+    let server = Server::start(dice());
+    let headers = [JSON, BOTH, ("MCP-Protocol-Version", message::MODERN)];
+    let opened = server.post(&headers, &initialize(message::MODERN));
+    assert_eq!((opened.status, &opened.json()["result"]["protocolVersion"]), (200, &json!("2025-11-25")));
+    let session = opened.header("mcp-session-id").unwrap();
+    assert_eq!(server.call(session, &list())["id"], 2);
 }
 
 #[test]

@@ -1,0 +1,69 @@
+//! Rules that the whole catalogue keeps.
+
+use std::collections::BTreeSet;
+
+use app::{Catalogue, Class, TABLE, Toolset, Toolsets, Visible};
+
+#[test]
+fn everything_is_described() {
+    let catalogue = Catalogue::whole();
+    for entry in catalogue.operations() {
+        assert!(!entry.title.is_empty() && entry.summary.ends_with('.'), "{}", entry.name);
+        let fields = entry.input.get("properties").and_then(|fields| fields.as_object());
+        for (name, field) in fields.into_iter().flatten() {
+            assert!(field.get("description").is_some(), "{}.{name} has no description", entry.name);
+        }
+    }
+    for prompt in catalogue.prompts() {
+        assert!(prompt.arguments.iter().all(|argument| !argument.summary.is_empty()), "{}", prompt.name);
+    }
+}
+
+#[test]
+fn a_resource_fills_every_field_that_its_operation_requires() {
+    let catalogue = Catalogue::whole();
+    for resource in catalogue.resources() {
+        let entry = catalogue.operation(resource.operation).unwrap();
+        let required = entry.input.get("required").and_then(|fields| fields.as_array());
+        for field in required.into_iter().flatten().filter_map(|field| field.as_str()) {
+            assert!(resource.uri.contains(&format!("{{{field}}}")), "{} lacks {field}", resource.uri);
+        }
+        assert_eq!(entry.toolset, resource.toolset, "{}", resource.uri);
+    }
+}
+
+#[test]
+fn every_error_has_one_row_and_every_class_a_code() {
+    let names: BTreeSet<&str> = TABLE.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), TABLE.len());
+    assert!(TABLE.iter().all(|row| row.code.name() == row.name && row.code.class() == row.class));
+    let classes = [
+        Class::Invalid,
+        Class::Unauthenticated,
+        Class::Denied,
+        Class::NotFound,
+        Class::Refused,
+        Class::Conflict,
+        Class::Limited,
+        Class::TooLarge,
+        Class::Unavailable,
+        Class::Internal,
+    ];
+    assert!(classes.iter().all(|class| TABLE.iter().any(|row| row.class == *class)));
+}
+
+#[test]
+fn toolsets_are_named_in_any_case() {
+    let parse = |text: &str| text.parse::<Toolsets>();
+    assert_eq!(parse("all").unwrap(), Toolsets::ALL);
+    assert_eq!(parse("dice,campaign, LORE,gate ,universe").unwrap(), Toolsets::ALL);
+    let two = parse("dice,lore").unwrap();
+    assert!(two.contains(Toolset::Dice) && two.contains(Toolset::Lore) && !two.contains(Toolset::Gate));
+    assert_eq!(
+        parse("dices").unwrap_err(),
+        "unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"
+    );
+    assert_eq!(parse(" ").unwrap_err(), "no toolset is named, allowed: dice, campaign, lore, gate, universe, all");
+    let elsewhere = Visible { toolsets: parse("gate").unwrap(), read_only: false };
+    assert!(!Catalogue::whole().operations().iter().any(|entry| elsewhere.admits(entry)));
+}

@@ -1,0 +1,80 @@
+//! Operations through the engine.
+
+use std::sync::Arc;
+
+use app::{App, Caller, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
+use futures::executor::block_on;
+use serde_json::{Value, json};
+
+struct Ones;
+
+impl Entropy for Ones {
+    fn bytes(&self) -> [u8; 32] {
+        [1; 32]
+    }
+}
+
+pub(crate) fn engine() -> Arc<Local> {
+    Local::new(App { entropy: Arc::new(Ones) })
+}
+
+pub(crate) fn call(operation: &str, input: Value) -> Result<Value, app::Fault> {
+    block_on(engine().call(&Caller::owner(), operation, input, &Work::default()))
+}
+
+#[test]
+fn an_operation_that_is_not_there_is_not_found() {
+    let fault = call("rol_dice", json!({})).unwrap_err();
+    assert_eq!(fault.code(), Code::NotFound);
+    assert!(fault.to_string().contains("roll_dice"), "{fault}");
+}
+
+#[test]
+fn the_same_entropy_rolls_the_same_dice() {
+    let roll = || call("roll_dice", json!({"dice": [{"sides": 20, "count": 5}]})).unwrap();
+    assert_eq!(roll(), roll());
+    assert_eq!(roll()["rng"]["seed_used"], "01".repeat(32));
+}
+
+#[test]
+fn a_resource_reads_what_its_operation_answers() {
+    let read = |uri: &str| block_on(engine().read(&Caller::owner(), uri, &Work::default()));
+    let odds = read("dice://duality/odds/2/15").unwrap();
+    let answer = call("duality_probability", json!({"modifier": 2, "difficulty": 15})).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&odds.text).unwrap(), answer);
+    let rules = read("dice://rules/duality").unwrap();
+    assert_eq!(rules.mime_type, "text/markdown");
+    assert_eq!(call("duality_rules", json!({})).unwrap()["text"], rules.text);
+    assert_eq!(read("dice://duality/odds/%32/15").unwrap().text, odds.text, "percent-encoding is undone");
+    for broken in ["%3", "%", "%+3", "%zz", "%ff"] {
+        let fault = read(&format!("dice://duality/odds/{broken}/15")).unwrap_err();
+        assert_eq!(fault.code(), Code::NotFound, "{broken}");
+    }
+}
+
+#[test]
+fn the_rules_tell_the_odds_that_are_counted() {
+    let rules = call("duality_rules", json!({})).unwrap();
+    let rules = rules["text"].as_str().unwrap();
+    for difficulty in [10, 15, 20] {
+        let odds = call("duality_probability", json!({"difficulty": difficulty})).unwrap();
+        let counts: Vec<String> =
+            odds["outcome_counts"].as_array().unwrap().iter().map(|row| row["count"].to_string()).collect();
+        let row = format!("| {difficulty} | {} | {} of 144 |", counts.join(" | "), odds["success_count"]);
+        assert!(rules.contains(&row), "the rules do not say {row}");
+    }
+}
+
+#[test]
+fn completions_are_cut_to_what_was_typed() {
+    let complete = |typed: &str| {
+        let request = CompletionRequest {
+            target: CompletionTarget::Prompt("explain_odds".to_owned()),
+            argument: "outcome".to_owned(),
+            typed: typed.to_owned(),
+        };
+        block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
+    };
+    assert_eq!(complete("Success"), ["SUCCESS_WITH_HOPE", "SUCCESS_WITH_FEAR"]);
+    assert_eq!(complete("x"), [""; 0]);
+}

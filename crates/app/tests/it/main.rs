@@ -1,0 +1,5 @@
+//! The catalogue and its operations, called as a surface calls them.
+
+mod catalogue;
+mod engine;
+mod input;

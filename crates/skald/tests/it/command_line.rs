@@ -1,0 +1,76 @@
+//! Options, their errors, and the doctor.
+
+use std::net::TcpListener;
+
+use crate::process::{Running, run, skald};
+
+fn failure(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    assert!(!output.status.success(), "{arguments:?} succeeded");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn wrong_options_are_explained() {
+    let toolsets = failure(&["serve", "--toolsets", "dices"]);
+    assert!(
+        toolsets.contains("unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"),
+        "{toolsets}"
+    );
+    assert!(failure(&["mcp", "--transport", "smoke"]).contains("[possible values: stdio, http]"));
+    assert!(failure(&["serve", "--http-addr", "nowhere"]).contains("try 127.0.0.1:8081"));
+    assert!(failure(&["serve", "--sessions", "maybe"]).contains("[possible values: on, off]"));
+}
+
+#[test]
+fn the_world_is_not_let_in() {
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let refusal = failure(&["serve", "--http-addr", address]);
+        assert!(refusal.contains("refusing to listen") && refusal.contains("127.0.0.1"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_taken_port_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let refusal = failure(&["serve", "--http-addr", &address]);
+    assert!(refusal.contains(&address) && refusal.contains("--http-addr"), "{refusal}");
+}
+
+#[test]
+fn the_doctor_prints_configuration_and_checks_itself() {
+    let output = run(&["doctor", "--http-addr", "127.0.0.1:0"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}");
+    let binary = std::fs::canonicalize(env!("CARGO_BIN_EXE_skald")).unwrap();
+    for client in ["Claude Desktop", "Claude Code", "Cursor", "VS Code", "OpenCode", "LM Studio"] {
+        assert!(text.contains(&format!("## {client}: ")), "{client} is missing");
+    }
+    assert!(text.matches(&binary.display().to_string()).count() >= 7, "{text}");
+    assert_eq!(text.matches("\nok    ").count(), 4, "{text}");
+    assert!(text.contains("skald answered over stdio with 6 tools"), "{text}");
+}
+
+#[test]
+fn the_doctor_sees_who_has_the_port() {
+    let (_running, address) = Running::serve(&[]);
+    let output = run(&["doctor", "--http-addr", &address.to_string()]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("is served by Skald"));
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = stranger.local_addr().unwrap().to_string();
+    std::thread::spawn(move || stranger.incoming().for_each(drop));
+    let output = run(&["doctor", "--http-addr", &address]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("FAIL  port"));
+}
+
+#[test]
+fn options_come_from_the_environment_too() {
+    let mut command = skald(&["mcp"]);
+    command.env("SKALD_READ_ONLY", "true").env("SKALD_TOOLSETS", "dice");
+    let mut running = Running::start(command);
+    running.ask(&testkit::message::initialize("2025-11-25"));
+    let listed = running.ask(&testkit::message::request(2, "tools/list", &serde_json::json!({})));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
+}

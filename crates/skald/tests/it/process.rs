@@ -1,0 +1,105 @@
+//! The binary under test, as a process that ends with the test.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) fn skald(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
+    command.args(arguments).env_remove("SKALD_LOG");
+    command
+}
+
+/// Runs a command that ends by itself.
+pub(crate) fn run(arguments: &[&str]) -> Output {
+    skald(arguments).stdin(Stdio::null()).output().expect("the binary starts")
+}
+
+pub(crate) struct Running {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let (sender, lines) = channel();
+        let output = BufReader::new(child.stdout.take().expect("an output"));
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { input: child.stdin.take(), child, lines }
+    }
+
+    /// `skald serve` on a free port, and where it listens.
+    pub(crate) fn serve(arguments: &[&str]) -> (Self, SocketAddr) {
+        let running = Self::start(skald(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()));
+        loop {
+            let line = running.line().expect("a greeting");
+            if let Some((_, rest)) = line.split_once("http://")
+                && let Some(address) = rest.strip_suffix("/mcp")
+            {
+                return (running, address.parse().expect("an address"));
+            }
+        }
+    }
+
+    pub(crate) fn line(&self) -> Option<String> {
+        self.lines.recv_timeout(PATIENCE).ok()
+    }
+
+    pub(crate) fn write(&mut self, line: &str) {
+        writeln!(self.input.as_mut().expect("the input is open"), "{line}").expect("the process reads");
+    }
+
+    pub(crate) fn ask(&mut self, message: &Value) -> Value {
+        self.write(&message.to_string());
+        serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON")
+    }
+
+    pub(crate) fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(status.is_ok_and(|status| status.success()), "the process is there");
+    }
+
+    /// Waits for the end; how it ended, how long that took, and what stood on standard error.
+    pub(crate) fn end(mut self) -> (ExitStatus, Duration, String) {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                break status;
+            }
+            assert!(began.elapsed() < PATIENCE, "the process does not end");
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        let took = began.elapsed();
+        let mut errors = String::new();
+        self.child.stderr.take().expect("an error output").read_to_string(&mut errors).expect("text");
+        (status, took, errors)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

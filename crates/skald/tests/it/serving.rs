@@ -1,0 +1,134 @@
+//! `skald serve`, from greeting to farewell.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::{self, BOTH, JSON, call, initialize, request};
+
+use crate::process::{Running, skald};
+
+/// The documented walk with a cookie jar, as curl walks it: its own `Accept`, the cookie of the first answer.
+#[test]
+fn the_walk_with_cookies() {
+    let (_running, address) = Running::serve(&[]);
+    let accept = ("Accept", "*/*");
+    let mut client = Client::connect(address);
+    let first = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","clientInfo":{"name":"test-client","version":"0.1.0"}}}"#;
+    let opened = client.send("POST", "/mcp", &[JSON, accept], first.as_bytes());
+    assert_eq!((opened.status, opened.header("content-type")), (200, Some("application/json")));
+    assert_eq!(opened.json()["result"]["protocolVersion"], "2024-11-05");
+    let cookie = opened.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    assert!(cookie.starts_with("mcp_session="));
+    let with_cookie = [JSON, accept, ("Cookie", cookie.as_str())];
+    let initialized = br#"{"jsonrpc":"2.0","method":"initialized","params":{}}"#;
+    assert_eq!(client.send("POST", "/mcp", &with_cookie, initialized).status, 202);
+    let list = br#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
+    let listed = client.send("POST", "/mcp", &with_cookie, list).json();
+    assert_eq!((&listed["id"], listed["result"]["tools"].as_array().map(Vec::len)), (&json!(2), Some(6)));
+    assert_eq!(client.send("GET", "/mcp/health", &[accept], b"").status, 200);
+}
+
+#[test]
+fn every_surface_answers_alike() {
+    let (_running, address) = Running::serve(&[]);
+    let input = json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15});
+    let mut client = Client::connect(address);
+    let rest = client.send("POST", "/api/v1/duality_outcome", &[JSON], input.to_string().as_bytes()).json();
+    let mut stdio = Running::start(skald(&["mcp"]));
+    stdio.ask(&initialize("2025-11-25"));
+    let by_stdio = stdio.ask(&call("duality_outcome", &input))["result"]["structuredContent"].clone();
+    let message = message::modern(call("duality_outcome", &input));
+    let headers = message::modern_headers(&message);
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let over_http = client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json();
+    assert_eq!(rest, by_stdio);
+    assert_eq!(rest, over_http["result"]["structuredContent"]);
+    assert_eq!(rest["outcome"], "SUCCESS_WITH_HOPE");
+}
+
+#[test]
+fn rolls_differ_from_each_other() {
+    let (_running, address) = Running::serve(&[]);
+    let mut client = Client::connect(address);
+    let mut roll = || {
+        let body = br#"{"dice": [{"sides": 1000000, "count": 10}]}"#;
+        client.send("POST", "/api/v1/roll_dice", &[JSON], body).json()["rolls"].clone()
+    };
+    let rolls: Vec<Value> = (0..10).map(|_| roll()).collect();
+    assert!((1..rolls.len()).all(|at| rolls[..at].iter().all(|earlier| earlier != &rolls[at])));
+}
+
+#[test]
+fn a_signal_stops_it_in_good_order() {
+    for signal in ["TERM", "INT"] {
+        let (running, address) = Running::serve(&[]);
+        let opened = Client::connect(address).send(
+            "POST",
+            "/mcp",
+            &[JSON, BOTH],
+            initialize("2025-11-25").to_string().as_bytes(),
+        );
+        let session = opened.header("mcp-session-id").unwrap().to_owned();
+        let mut stream = Client::connect(address).open("GET", "/mcp", &[("Mcp-Session-Id", &session)], b"");
+        let _idle = Client::connect(address);
+        running.signal(signal);
+        assert_eq!(stream.next(), None, "an open stream is ended");
+        let (status, took, log) = running.end();
+        assert!(status.success(), "{signal}: {status}");
+        assert!(took < Duration::from_secs(2), "{signal}: it took {took:?}");
+        assert!(log.contains("stopping") && log.contains("stopped"), "{log}");
+    }
+}
+
+#[test]
+fn it_serves_again_after_being_killed() {
+    let (running, address) = Running::serve(&[]);
+    running.signal("KILL");
+    let (status, ..) = running.end();
+    assert!(!status.success());
+    let again = Running::start(skald(&["serve", "--http-addr", &address.to_string()]));
+    assert!(again.line().is_some_and(|line| line.contains("ready")));
+    assert_eq!(Client::connect(address).send("GET", "/ready", &[], b"").status, 200);
+}
+
+#[test]
+fn without_sessions_no_session_is_opened() {
+    let (_running, address) = Running::serve(&["--sessions", "off"]);
+    let opened =
+        Client::connect(address).send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    assert_eq!((opened.status, opened.header("mcp-session-id")), (200, None));
+}
+
+#[test]
+fn mcp_over_http_is_the_same_server() {
+    let running = Running::start(skald(&["mcp", "--transport=http", "--http-addr=localhost:0"]));
+    assert!(running.line().is_some_and(|line| line.contains("ready")));
+}
+
+#[test]
+fn the_log_never_holds_what_was_said() {
+    let marker = "a-secret-name-of-the-table";
+    let mut command = skald(&["serve", "--http-addr", "127.0.0.1:0", "--log-format", "json"]);
+    command.env("SKALD_LOG", "trace,rmcp=trace,rmcp::service=trace");
+    let running = Running::start(command);
+    let address = loop {
+        let line = running.line().expect("a greeting");
+        if let Some((_, rest)) = line.split_once("http://") {
+            break rest.strip_suffix("/mcp").unwrap().parse().unwrap();
+        }
+    };
+    let arguments = json!({"hope": 8, "fear": 5, "request_id": marker});
+    let mut client = Client::connect(address);
+    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let headers = [JSON, BOTH, ("Mcp-Session-Id", opened.header("mcp-session-id").unwrap())];
+    client.send("POST", "/mcp", &headers, call("duality_explain", &arguments).to_string().as_bytes());
+    client.send("POST", "/mcp", &headers, call("duality_explain", &json!({ marker: 1 })).to_string().as_bytes());
+    client.send("POST", "/mcp", &headers, request(3, marker, &json!({})).to_string().as_bytes());
+    client.send("POST", "/api/v1/duality_explain", &[JSON], json!({ marker: marker }).to_string().as_bytes());
+    running.signal("TERM");
+    let (_, _, log) = running.end();
+    assert!(log.lines().count() >= 3, "{log}");
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()), "every line is JSON");
+    assert!(!log.contains(marker), "{}", log.lines().find(|line| line.contains(marker)).unwrap_or_default());
+}

@@ -1,0 +1,58 @@
+//! `skald mcp`: a client's child process.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::message::{self, call, initialize, request};
+
+use crate::process::{Running, skald};
+
+#[test]
+fn nothing_but_the_protocol_is_on_standard_output() {
+    let mut command = skald(&["mcp"]);
+    command.env("SKALD_LOG", "trace");
+    let mut running = Running::start(command);
+    running.write("nonsense");
+    running.write(&initialize("2025-11-25").to_string());
+    running.write(&call("duality_rules_version", &json!({})).to_string());
+    let lines: Vec<Value> = (0..3).map(|_| serde_json::from_str(&running.line().unwrap()).expect("JSON")).collect();
+    assert_eq!(lines.iter().map(|line| line["id"].clone()).collect::<Vec<_>>(), [json!(null), json!(1), json!(2)]);
+    running.close_input();
+    assert_eq!(running.line(), None, "nothing follows");
+}
+
+#[test]
+fn it_ends_soon_after_its_input() {
+    for listens in [false, true] {
+        let mut running = Running::start(skald(&["mcp"]));
+        if listens {
+            let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
+            let listen = message::modern(request(5, "subscriptions/listen", &filter));
+            assert_eq!(running.ask(&listen)["method"], "notifications/subscriptions/acknowledged");
+        } else {
+            running.ask(&initialize("2025-11-25"));
+        }
+        running.close_input();
+        let (status, took, _) = running.end();
+        assert!(status.success());
+        assert!(took < Duration::from_millis(100), "listens: {listens}, it took {took:?}");
+    }
+}
+
+#[test]
+fn a_signal_ends_it_while_its_input_is_open() {
+    for signal in ["TERM", "INT"] {
+        let mut running = Running::start(skald(&["mcp"]));
+        running.ask(&initialize("2025-11-25"));
+        running.signal(signal);
+        let (status, took, _) = running.end();
+        assert!(status.success() && took < Duration::from_secs(1), "{signal}: {status} after {took:?}");
+    }
+}
+
+#[test]
+fn a_client_that_says_nothing_is_no_error() {
+    let mut running = Running::start(skald(&["mcp"]));
+    running.close_input();
+    assert!(running.end().0.success());
+}
