@@ -1,1 +1,56 @@
-fn main() {}
+//! The automation, in Rust: `cargo xtask test`, `generate` and `bench`.
+
+mod clients;
+mod conformance;
+mod generate;
+mod install;
+mod paths;
+mod run;
+mod server;
+mod suite;
+#[cfg(test)]
+mod tidy;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::bail;
+
+const USAGE: &str = "usage: cargo xtask COMMAND
+
+  test              every test there is: what CI runs
+  test --quick      the inner loop: format, lints, tests, generated files
+  test --long       everything, with more cases, a minute of nonsense, and the bench
+  generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
+  generate --check  fail if they differ from what is committed";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match command(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("\nFAILED: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command(arguments: &[&str]) -> anyhow::Result<()> {
+    match arguments {
+        ["test"] => suite::test(suite::Mode::Default),
+        ["test", "--quick"] => suite::test(suite::Mode::Quick),
+        ["test", "--long"] => suite::test(suite::Mode::Long),
+        ["generate"] => generate::write(),
+        ["generate", "--check"] => generate::check(),
+        _ => bail!("{USAGE}"),
+    }
+}
+
+/// A line for whoever watches.
+fn say(text: &str) {
+    let mut output = std::io::stdout();
+    // Nobody watching is no failure.
+    let _ = writeln!(output, "{text}");
+    let _ = output.flush();
+}

@@ -1,0 +1,153 @@
+"""Drives skald with the Python SDK 2.x, in each way it can settle on a protocol revision.
+
+usage: python_client.py stdio BIN | http URL
+"""
+
+import asyncio
+import json
+import sys
+
+from mcp import Client, StdioServerParameters
+from mcp.types import PromptReference
+
+ROLL = {"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15}
+OUTCOME = ROLL | {"total": 15, "is_crit": False, "meets_difficulty": True, "outcome": "SUCCESS_WITH_HOPE"}
+COUNTS = {"crit_count": 12, "success_count": 84, "failure_count": 60, "total_outcomes": 144}
+RULES = "dice://rules/duality"
+ODDS = "dice://duality/odds/{modifier}/{difficulty}"
+TOOLS = {
+    "duality_rules_version",
+    "duality_action_roll",
+    "duality_outcome",
+    "duality_explain",
+    "duality_probability",
+    "roll_dice",
+}
+
+# How the client negotiates, and the revision that should come of it.
+PASSES = {
+    "default": ({}, "2026-07-28"),
+    "legacy": ({"mode": "legacy"}, "2025-11-25"),
+    "pinned": ({"mode": "2026-07-28"}, "2026-07-28"),
+}
+
+
+def counts(odds):
+    return {key: odds.get(key) for key in COUNTS}
+
+
+async def tools(client):
+    return {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def outcome(client):
+    result = await client.call_tool("duality_outcome", ROLL)
+    return result.is_error, result.structured_content
+
+
+async def outcome_text(client):
+    return [json.loads(block.text) for block in (await client.call_tool("duality_outcome", ROLL)).content]
+
+
+async def odds(client):
+    arguments = {"modifier": 2, "difficulty": 15}
+    return counts((await client.call_tool("duality_probability", arguments)).structured_content)
+
+
+async def refusal(client):
+    result = await client.call_tool("duality_outcome", {"hope": 13, "fear": 5})
+    words, *details = (block.text for block in result.content)
+    codes = [json.loads(text)["error"]["code"] for text in details]
+    return result.is_error, words.startswith("INVALID_PARAMS") or words, codes, result.structured_content
+
+
+async def resources(client):
+    return {resource.uri: resource.mime_type for resource in (await client.list_resources()).resources}.get(RULES)
+
+
+async def rules(client):
+    [page] = (await client.read_resource(RULES)).contents
+    return page.uri, page.mime_type, "Hope" in page.text or page.text
+
+
+async def templates(client):
+    listed = (await client.list_resource_templates()).resource_templates
+    return {template.uri_template: template.mime_type for template in listed}.get(ODDS)
+
+
+async def odds_resource(client):
+    [page] = (await client.read_resource(ODDS.format(modifier=2, difficulty=15))).contents
+    return page.mime_type, counts(json.loads(page.text))
+
+
+async def prompts(client):
+    listed = {prompt.name: prompt.arguments for prompt in (await client.list_prompts()).prompts}
+    return {argument.name: bool(argument.required) for argument in listed["explain_odds"]}
+
+
+async def prompt(client):
+    result = await client.get_prompt("explain_odds", {"modifier": "2", "difficulty": "15"})
+    text = "\n".join(message.content.text for message in result.messages)
+    return "84" in text or text
+
+
+async def completion(client):
+    reference = PromptReference(name="explain_odds")
+    return (await client.complete(reference, {"name": "outcome", "value": "CRIT"})).completion.values
+
+
+CHECKS = [
+    ("tools/list names the six tools", tools, TOOLS),
+    ("tools/call answers structured content", outcome, (False, OUTCOME)),
+    ("tools/call repeats it as JSON text", outcome_text, [OUTCOME]),
+    ("tools/call counts the odds", odds, COUNTS),
+    ("a refusal is a readable tool error", refusal, (True, True, ["INVALID_PARAMS"], None)),
+    ("resources/list names the rules", resources, "text/markdown"),
+    ("resources/read gives the rules", rules, (RULES, "text/markdown", True)),
+    ("resources/templates/list names the odds", templates, "application/json"),
+    ("resources/read goes through the template", odds_resource, ("application/json", COUNTS)),
+    ("prompts/list names the prompt and its arguments", prompts, {"modifier": False, "difficulty": True, "outcome": False}),
+    ("prompts/get fills the prompt", prompt, True),
+    ("completion/complete finishes an outcome", completion, ["CRITICAL_SUCCESS"]),
+]
+
+
+class Tally:
+    passed = failed = 0
+
+    def compare(self, label, expected, got):
+        if got == expected:
+            self.passed += 1
+            print(f"ok {label}")
+        else:
+            self.failed += 1
+            print(f"FAILED {label}\n  expected {expected!r}\n  got      {got!r}")
+
+
+async def main(server):
+    tally = Tally()
+    for name, (options, version) in PASSES.items():
+        try:
+            async with Client(server, read_timeout_seconds=30, **options) as client:
+                tally.compare(f"{name}: connects with {version}", version, client.protocol_version)
+                for label, get, expected in CHECKS:
+                    try:
+                        got = await get(client)
+                    except Exception as error:
+                        got = error
+                    tally.compare(f"{name}: {label}", expected, got)
+        except Exception as error:
+            tally.compare(f"{name}: connects and closes", "no exception", error)
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    return 1 if tally.failed else 0
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["stdio", binary]:
+            target = StdioServerParameters(command=binary, args=["mcp"])
+        case ["http", url]:
+            target = url
+        case _:
+            sys.exit(__doc__)
+    sys.exit(asyncio.run(main(target)))

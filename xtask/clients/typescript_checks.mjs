@@ -1,0 +1,95 @@
+// The checks both TypeScript clients make of skald, and the loop that runs them.
+// A script supplies passes; a pass connects one client and says which revision it should get.
+import { isDeepStrictEqual } from 'node:util';
+
+const ROLL = { hope: 8, fear: 5, modifier: 2, difficulty: 15 };
+const OUTCOME = { ...ROLL, total: 15, is_crit: false, meets_difficulty: true, outcome: 'SUCCESS_WITH_HOPE' };
+const COUNTS = { crit_count: 12, success_count: 84, failure_count: 60, total_outcomes: 144 };
+const RULES = 'dice://rules/duality';
+const ODDS = 'dice://duality/odds/{modifier}/{difficulty}';
+
+const counts = odds => Object.fromEntries(Object.keys(COUNTS).map(key => [key, odds?.[key]]));
+const call = (client, name, args) => client.callTool({ name, arguments: args });
+
+// [check, what it should give, how to get it]
+const checks = [
+  ['tools/list names the six tools',
+    ['duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version', 'roll_dice'],
+    async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
+  ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
+    const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);
+    return { isError, structured };
+  }],
+  ['tools/call repeats it as JSON text', [OUTCOME], async client => {
+    const { content } = await call(client, 'duality_outcome', ROLL);
+    return content.map(block => JSON.parse(block.text));
+  }],
+  ['tools/call counts the odds', COUNTS, async client =>
+    counts((await call(client, 'duality_probability', { modifier: 2, difficulty: 15 })).structuredContent)],
+  ['a refusal is a readable tool error',
+    { isError: true, readable: true, codes: ['INVALID_PARAMS'], structured: undefined }, async client => {
+      const { isError, content, structuredContent: structured } = await call(client, 'duality_outcome', { hope: 13, fear: 5 });
+      const [words, ...details] = content.map(block => block.text);
+      const codes = details.map(text => JSON.parse(text).error.code);
+      return { isError, readable: words.startsWith('INVALID_PARAMS') || words, codes, structured };
+    }],
+  ['resources/list names the rules', 'text/markdown', async client =>
+    (await client.listResources()).resources.find(resource => resource.uri === RULES)?.mimeType],
+  ['resources/read gives the rules', { uri: RULES, mimeType: 'text/markdown', hope: true }, async client => {
+    const [{ uri, mimeType, text }] = (await client.readResource({ uri: RULES })).contents;
+    return { uri, mimeType, hope: text.includes('Hope') || text };
+  }],
+  ['resources/templates/list names the odds', 'application/json', async client =>
+    (await client.listResourceTemplates()).resourceTemplates.find(template => template.uriTemplate === ODDS)?.mimeType],
+  ['resources/read goes through the template', { mimeType: 'application/json', ...COUNTS }, async client => {
+    const uri = ODDS.replace('{modifier}', 2).replace('{difficulty}', 15);
+    const [{ mimeType, text }] = (await client.readResource({ uri })).contents;
+    return { mimeType, ...counts(JSON.parse(text)) };
+  }],
+  ['prompts/list names the prompt and its arguments', { modifier: false, difficulty: true, outcome: false }, async client => {
+    const prompt = (await client.listPrompts()).prompts.find(prompt => prompt.name === 'explain_odds');
+    return Object.fromEntries(prompt.arguments.map(({ name, required = false }) => [name, required]));
+  }],
+  ['prompts/get fills the prompt', true, async client => {
+    const { messages } = await client.getPrompt({ name: 'explain_odds', arguments: { modifier: '2', difficulty: '15' } });
+    const text = messages.map(message => message.content.text).join('\n');
+    return text.includes('84') || text;
+  }],
+  ['completion/complete finishes an outcome', ['CRITICAL_SUCCESS'], async client =>
+    (await client.complete({
+      ref: { type: 'ref/prompt', name: 'explain_odds' },
+      argument: { name: 'outcome', value: 'CRIT' },
+    })).completion.values],
+];
+
+/** Runs every check in every pass `{ name, version, connect }`; `connect` gives `{ client, version, close }`. */
+export async function run(passes) {
+  const tally = { ok: 0, failed: 0 };
+  const check = async (label, expected, get) => {
+    const got = await get().catch(error => `${error}`);
+    const ok = isDeepStrictEqual(got, expected);
+    tally[ok ? 'ok' : 'failed'] += 1;
+    console.log(ok ? `ok ${label}` : `FAILED ${label}\n  expected ${JSON.stringify(expected)}\n  got      ${JSON.stringify(got)}`);
+  };
+  for (const pass of passes) {
+    let link;
+    await check(`${pass.name}: connects with ${pass.version}`, pass.version, async () => (link = await pass.connect()).version);
+    if (!link) continue;
+    for (const [label, expected, get] of checks) {
+      await check(`${pass.name}: ${label}`, expected, () => get(link.client));
+    }
+    await check(`${pass.name}: closes`, undefined, link.close);
+  }
+  console.log(`${tally.ok} passed, ${tally.failed} failed`);
+  process.exit(tally.failed ? 1 : 0);
+}
+
+/** The `stdio BIN` or `http URL` of the command line. */
+export function target() {
+  const [kind, address] = process.argv.slice(2);
+  if (!address || !['stdio', 'http'].includes(kind)) {
+    console.error(`usage: ${process.argv[1]} stdio BIN | http URL`);
+    process.exit(2);
+  }
+  return kind === 'stdio' ? { command: address, args: ['mcp'] } : { url: new URL(address) };
+}

@@ -1,0 +1,76 @@
+//! Real clients against the real binary, over stdio and over HTTP.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail, ensure};
+
+use crate::install::Foreign;
+use crate::server::Server;
+use crate::{paths, run, say};
+
+pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
+    let skald = paths::built("release", "skald");
+    let server = Server::start(|port| {
+        let mut command = Command::new(&skald);
+        command.args(["serve", "--http-addr", &format!("127.0.0.1:{port}")]);
+        command
+    })?;
+    let url = format!("{}/mcp", server.url());
+    let targets: [(&str, &OsStr); 2] = [("stdio", skald.as_os_str()), ("http", OsStr::new(&url))];
+    for (transport, target) in targets {
+        for (name, script) in [("TypeScript SDK 1.x", "typescript1.mjs"), ("TypeScript SDK 2.x", "typescript2.mjs")] {
+            let mut command = foreign.node("node");
+            checked(name, transport, command.arg(foreign.script(script)).arg(transport).arg(target))?;
+        }
+        let mut command = Command::new(foreign.python_program());
+        checked("Python SDK", transport, command.arg(foreign.script("python_client.py")).arg(transport).arg(target))?;
+        inspect(foreign, transport, &skald, &url)?;
+    }
+    checked("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
+}
+
+/// A script that counts its own checks.
+fn checked(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
+    let output = run::captured(command).with_context(|| format!("{name} over {transport}"))?;
+    let count = output.lines().last().unwrap_or_default();
+    ensure!(count.ends_with(", 0 failed") && !count.starts_with('0'), "{name} over {transport}: {output}");
+    say(&format!("{name} over {transport}: {count}"));
+    Ok(())
+}
+
+/// The Inspector's command line; each row is what it is asked, and how it should end.
+fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyhow::Result<()> {
+    const REFUSED: i32 = 5;
+    let dice = ["--method", "tools/call", "--tool-name", "duality_outcome", "--tool-arg", "fear=5"];
+    let rows: [(&str, Vec<&str>, i32, &str); 6] = [
+        ("lists tools without a warning", vec!["--method", "tools/list", "--strict"], 0, "duality_action_roll"),
+        ("calls", [&dice[..], &["--tool-arg", "hope=8"]].concat(), 0, "ROLL_WITH_HOPE"),
+        ("is refused", [&dice[..], &["--tool-arg", "hope=13"]].concat(), REFUSED, "INVALID_PARAMS"),
+        ("reads", vec!["--method", "resources/read", "--uri", "dice://rules/duality"], 0, "Hope"),
+        ("reads a template", vec!["--method", "resources/read", "--uri", "dice://duality/odds/2/15"], 0, "84"),
+        (
+            "gets a prompt",
+            vec!["--method", "prompts/get", "--prompt-name", "explain_odds", "--prompt-args", "difficulty=15"],
+            0,
+            "62",
+        ),
+    ];
+    for (what, arguments, code, word) in &rows {
+        let mut command = foreign.node("mcp-inspector");
+        command.arg("--cli");
+        match transport {
+            "stdio" => command.arg(skald).arg("mcp"),
+            _ => command.args([url, "--transport", "http"]),
+        };
+        let output = command.args(arguments).output().context("the Inspector does not start")?;
+        let (text, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let is_quiet = *code != 0 || !errors.to_lowercase().contains("warning");
+        if output.status.code() != Some(*code) || !text.contains(word) || !is_quiet {
+            bail!("the Inspector {what} over {transport}: {}\n{text}{errors}", output.status);
+        }
+    }
+    say(&format!("Inspector over {transport}: {} passed, 0 failed", rows.len()));
+    Ok(())
+}

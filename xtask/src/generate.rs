@@ -1,0 +1,64 @@
+//! Files that are rendered from the code: written, or compared with what is committed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+use crate::{paths, run, say};
+
+/// Folders that hold generated files and nothing else.
+const FOLDERS: [&str; 2] = ["docs/reference", "examples"];
+
+pub(crate) fn write() -> anyhow::Result<()> {
+    for folder in FOLDERS {
+        let folder = paths::root().join(folder);
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+    }
+    render(&paths::root())?;
+    say("generated docs/reference and examples");
+    Ok(())
+}
+
+pub(crate) fn check() -> anyhow::Result<()> {
+    let fresh = paths::target().join("generated");
+    if fresh.exists() {
+        fs::remove_dir_all(&fresh)?;
+    }
+    render(&fresh)?;
+    let (committed, rendered) = (files(&paths::root())?, files(&fresh)?);
+    let differs = |path: &&PathBuf| committed.get(*path) != rendered.get(*path);
+    let mut names: Vec<&PathBuf> = committed.keys().chain(rendered.keys()).collect();
+    names.sort();
+    names.dedup();
+    let different: Vec<String> = names.into_iter().filter(differs).map(|path| path.display().to_string()).collect();
+    if !different.is_empty() {
+        bail!("these are not what the code renders; run `cargo xtask generate`: {}", different.join(", "));
+    }
+    say(&format!("{} generated files are what the code renders", rendered.len()));
+    Ok(())
+}
+
+fn render(root: &Path) -> anyhow::Result<()> {
+    run::captured(run::cargo(&["run", "--quiet", "--package", "skald", "--", "reference"]).arg(root)).map(drop)
+}
+
+fn files(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut folders: Vec<PathBuf> =
+        FOLDERS.iter().map(|folder| root.join(folder)).filter(|folder| folder.exists()).collect();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.insert(path.strip_prefix(root)?.to_owned(), fs::read(&path)?);
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,114 @@
+//! What tests need and do not find, installed by package name: Debian packages for the system, everything else below
+//! the target folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use crate::{paths, run, say};
+
+/// Foreign clients and the programs that run them.
+#[derive(Debug, Clone)]
+pub(crate) struct Foreign {
+    folder: PathBuf,
+}
+
+impl Foreign {
+    /// Installs what is missing. A second time, this takes no time.
+    pub(crate) fn install() -> anyhow::Result<Self> {
+        let foreign = Self { folder: paths::target().join("foreign") };
+        debian(&[("npm", "npm"), ("node", "nodejs"), ("python3", "python3"), ("curl", "curl")])?;
+        foreign.copy_scripts()?;
+        foreign.npm().context("the npm packages could not be installed")?;
+        foreign.python().context("the Python packages could not be installed")?;
+        Ok(foreign)
+    }
+
+    pub(crate) fn script(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A program of the npm packages, run by the Node that is one of them.
+    pub(crate) fn node(&self, program: &str) -> Command {
+        let bin = self.folder.join("node_modules/.bin");
+        let mut command = Command::new(bin.join(program));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(bin).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(folders).unwrap_or(path));
+        // Some of them keep notes at home.
+        command.env("HOME", &self.folder).current_dir(&self.folder);
+        command
+    }
+
+    pub(crate) fn python_program(&self) -> PathBuf {
+        self.folder.join("python/bin/python")
+    }
+
+    fn copy_scripts(&self) -> anyhow::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        for source in ["xtask/clients", "xtask/peers"] {
+            for file in fs::read_dir(paths::root().join(source))? {
+                let file = file?;
+                fs::copy(file.path(), self.folder.join(file.file_name()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn npm(&self) -> anyhow::Result<()> {
+        self.once("npm", &["package.json", "package-lock.json"], || {
+            say("installing Node 22, the Inspector, the TypeScript SDKs and the conformance suite (npm)");
+            run::captured(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&self.folder))
+                .map(drop)
+        })
+    }
+
+    fn python(&self) -> anyhow::Result<()> {
+        self.once("python", &["requirements.txt"], || {
+            say("installing the Python SDK (pip)");
+            let environment = self.folder.join("python");
+            let make =
+                |folder: &Path| run::captured(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
+            if make(&environment).is_err() {
+                debian_packages(&["python3-venv"])?;
+                make(&environment)?;
+            }
+            let pip = ["-m", "pip", "install", "--quiet", "-r", "requirements.txt"];
+            run::captured(Command::new(self.python_program()).args(pip).current_dir(&self.folder)).map(drop)
+        })
+    }
+
+    /// Does something again only when the files that it depends on have changed.
+    fn once(&self, name: &str, files: &[&str], install: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let wanted =
+            files.iter().map(|file| fs::read_to_string(self.folder.join(file))).collect::<Result<String, _>>()?;
+        let stamp = self.folder.join(format!("{name}.installed"));
+        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+            return Ok(());
+        }
+        install()?;
+        fs::write(stamp, wanted)?;
+        Ok(())
+    }
+}
+
+/// Installs the packages of those programs that are not there.
+fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
+    let missing = programs.iter().filter(|(program, _)| !run::is_there(program));
+    let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    if missing.is_empty() { Ok(()) } else { debian_packages(&missing) }
+}
+
+fn debian_packages(packages: &[&str]) -> anyhow::Result<()> {
+    say(&format!("installing {} (apt)", packages.join(", ")));
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        run::captured(command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+    };
+    apt(&["update"])?;
+    apt(&[&["install", "--yes", "--no-install-recommends"], packages].concat())
+        .with_context(|| format!("install them yourself if this is not Debian, or not root: {}", packages.join(" ")))?;
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Running other programs, and saying so.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+
+use crate::{paths, say};
+
+/// Cargo in the workspace.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(paths::root());
+    command
+}
+
+/// Runs a command whose output is for whoever watches.
+pub(crate) fn shown(command: &mut Command) -> anyhow::Result<()> {
+    say(&format!("$ {}", line(command)));
+    let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", line(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", line(command));
+    }
+    Ok(())
+}
+
+/// Runs a command for its output; what it says on standard error is part of the failure.
+pub(crate) fn captured(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", line(command)))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("{} ended with {}\n{text}{errors}", line(command), output.status);
+    }
+    Ok(text)
+}
+
+/// Whether a program is on the path.
+pub(crate) fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// A command as one would type it, without the folders.
+fn line(command: &Command) -> String {
+    let name = |word: &OsStr| Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned();
+    let words = command.get_args().map(|word| word.to_string_lossy().into_owned());
+    std::iter::once(name(command.get_program())).chain(words).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,82 @@
+//! Every test there is, in three modes.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+
+use crate::install::Foreign;
+use crate::{clients, conformance, generate, run, say};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// The inner loop: nothing foreign.
+    Quick,
+    /// What CI runs.
+    Default,
+    /// More cases, and what takes minutes.
+    Long,
+}
+
+/// How long nonsense is sent in the long mode.
+const FUZZ_SECONDS: &str = "60";
+/// Cases of each property in the long mode; 256 otherwise.
+const LONG_CASES: &str = "4096";
+
+pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
+    let began = Instant::now();
+    let mut steps = Steps::default();
+    // Foreign clients are fetched while our own code is built.
+    let foreign = (mode != Mode::Quick).then(|| thread::spawn(Foreign::install));
+    steps.step("format", || run::shown(&mut run::cargo(&["fmt", "--all", "--check"])))?;
+    steps.step("lints", || {
+        run::shown(&mut run::cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
+    })?;
+    steps.step("tests", || own_tests(mode))?;
+    steps.step("generated files", generate::check)?;
+    if let Some(foreign) = foreign {
+        steps.step("release build", || {
+            run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))
+        })?;
+        let foreign = steps.step("foreign clients", || {
+            foreign
+                .join()
+                .map_err(|_| anyhow!("the installation panicked"))?
+                .context("foreign clients cannot be installed")
+        })?;
+        steps.step("conformance", || conformance::test(&foreign))?;
+        steps.step("real clients", || clients::test(&foreign))?;
+    }
+    steps.summary(began.elapsed());
+    Ok(())
+}
+
+fn own_tests(mode: Mode) -> anyhow::Result<()> {
+    let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
+    if mode == Mode::Long {
+        command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
+    }
+    run::shown(&mut command)
+}
+
+/// What was done and how long it took.
+#[derive(Default)]
+struct Steps(Vec<(&'static str, Duration)>);
+
+impl Steps {
+    fn step<T>(&mut self, name: &'static str, work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<T> {
+        say(&format!("\n== {name}"));
+        let began = Instant::now();
+        let outcome = work().with_context(|| format!("step {name:?}"))?;
+        self.0.push((name, began.elapsed()));
+        Ok(outcome)
+    }
+
+    fn summary(&self, whole: Duration) {
+        say("\n== all passed");
+        for (name, took) in &self.0 {
+            say(&format!("{:>7.1} s  {name}", took.as_secs_f64()));
+        }
+        say(&format!("{:>7.1} s  in all", whole.as_secs_f64()));
+    }
+}

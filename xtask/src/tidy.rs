@@ -1,0 +1,100 @@
+//! Rules of the house that a compiler does not check.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::{paths, run};
+
+/// Names that say nothing about what is inside.
+const BANNED_NAMES: [&str; 9] = ["utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "types"];
+/// Lines after which a file is split, by noun or by part.
+const LINES_MAX: usize = 700;
+
+/// Files that git knows or would take.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let mut command = std::process::Command::new("git");
+    command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(paths::root());
+    let listed = run::captured(&mut command).expect("git lists the files");
+    let named = listed.lines().filter(|name| name.ends_with(ending)).map(|name| paths::root().join(name));
+    named.filter(|path| path.exists()).collect()
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).expect("a text file")
+}
+
+/// The arrows between rooms, as `from -> to`; those that only tests and examples have are marked.
+fn arrows() -> BTreeSet<String> {
+    let metadata =
+        run::captured(&mut run::cargo(&["metadata", "--no-deps", "--format-version", "1"])).expect("cargo's metadata");
+    let metadata: Value = serde_json::from_str(&metadata).expect("metadata is JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    let mut arrows = BTreeSet::new();
+    for package in packages {
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let is_room = dependency["path"].is_string();
+            if is_room {
+                let kind = if dependency["kind"] == "dev" { " (tests)" } else { "" };
+                let name = |value: &Value| value.as_str().expect("a name").to_owned();
+                arrows.insert(format!("{} -> {}{kind}", name(&package["name"]), name(&dependency["name"])));
+            }
+        }
+    }
+    arrows
+}
+
+#[test]
+fn rooms_depend_on_each_other_as_agreed() {
+    let agreed = text(&paths::root().join("xtask/arrows.txt"));
+    let agreed: BTreeSet<String> =
+        agreed.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect();
+    assert_eq!(arrows(), agreed, "left: what Cargo says, right: xtask/arrows.txt");
+}
+
+#[test]
+fn names_say_what_is_inside() {
+    for path in files(".rs") {
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        assert!(!BANNED_NAMES.contains(&name), "{} needs a name", path.display());
+    }
+}
+
+#[test]
+fn files_stay_readable() {
+    for path in files(".rs") {
+        let lines = text(&path).lines().count();
+        assert!(lines <= LINES_MAX, "{} has {lines} lines", path.display());
+    }
+}
+
+#[test]
+fn every_file_says_what_it_owns() {
+    for path in files(".rs") {
+        let is_test_of_a_room = path.file_name().is_some_and(|name| name == "tests.rs");
+        assert!(is_test_of_a_room || text(&path).starts_with("//! "), "{} has no head", path.display());
+    }
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for path in files(".md") {
+        let folder = path.parent().expect("a folder");
+        let text = text(&path);
+        let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+        for target in targets.filter(|target| !target.contains("://") && !target.starts_with('#')) {
+            let file = target.split('#').next().unwrap_or_default();
+            assert!(folder.join(file).exists(), "{} links to {target}", path.display());
+        }
+    }
+}
+
+#[test]
+fn no_test_is_left_out() {
+    let banned = ["#[ignore", "#[should_panic"];
+    for path in files(".rs").iter().filter(|path| !path.ends_with("tidy.rs")) {
+        assert!(!banned.iter().any(|word| text(path).contains(word)), "{}", path.display());
+    }
+}
