@@ -114,22 +114,15 @@ fn toolset_page(catalogue: &Catalogue, toolset: Toolset) -> String {
 
 fn operation(page: &mut String, entry: &Entry) {
     let kind = match entry.kind {
-        Kind::Read => "a read",
-        Kind::Command => "a command",
+        Kind::Read => "A read",
+        Kind::Command => "A command",
     };
     let shown = match entry.exposed {
-        Exposed::Everywhere => format!("MCP tool `{}`", entry.name),
-        Exposed::NotAsTool => "not an MCP tool: read it as a resource".to_owned(),
+        Exposed::Everywhere => "an MCP tool",
+        Exposed::NotAsTool => "no MCP tool, but a resource",
     };
-    let _ = write!(
-        page,
-        "\n### `{}`\n\n{}\n\n{} is {kind}, for {}. {shown}; `POST /api/v1/{}`",
-        entry.name,
-        entry.summary,
-        entry.title,
-        entry.allowed.words(),
-        entry.name
-    );
+    let _ = write!(page, "\n### `{}`\n\n**{}.** {}\n\n", entry.name, entry.title, entry.summary);
+    let _ = write!(page, "{kind}, for {}; {shown}; `POST /api/v1/{}`", entry.allowed.words(), entry.name);
     for route in entry.routes {
         let verb = match route.verb {
             Verb::Get => "GET",

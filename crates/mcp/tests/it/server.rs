@@ -1,7 +1,8 @@
 //! A server in this process: Skald's own stack on a free port.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::{
@@ -53,6 +54,16 @@ pub(crate) fn awkward() -> Arc<Local> {
     Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
 }
 
+/// How many slow calls have begun that wait this long.
+static BEGUN: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
+
+/// Waits until so many slow calls of so many milliseconds are under way.
+pub(crate) fn wait_until_begun(milliseconds: u64, count: usize) {
+    while BEGUN.lock().unwrap().get(&milliseconds).is_none_or(|begun| *begun < count) {
+        std::thread::yield_now();
+    }
+}
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wait {
@@ -95,6 +106,7 @@ impl Operation for Slow {
     type Output = Waited;
 
     async fn run(_: &App, _: &Caller, wait: Wait) -> Result<Waited, Fault> {
+        *BEGUN.lock().unwrap().entry(wait.milliseconds).or_default() += 1;
         tokio::time::sleep(Duration::from_millis(wait.milliseconds)).await;
         Ok(Waited { milliseconds: wait.milliseconds })
     }

@@ -6,7 +6,7 @@ use mcp::Options;
 use serde_json::json;
 use testkit::message::{BOTH, JSON, call, initialize, request};
 
-use crate::server::{Server, awkward, dice};
+use crate::server::{Server, awkward, dice, wait_until_begun};
 
 #[test]
 fn a_session_belongs_to_who_opened_it() {
@@ -67,7 +67,7 @@ fn a_stopping_server_loses_no_answer_that_was_begun() {
         let relaxed = scope.spawn(|| server.post(&[JSON, ("Mcp-Session-Id", &session)], &slow(2)));
         let streamed = scope.spawn(|| server.post(&[JSON, BOTH, ("Mcp-Session-Id", &session)], &slow(3)));
         let modern = scope.spawn(|| server.modern(&slow(4)));
-        std::thread::sleep(Duration::from_millis(150));
+        wait_until_begun(400, 3);
         server.stopping.cancel();
         server.runtime.block_on(server.drain.finish(Duration::from_secs(5)));
         (relaxed.join().unwrap(), streamed.join().unwrap(), modern.join().unwrap())
