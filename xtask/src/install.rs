@@ -58,10 +58,10 @@ impl Foreign {
     }
 
     fn npm(&self) -> anyhow::Result<()> {
-        self.once("npm", &["package.json", "package-lock.json"], || {
+        self.once("npm", &["package.json"], || {
             say("installing Node 22, the Inspector, the TypeScript SDKs and the conformance suite (npm)");
-            run::captured(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&self.folder))
-                .map(drop)
+            let install = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
+            run::captured(Command::new("npm").args(install).current_dir(&self.folder)).map(drop)
         })
     }
 

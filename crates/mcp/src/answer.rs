@@ -55,6 +55,15 @@ pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
     ErrorData::new(code, fault.to_string(), Some(fault.envelope()))
 }
 
+/// A failure to read a resource; it names the URI once more, for programs.
+pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
+    let mut error = protocol_error(fault);
+    if let Some(Value::Object(data)) = &mut error.data {
+        data.insert("uri".to_owned(), uri.into());
+    }
+    error
+}
+
 pub(crate) fn resource(resource: &app::Resource) -> Resource {
     Resource::new(resource.uri, resource.name)
         .with_title(resource.title)

@@ -106,12 +106,12 @@ impl Handler {
     fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let is_visible = self.visible_toolset(context)?;
         let resolved = self.engine().catalogue().resolve(uri);
-        let (resource, _) = resolved.map_err(|fault| answer::protocol_error(&fault))?;
+        let (resource, _) = resolved.map_err(|fault| answer::resource_error(&fault, uri))?;
         if is_visible(resource.toolset) {
             return Ok(());
         }
         let fault = Fault::new(Code::NotFound, format!("the resource {uri:?} is hidden here by the toolsets"));
-        Err(answer::protocol_error(&fault))
+        Err(answer::resource_error(&fault, uri))
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
@@ -237,7 +237,7 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.visible_resource(&request.uri, &context)?;
         let read = self.engine().read(&caller(&context), &request.uri, &work(&context)).await;
-        let contents = read.map_err(|fault| answer::protocol_error(&fault))?;
+        let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
         let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }

@@ -117,7 +117,7 @@ fn a_resource_that_is_not_there_is_not_found_in_each_eras_words() {
         assert_eq!(server.call(&session, &message)["error"]["code"], -32002, "{uri}");
         let error = &server.modern(&message).json()["error"];
         assert_eq!(error["code"], -32602, "{uri}");
-        assert_eq!(error["data"]["error"]["code"], "NOT_FOUND");
+        assert_eq!((&error["data"]["error"]["code"], &error["data"]["uri"]), (&json!("NOT_FOUND"), &json!(uri)));
         assert!(error["message"].as_str().unwrap().contains("dice://rules/duality"), "{error}");
     }
     for (uri, path) in [("dice://duality/odds/2/hard", "/difficulty"), ("dice://duality/odds/2/-1", "/difficulty")] {
