@@ -42,6 +42,11 @@ impl Foreign {
         command
     }
 
+    /// The Node that is one of the npm packages.
+    pub(crate) fn node_program(&self) -> PathBuf {
+        self.folder.join("node_modules/.bin/node")
+    }
+
     pub(crate) fn python_program(&self) -> PathBuf {
         self.folder.join("python/bin/python")
     }

@@ -1,9 +1,11 @@
 //! The automation, in Rust: `cargo xtask test`, `generate` and `bench`.
 
+mod bench;
 mod clients;
 mod conformance;
 mod generate;
 mod install;
+mod measure;
 mod paths;
 mod run;
 mod server;
@@ -22,7 +24,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   test --quick      the inner loop: format, lints, tests, generated files
   test --long       everything, with more cases, a minute of nonsense, and the bench
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
-  generate --check  fail if they differ from what is committed";
+  generate --check  fail if they differ from what is committed
+  bench             Skald beside a bare rmcp server and other SDKs, as ratios
+  bench --long      the same with more rounds";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,6 +47,8 @@ fn command(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", "--long"] => suite::test(suite::Mode::Long),
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
+        ["bench"] => measure::bench(false),
+        ["bench", "--long"] => measure::bench(true),
         _ => bail!("{USAGE}"),
     }
 }

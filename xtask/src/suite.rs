@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 
 use crate::install::Foreign;
-use crate::{clients, conformance, generate, run, say};
+use crate::{clients, conformance, generate, measure, run, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -46,6 +46,9 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
         })?;
         steps.step("conformance", || conformance::test(&foreign))?;
         steps.step("real clients", || clients::test(&foreign))?;
+        if mode == Mode::Long {
+            steps.step("bench", || measure::bench(true))?;
+        }
     }
     steps.summary(began.elapsed());
     Ok(())

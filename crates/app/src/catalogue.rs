@@ -45,17 +45,17 @@ impl Catalogue {
     }
 
     /// Where an operation stands in the list.
-    pub fn position(&self, name: &str) -> Option<usize> {
-        self.positions.get(name).copied()
-    }
-
-    pub fn operation(&self, name: &str) -> Result<&Entry, Fault> {
-        self.position(name).map(|at| &self.operations[at]).ok_or_else(|| {
+    pub(crate) fn position(&self, name: &str) -> Result<usize, Fault> {
+        self.positions.get(name).copied().ok_or_else(|| {
             let known: Vec<&str> = self.operations.iter().map(|entry| entry.name).collect();
             Fault::new(Code::NotFound, format!("there is no operation {name:?}"))
                 .hint(format!("known: {}", known.join(", ")))
                 .allowed(known)
         })
+    }
+
+    pub fn operation(&self, name: &str) -> Result<&Entry, Fault> {
+        self.position(name).map(|at| &self.operations[at])
     }
 
     pub fn prompt(&self, name: &str) -> Result<&PromptEntry, Fault> {

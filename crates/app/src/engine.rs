@@ -118,21 +118,6 @@ impl Local {
             Err(Fault::internal(words.unwrap_or_else(|| "a panic".to_owned()), self.app.request_id()))
         })
     }
-
-    fn count(&self, entry: &Entry, answer: &Result<Value, Fault>) {
-        match answer {
-            Ok(_) => {
-                if let Some(counter) = self.catalogue.position(entry.name).and_then(|at| self.answered.get(at)) {
-                    counter.increment(1);
-                }
-            }
-            Err(fault) => {
-                let code = fault.code().name();
-                metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => code).increment(1);
-                report(entry.name, fault);
-            }
-        }
-    }
 }
 
 impl Engine for Local {
@@ -148,9 +133,10 @@ impl Engine for Local {
         work: &'a Work,
     ) -> BoxFuture<'a, Result<Value, Fault>> {
         Box::pin(async move {
-            let entry = self.catalogue.operation(operation)?;
+            let at = self.catalogue.position(operation)?;
+            let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
             let answer = self.run(entry, caller, input, work).await;
-            self.count(entry, &answer);
+            count(entry, answered, &answer);
             answer
         })
     }
@@ -178,6 +164,17 @@ impl Engine for Local {
 
     fn changes(&self) -> Changes {
         Changes::new(self.changes.subscribe())
+    }
+}
+
+fn count(entry: &Entry, answered: &Counter, answer: &Result<Value, Fault>) {
+    match answer {
+        Ok(_) => answered.increment(1),
+        Err(fault) => {
+            let code = fault.code().name();
+            metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => code).increment(1);
+            report(entry.name, fault);
+        }
     }
 }
 

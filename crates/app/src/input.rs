@@ -14,7 +14,7 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
             format!("the body has {} bytes, at most {} are read", bytes.len(), limits::BODY_BYTES_MAX),
         ));
     }
-    if depth(bytes) > limits::JSON_DEPTH_MAX {
+    if is_too_deep(bytes) {
         return Err(Fault::new(
             Code::InvalidParams,
             format!("the JSON is nested deeper than {} levels", limits::JSON_DEPTH_MAX),
@@ -25,8 +25,15 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     })
 }
 
-/// How deep arrays and objects are nested. Reads the bytes once, without parsing them.
-pub fn depth(bytes: &[u8]) -> usize {
+/// Whether arrays and objects are nested deeper than the limit. Nothing is parsed: a message with few brackets, which is
+/// almost every one, is not even scanned byte by byte.
+pub fn is_too_deep(bytes: &[u8]) -> bool {
+    memchr::memchr2_iter(b'{', b'[', bytes).nth(limits::JSON_DEPTH_MAX).is_some()
+        && depth(bytes) > limits::JSON_DEPTH_MAX
+}
+
+/// How deep arrays and objects are nested.
+fn depth(bytes: &[u8]) -> usize {
     let (mut now, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
     for byte in bytes {
@@ -94,6 +101,9 @@ fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
                 schema.get("items").is_none_or(|schema| items.iter().all(|item| is_shaped(root, schema, item)))
             }
             Value::Object(fields) => fields.iter().all(|(name, field)| {
+                if !field.is_array() && !field.is_object() {
+                    return true;
+                }
                 let schema = schema.get("properties").and_then(|properties| properties.get(name));
                 schema.is_none_or(|schema| is_shaped(root, schema, field))
             }),

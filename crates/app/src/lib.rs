@@ -25,7 +25,7 @@ pub use changes::{Change, Changes, News};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use engine::{Contents, Engine, Local, Work};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
-pub use input::{depth, from_text, parse_json};
+pub use input::{from_text, is_too_deep, parse_json};
 pub use operation::{Allowed, Entry, Exposed, Kind, Operation, Route, Verb};
 pub use ports::{App, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};

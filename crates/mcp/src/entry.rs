@@ -4,8 +4,9 @@
 //! `initialized`; both are repaired here. What cannot be read at all is explained here.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
-use app::depth;
+use app::is_too_deep;
 use domain::limits;
 use memchr::memmem;
 use serde_json::{Value, json};
@@ -13,6 +14,9 @@ use serde_json::{Value, json};
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
+
+/// What the messages that may need a repair have in them.
+static HANDSHAKE: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"initialize"));
 
 /// A message that may go on.
 #[derive(Debug, PartialEq, Eq)]
@@ -45,7 +49,7 @@ pub(crate) fn error_json(code: i32, message: &str, id: &Value) -> Vec<u8> {
 }
 
 pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
-    if depth(bytes) <= limits::JSON_DEPTH_MAX {
+    if !is_too_deep(bytes) {
         return Ok(());
     }
     let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
@@ -56,7 +60,7 @@ pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
 pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
     check_depth(bytes)?;
     let as_it_is = Admitted { bytes: Cow::Borrowed(bytes), is_initialize: false };
-    if memmem::find(bytes, b"\"initialize").is_none() {
+    if HANDSHAKE.find(bytes).is_none() {
         return Ok(as_it_is);
     }
     let Ok(Value::Object(mut message)) = serde_json::from_slice(bytes) else {

@@ -14,7 +14,7 @@ use app::{Caller, Principal};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
 use domain::limits;
 use futures::future::BoxFuture;
@@ -33,9 +33,9 @@ use crate::Options;
 use crate::entry::{self, INVALID_REQUEST, Refused};
 use crate::session::Sessions;
 
-const SESSION_HEADER: &str = "mcp-session-id";
+static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const SESSION_COOKIE: &str = "mcp_session";
-const VERSION_HEADER: &str = "mcp-protocol-version";
+static VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const FIRST_STATELESS_VERSION: &[u8] = b"2026-07-28";
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BOTH_TYPES: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -193,7 +193,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         };
         let principal = principal(&parts);
         if admitted.is_initialize {
-            parts.headers.remove(SESSION_HEADER);
+            parts.headers.remove(&SESSION_HEADER);
             if self.keeps_sessions && self.sessions.is_full().await {
                 return self.full(bytes);
             }
@@ -237,7 +237,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     async fn pass(&self, parts: Parts, bytes: Bytes) -> Answer {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let answer = self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))).await;
+        // rmcp's future is large: on the heap it is not copied into ours, and ours not with it.
+        let answer = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone())))).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
             return answer;
         }
@@ -252,13 +253,13 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
 
     /// Whether the request names a session that is not this principal's.
     fn is_foreign(&self, headers: &HeaderMap, principal: &Principal) -> bool {
-        let id = headers.get(SESSION_HEADER).filter(|_| self.keeps_sessions);
+        let id = headers.get(&SESSION_HEADER).filter(|_| self.keeps_sessions);
         id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
     }
 
     /// Binds the session that an answer opens, if it opens one, to its principal.
     fn open_session(&self, answer: &mut Answer, principal: Principal) {
-        let Some(id) = answer.headers().get(SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
+        let Some(id) = answer.headers().get(&SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
             return;
         };
         self.sessions.claim(id, principal);
@@ -279,7 +280,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
 }
 
 fn is_stateless(headers: &HeaderMap) -> bool {
-    headers.get(VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
+    headers.get(&VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
 }
 
 fn principal(parts: &Parts) -> Principal {
@@ -309,7 +310,7 @@ fn wants_plain_json(headers: &HeaderMap) -> bool {
 }
 
 fn cookie_to_header(headers: &mut HeaderMap) {
-    if headers.contains_key(SESSION_HEADER) {
+    if headers.contains_key(&SESSION_HEADER) {
         return;
     }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|cookies| cookies.to_str().ok());
@@ -318,7 +319,7 @@ fn cookie_to_header(headers: &mut HeaderMap) {
         .find_map(|cookie| cookie.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
         .and_then(|id| HeaderValue::from_str(id).ok());
     if let Some(session) = session {
-        headers.insert(SESSION_HEADER, session);
+        headers.insert(&SESSION_HEADER, session);
     }
 }
 

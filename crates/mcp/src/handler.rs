@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Exposed, Fault, Toolset, Visible, Work};
+use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
@@ -19,9 +20,9 @@ use crate::subscriptions::{self, Watch};
 use crate::{Options, answer};
 
 /// The header that narrows the toolsets of one request.
-const TOOLSETS_HEADER: &str = "x-mcp-toolsets";
+static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 /// The header that hides every command from one request.
-const READ_ONLY_HEADER: &str = "x-mcp-readonly";
+static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 /// How long a client may keep a list: it is fixed for the life of the process.
 const LIST_TTL_MS: u64 = 300_000;
 
@@ -82,12 +83,12 @@ impl Handler {
         let Some(parts) = context.extensions.get::<Parts>() else {
             return Ok(visible);
         };
-        if let Some(value) = parts.headers.get(TOOLSETS_HEADER) {
+        if let Some(value) = parts.headers.get(&TOOLSETS_HEADER) {
             let asked = value.to_str().map_err(|_| "it is not text".to_owned()).and_then(str::parse);
             let asked = asked.map_err(|error| ErrorData::invalid_params(format!("X-MCP-Toolsets: {error}"), None))?;
             visible.toolsets = visible.toolsets.and(asked);
         }
-        if let Some(value) = parts.headers.get(READ_ONLY_HEADER) {
+        if let Some(value) = parts.headers.get(&READ_ONLY_HEADER) {
             visible.read_only |= match value.as_bytes().to_ascii_lowercase().as_slice() {
                 b"true" | b"1" => true,
                 b"false" | b"0" => false,

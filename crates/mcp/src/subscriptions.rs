@@ -95,19 +95,22 @@ pub(crate) async fn listen(
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
+    tokio::select! {
+        () = context.cancelled() => Ok(()),
+        // Also in the midst of telling: at the end of its input, rmcp takes no more notifications and answers none.
+        () = stopping.cancelled() => Ok(()),
+        told = tell_listener(engine, &context) => told,
+    }
+}
+
+async fn tell_listener(engine: &dyn Engine, context: &SubscriptionContext) -> Result<(), SubscriptionSendError> {
     let mut changes = engine.changes();
     let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
     for uri in &uris {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
-    loop {
-        let news = tokio::select! {
-            () = context.cancelled() => return Ok(()),
-            () = stopping.cancelled() => return Ok(()),
-            news = changes.next() => news,
-        };
-        let Some(news) = news else { return Ok(()) };
+    while let Some(news) = changes.next().await {
         for uri in uris.iter().filter(|uri| news.concerns(uri)) {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }
@@ -115,4 +118,5 @@ pub(crate) async fn listen(
             context.sink().notify_resource_list_changed().await?;
         }
     }
+    Ok(())
 }

@@ -1,6 +1,5 @@
 //! Tools as clients see and call them.
 
-use app::Engine;
 use serde_json::{Value, json};
 use testkit::message::{call, request};
 
@@ -155,12 +154,4 @@ fn a_panic_is_one_requests_failure() {
     assert!(error["request_id"].as_str().unwrap().starts_with("req_"));
     assert!(!result.to_string().contains("secret"), "the cause is for the log: {result}");
     assert_eq!(server.call(&session, &call("slow", &json!({})))["result"]["isError"], false, "the session goes on");
-}
-
-#[test]
-fn catalogue_positions_are_the_lists() {
-    let engine = dice();
-    for (at, entry) in engine.catalogue().operations().iter().enumerate() {
-        assert_eq!(engine.catalogue().position(entry.name), Some(at));
-    }
 }

@@ -76,7 +76,7 @@ impl Running {
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let status = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        let status = Command::new("sh").arg("-c").arg(format!("kill -s {name} {}", self.child.id())).status();
         assert!(status.is_ok_and(|status| status.success()), "the process is there");
     }
 

@@ -1,0 +1,156 @@
+//! What a call costs the server, beside what it costs a bare rmcp server.
+
+use super::BenchOptions;
+use super::mode::Mode;
+use super::peer::{Peer, Plan, Sample, measure};
+use super::report::{Gate, Table, grouped};
+use super::statistics::{extremes, median};
+use super::{cachegrind, instructions};
+
+const ROUNDS: u32 = 7;
+const ROUNDS_LONG: u32 = 15;
+/// Counts of the same server differ by a few hundredths, as timers fall into a run or beside it.
+const CACHEGRIND_ROUNDS: u32 = 3;
+const CONNECTIONS: u32 = 4;
+const WARM_UP_CALLS: u32 = 500;
+const CALLS: u32 = 2_000;
+/// Skald does more than a bare server, and may cost that much more.
+const RATIO_MIN: f64 = 0.9;
+const ABSENT: &str = "-";
+
+/// What decides. Processor time varies with whatever else the machine does; instructions hardly vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Yardstick {
+    HardwareCounter,
+    Cachegrind,
+    ProcessorTime,
+}
+
+impl Yardstick {
+    /// The steadiest that this machine has.
+    fn best() -> Self {
+        if instructions::are_countable() {
+            Self::HardwareCounter
+        } else if cachegrind::is_there() {
+            Self::Cachegrind
+        } else {
+            Self::ProcessorTime
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::HardwareCounter => "instructions (perf)",
+            Self::Cachegrind => "instructions (cachegrind)",
+            Self::ProcessorTime => "CPU time",
+        }
+    }
+}
+
+/// A figure of either side, measured in the same round.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    skald: f64,
+    bare: f64,
+}
+
+impl Pair {
+    fn ratio(self) -> f64 {
+        self.bare / self.skald
+    }
+}
+
+/// What the rounds of one mode found.
+struct Findings {
+    microseconds: Vec<Pair>,
+    /// Empty where instructions cannot be counted.
+    instructions: Vec<Pair>,
+}
+
+/// Compares the cost of a call in every mode.
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
+    let yardstick = Yardstick::best();
+    let title = format!(
+        "Server cost of a tools/call: {CONNECTIONS} connections x {} calls, medians of {rounds} interleaved rounds; \
+         judged by {}",
+        grouped(f64::from(CALLS)),
+        yardstick.name()
+    );
+    let headings =
+        ["mode", "skald µs", "bare µs", "bare/skald", "min", "max", "skald instr", "bare instr", "bare/skald"];
+    let mut table = Table::new(title, &headings);
+    let mut gates = Vec::new();
+    for mode in Mode::ALL {
+        let findings = investigate(mode, rounds, yardstick, options)?;
+        table.row(row(mode, &findings));
+        let judged = match yardstick {
+            Yardstick::HardwareCounter | Yardstick::Cachegrind => &findings.instructions,
+            Yardstick::ProcessorTime => &findings.microseconds,
+        };
+        let name = format!("{}: bare/skald, {}", mode.name(), yardstick.name());
+        gates.push(Gate::at_least(name, median_ratio(judged), RATIO_MIN));
+    }
+    table.print();
+    Ok(gates)
+}
+
+fn investigate(mode: Mode, rounds: u32, yardstick: Yardstick, options: &BenchOptions) -> anyhow::Result<Findings> {
+    let mut findings = Findings { microseconds: Vec::new(), instructions: Vec::new() };
+    let plan = Plan {
+        connections: CONNECTIONS,
+        warm_up_calls: WARM_UP_CALLS,
+        calls: CALLS,
+        counts_instructions: yardstick == Yardstick::HardwareCounter,
+    };
+    for round in 0..rounds {
+        let (skald, bare) = both(round, |peer| measure(peer, mode, plan, options))?;
+        findings.microseconds.push(Pair { skald: skald.microseconds_per_call(), bare: bare.microseconds_per_call() });
+        findings.instructions.extend(pair_of_instructions(&skald, &bare));
+    }
+    if yardstick == Yardstick::Cachegrind {
+        for round in 0..CACHEGRIND_ROUNDS {
+            let (skald, bare) = both(round, |peer| cachegrind::instructions_per_call(peer, mode, options))?;
+            findings.instructions.push(Pair { skald, bare });
+        }
+    }
+    Ok(findings)
+}
+
+/// Measures both sides. They take turns at being first, which may be an advantage.
+fn both<T>(round: u32, measure: impl Fn(Peer) -> anyhow::Result<T>) -> anyhow::Result<(T, T)> {
+    if round.is_multiple_of(2) {
+        let bare = measure(Peer::Bare)?;
+        Ok((measure(Peer::Skald)?, bare))
+    } else {
+        Ok((measure(Peer::Skald)?, measure(Peer::Bare)?))
+    }
+}
+
+fn pair_of_instructions(skald: &Sample, bare: &Sample) -> Option<Pair> {
+    Some(Pair { skald: skald.instructions_per_call()?, bare: bare.instructions_per_call()? })
+}
+
+fn median_ratio(pairs: &[Pair]) -> f64 {
+    median(pairs.iter().map(|pair| pair.ratio()))
+}
+
+fn row(mode: Mode, findings: &Findings) -> Vec<String> {
+    let time = |side: fn(&Pair) -> f64| format!("{:.1}", median(findings.microseconds.iter().map(side)));
+    let (low, high) = extremes(findings.microseconds.iter().map(|pair| pair.ratio()));
+    let counted = |figure: String| {
+        if findings.instructions.is_empty() { ABSENT.to_owned() } else { figure }
+    };
+    let count = |side: fn(&Pair) -> f64| counted(grouped(median(findings.instructions.iter().map(side))));
+    vec![
+        mode.name().to_owned(),
+        time(|pair| pair.skald),
+        time(|pair| pair.bare),
+        format!("{:.3}", median_ratio(&findings.microseconds)),
+        format!("{low:.3}"),
+        format!("{high:.3}"),
+        count(|pair| pair.skald),
+        count(|pair| pair.bare),
+        counted(format!("{:.3}", median_ratio(&findings.instructions))),
+    ]
+}

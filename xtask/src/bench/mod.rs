@@ -1,0 +1,38 @@
+//! Skald against a bare rmcp server and equal servers of other SDKs: ratios, each side in the same run.
+//!
+//! Only ratios are judged: both sides meet the same machine in the same minute, in rounds that take turns.
+
+mod cachegrind;
+mod cost;
+mod instructions;
+mod load;
+mod mode;
+mod peer;
+mod process;
+mod rate;
+mod report;
+mod startup;
+mod statistics;
+
+use std::path::PathBuf;
+
+/// What is compared.
+#[derive(Debug)]
+pub(crate) struct BenchOptions {
+    pub skald: PathBuf,
+    pub bare: PathBuf,
+    /// Node and the server's script.
+    pub typescript: Option<(PathBuf, PathBuf)>,
+    /// Python and the server's script.
+    pub python: Option<(PathBuf, PathBuf)>,
+    /// More rounds, for a verdict closer to the truth.
+    pub long: bool,
+}
+
+/// Runs all comparisons and prints them. Says whether every gate is met.
+pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
+    let mut gates = cost::compare(options)?;
+    rate::compare(options)?;
+    gates.extend(startup::compare(options)?);
+    Ok(report::judge(&gates))
+}

@@ -1,0 +1,110 @@
+//! The three ways in which a client calls a tool over HTTP, and the bytes of each.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+const LEGACY_VERSION: &str = "2025-11-25";
+const MODERN_VERSION: &str = "2026-07-28";
+const TOOL: &str = "duality_outcome";
+/// A legacy client must accept both kinds of answer.
+const ACCEPTED: &str = "application/json, text/event-stream";
+/// Stands where the id of a call goes. No other text of a request holds it.
+const ID_PLACE: &str = "\"ID\"";
+/// Ids are counted from here, so that all have the same width and a request's length never changes.
+pub(crate) const FIRST_ID: u32 = 1_000_000;
+
+/// What every right answer holds.
+pub(crate) const EXPECTED: &str = "SUCCESS_WITH_HOPE";
+
+/// How a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Before 2026-07-28, with a handshake and a session.
+    Session,
+    /// Before 2026-07-28, to a server that keeps no sessions.
+    Stateless,
+    /// 2026-07-28: every request says all that is needed.
+    Modern,
+}
+
+impl Mode {
+    pub(crate) const ALL: [Self; 3] = [Self::Session, Self::Stateless, Self::Modern];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Stateless => "stateless",
+            Self::Modern => "modern",
+        }
+    }
+
+    /// Whether the server that is called should keep sessions.
+    pub(crate) fn keeps_sessions(self) -> bool {
+        self == Self::Session
+    }
+}
+
+/// A request in two parts, between which the id of each call is written.
+#[derive(Debug)]
+pub(crate) struct Template {
+    pub before_id: Vec<u8>,
+    pub after_id: Vec<u8>,
+}
+
+/// A `tools/call` as this mode sends it.
+pub(crate) fn call(host: SocketAddr, mode: Mode, session: Option<&str>) -> Template {
+    let mut headers = vec![("Accept", ACCEPTED)];
+    let mut params = json!({"name": TOOL, "arguments": {"hope": 9, "fear": 4, "modifier": 2, "difficulty": 12}});
+    if mode == Mode::Modern {
+        headers.extend([("MCP-Protocol-Version", MODERN_VERSION), ("Mcp-Method", "tools/call"), ("Mcp-Name", TOOL)]);
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": client(),
+        });
+    } else {
+        headers.push(("MCP-Protocol-Version", LEGACY_VERSION));
+    }
+    headers.extend(session.map(|id| ("Mcp-Session-Id", id)));
+    let body = json!({"jsonrpc": "2.0", "id": "ID", "method": "tools/call", "params": params}).to_string();
+    let (before, after) = body.split_once(ID_PLACE).unwrap_or((&body, ""));
+    let length = body.len() - ID_PLACE.len() + FIRST_ID.to_string().len();
+    Template {
+        before_id: [head(host, &headers, length).as_bytes(), before.as_bytes()].concat(),
+        after_id: after.as_bytes().to_vec(),
+    }
+}
+
+/// The message that begins a legacy connection.
+pub(crate) fn initialize_message() -> Value {
+    let params = json!({"protocolVersion": LEGACY_VERSION, "capabilities": {}, "clientInfo": client()});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+}
+
+pub(crate) fn initialize(host: SocketAddr) -> Vec<u8> {
+    whole(host, &[("Accept", ACCEPTED)], &initialize_message())
+}
+
+pub(crate) fn initialized(host: SocketAddr, session: &str) -> Vec<u8> {
+    let headers = [("Accept", ACCEPTED), ("MCP-Protocol-Version", LEGACY_VERSION), ("Mcp-Session-Id", session)];
+    whole(host, &headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+}
+
+fn client() -> Value {
+    json!({"name": "bench", "version": "1"})
+}
+
+fn whole(host: SocketAddr, headers: &[(&str, &str)], message: &Value) -> Vec<u8> {
+    let body = message.to_string();
+    format!("{}{body}", head(host, headers, body.len())).into_bytes()
+}
+
+fn head(host: SocketAddr, headers: &[(&str, &str)], length: usize) -> String {
+    let mut head =
+        format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n");
+    for (name, value) in headers {
+        head.extend([name, ": ", value, "\r\n"]);
+    }
+    head + "\r\n"
+}

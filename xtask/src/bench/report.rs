@@ -1,0 +1,126 @@
+//! What is printed: aligned tables, and a line for each gate.
+
+use crate::say;
+
+const COLUMN_GAP: &str = "  ";
+
+/// Rows of text below a title. The first column is aligned to the left, the figures to the right.
+pub(crate) struct Table {
+    title: String,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new(title: impl Into<String>, headings: &[&str]) -> Self {
+        let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+        Self { title: title.into(), rows: vec![headings] }
+    }
+
+    pub(crate) fn row(&mut self, cells: impl Into<Vec<String>>) {
+        self.rows.push(cells.into());
+    }
+
+    pub(crate) fn print(&self) {
+        say(&format!("\n{}", self.title));
+        for line in self.lines() {
+            say(&line);
+        }
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or_default();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max())
+            .map(Option::unwrap_or_default)
+            .collect();
+        let aligned = |row: &Vec<String>| {
+            let cells = row.iter().zip(&widths).enumerate();
+            let cells = cells.map(|(column, (cell, &width))| match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+            cells.collect::<Vec<_>>().join(COLUMN_GAP).trim_end().to_owned()
+        };
+        self.rows.iter().map(aligned).collect()
+    }
+}
+
+/// A promise with a figure, kept or not.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    pub name: String,
+    pub figure: String,
+    pub target: String,
+    pub met: bool,
+}
+
+impl Gate {
+    /// A figure that must not be below its target.
+    pub(crate) fn at_least(name: impl Into<String>, figure: f64, target: f64) -> Self {
+        Self {
+            name: name.into(),
+            figure: format!("{figure:.3}"),
+            target: format!(">= {target}"),
+            met: figure >= target,
+        }
+    }
+
+    /// A figure that must not be above its target.
+    pub(crate) fn at_most(name: impl Into<String>, figure: f64, target: f64, unit: &str) -> Self {
+        Self {
+            name: name.into(),
+            figure: format!("{figure:.1} {unit}"),
+            target: format!("<= {target} {unit}"),
+            met: figure <= target,
+        }
+    }
+}
+
+/// Prints a line for each gate, and says whether all are met.
+pub(crate) fn judge(gates: &[Gate]) -> bool {
+    let mut table = Table::new("Gates", &["", "figure", "target", ""]);
+    for gate in gates {
+        let verdict = if gate.met { "ok" } else { "MISS" };
+        table.row([gate.name.clone(), gate.figure.clone(), gate.target.clone(), verdict.to_owned()]);
+    }
+    table.print();
+    gates.iter().all(|gate| gate.met)
+}
+
+/// A count with its thousands apart.
+pub(crate) fn grouped(count: f64) -> String {
+    const GROUP: usize = 3;
+    let digits = format!("{count:.0}");
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(GROUP) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_thousands() {
+        assert_eq!(grouped(999.4), "999");
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
+    }
+
+    #[test]
+    fn aligns_columns() {
+        let mut table = Table::new("", &["mode", "µs"]);
+        table.row(["a".to_owned(), "12.5".to_owned()]);
+        assert_eq!(table.lines(), ["mode    µs", "a     12.5"]);
+    }
+
+    #[test]
+    fn a_figure_that_is_none_meets_no_gate() {
+        assert!(!Gate::at_least("", f64::NAN, 0.9).met);
+        assert!(!Gate::at_most("", f64::NAN, 20.0, "ms").met);
+    }
+}
