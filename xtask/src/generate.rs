@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::bail;
 
 use crate::{paths, run, say};
 
+/// Cargo's way to the binary, built anew if it must be.
+const RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
 /// Folders that hold generated files and nothing else.
 const FOLDERS: [&str; 2] = ["docs/reference", "examples"];
 
@@ -18,17 +21,26 @@ pub(crate) fn write() -> anyhow::Result<()> {
             fs::remove_dir_all(folder)?;
         }
     }
-    render(&paths::root())?;
+    render(run::cargo(RUN), &paths::root())?;
     say("generated docs/reference and examples");
     Ok(())
 }
 
 pub(crate) fn check() -> anyhow::Result<()> {
+    compare(run::cargo(RUN))
+}
+
+/// The same with the binary that the tests have built, which saves building another.
+pub(crate) fn check_with_tested_binary() -> anyhow::Result<()> {
+    compare(Command::new(paths::built("debug", "skald")))
+}
+
+fn compare(skald: Command) -> anyhow::Result<()> {
     let fresh = paths::target().join("generated");
     if fresh.exists() {
         fs::remove_dir_all(&fresh)?;
     }
-    render(&fresh)?;
+    render(skald, &fresh)?;
     let (committed, rendered) = (files(&paths::root())?, files(&fresh)?);
     let differs = |path: &&PathBuf| committed.get(*path) != rendered.get(*path);
     let mut names: Vec<&PathBuf> = committed.keys().chain(rendered.keys()).collect();
@@ -42,8 +54,8 @@ pub(crate) fn check() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn render(root: &Path) -> anyhow::Result<()> {
-    run::captured(run::cargo(&["run", "--quiet", "--package", "skald", "--", "reference"]).arg(root)).map(drop)
+fn render(mut skald: Command, root: &Path) -> anyhow::Result<()> {
+    run::captured(skald.arg("reference").arg(root)).map(drop)
 }
 
 fn files(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {

@@ -33,7 +33,7 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
         run::shown(&mut run::cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     })?;
     steps.step("tests", || own_tests(mode))?;
-    steps.step("generated files", generate::check)?;
+    steps.step("generated files", generate::check_with_tested_binary)?;
     if let Some(foreign) = foreign {
         steps.step("release build", || {
             run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))
