@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::{paths, run};
 
 /// Names that say nothing about what is inside.
-const BANNED_NAMES: [&str; 9] = ["utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "types"];
+const BANNED_NAMES: [&str; 11] =
+    ["utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "types", "data", "info"];
 /// Lines after which a file is split, by noun or by part.
 const LINES_MAX: usize = 700;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::resource::{self, UriFields};
-use crate::{Code, Entry, Fault, Kind, PromptEntry, Resource, dice};
+use crate::{Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, dice, short};
 
 pub struct Catalogue {
     operations: Vec<Entry>,
@@ -48,7 +48,7 @@ impl Catalogue {
     pub(crate) fn position(&self, name: &str) -> Result<usize, Fault> {
         self.positions.get(name).copied().ok_or_else(|| {
             let known: Vec<&str> = self.operations.iter().map(|entry| entry.name).collect();
-            Fault::new(Code::NotFound, format!("there is no operation {name:?}"))
+            Fault::new(Code::NotFound, format!("there is no operation {:?}", short(name)))
                 .hint(format!("known: {}", known.join(", ")))
                 .allowed(known)
         })
@@ -61,7 +61,7 @@ impl Catalogue {
     pub fn prompt(&self, name: &str) -> Result<&PromptEntry, Fault> {
         self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
-            Fault::new(Code::NotFound, format!("there is no prompt {name:?}"))
+            Fault::new(Code::NotFound, format!("there is no prompt {:?}", short(name)))
                 .hint(format!("known: {}", known.join(", ")))
                 .allowed(known)
         })
@@ -72,6 +72,22 @@ impl Catalogue {
         self.resources
             .iter()
             .find_map(|resource| resource.fields(uri).map(|fields| (resource, fields)))
+            .ok_or_else(|| resource::not_found(uri, &self.resources))
+    }
+
+    /// The toolset that holds what is being completed.
+    pub fn toolset_of(&self, target: &CompletionTarget) -> Result<Toolset, Fault> {
+        match target {
+            CompletionTarget::Prompt(name) => self.prompt(name).map(|prompt| prompt.toolset),
+            CompletionTarget::Resource(uri) => self.template(uri).map(|resource| resource.toolset),
+        }
+    }
+
+    /// A resource by the URI or the template under which it is listed.
+    pub(crate) fn template(&self, uri: &str) -> Result<&Resource, Fault> {
+        self.resources
+            .iter()
+            .find(|resource| resource.uri == uri)
             .ok_or_else(|| resource::not_found(uri, &self.resources))
     }
 }

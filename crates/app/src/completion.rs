@@ -3,7 +3,7 @@
 use domain::limits;
 use serde_json::Value;
 
-use crate::{Catalogue, Code, Fault, schema};
+use crate::{Catalogue, Fault, schema};
 
 /// What is being completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,13 +43,7 @@ fn arguments<'a>(catalogue: &'a Catalogue, target: &CompletionTarget) -> Result<
     match target {
         CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| &prompt.full_arguments),
         CompletionTarget::Resource(uri) => {
-            let resource = catalogue.resources().iter().find(|resource| resource.uri == uri).ok_or_else(|| {
-                let known = catalogue.resources().iter().filter(|resource| resource.is_template());
-                let known: Vec<&str> = known.map(|resource| resource.uri).collect();
-                Fault::new(Code::InvalidParams, format!("there is no resource template {uri:?}"))
-                    .hint(format!("known: {}", known.join(", ")))
-                    .allowed(known)
-            })?;
+            let resource = catalogue.template(uri)?;
             catalogue.operation(resource.operation).map(|entry| &entry.full_input)
         }
     }

@@ -112,11 +112,9 @@ impl Local {
 
     /// A panic in a handler is this request's failure, not the server's.
     async fn fenced<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
-        AssertUnwindSafe(run).catch_unwind().await.unwrap_or_else(|panic| {
-            let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
-            let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(Fault::internal(words.unwrap_or_else(|| "a panic".to_owned()), self.app.request_id()))
-        })
+        let outcome = AssertUnwindSafe(run).catch_unwind().await;
+        // The words of a panic may hold what was called with; its place is in the log already.
+        outcome.unwrap_or_else(|_| Err(Fault::internal("a panic", self.app.request_id())))
     }
 }
 

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::short;
+
 /// What kind of failure it is; each surface has one exhaustive match on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
@@ -161,7 +163,7 @@ impl Fault {
 
     #[must_use]
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
-        self.body.path = Some(pointer.into());
+        self.body.path = Some(short(&pointer.into()));
         self
     }
 

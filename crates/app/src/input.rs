@@ -6,6 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::{Code, Fault};
 
+/// How much of a foreign text a message repeats.
+const SHORT_CHARS: usize = 80;
+
 /// Parses a request body, within the limits of size and nesting.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     if bytes.len() > limits::BODY_BYTES_MAX {
@@ -73,7 +76,27 @@ pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<
     if !is_shaped(full, full, value) {
         return Err(explain::<T>(value, full));
     }
-    T::deserialize(value).map_err(|_| explain::<T>(value, full))
+    T::deserialize(value).or_else(|_| {
+        // A whole number is an integer, however it is written.
+        T::deserialize(&with_whole_numbers(value)).map_err(|_| explain::<T>(value, full))
+    })
+}
+
+/// The same value with 8 for every 8.0.
+fn with_whole_numbers(value: &Value) -> Value {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Number(number) if number.is_f64() => match number.as_f64() {
+            #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+            Some(float) if float.fract() == 0.0 && float.abs() < EXACT_MAX => Value::from(float as i64),
+            _ => value.clone(),
+        },
+        Value::Array(items) => items.iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, field)| (name.clone(), with_whole_numbers(field))).collect())
+        }
+        _ => value.clone(),
+    }
 }
 
 /// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an
@@ -173,7 +196,8 @@ impl Walk<'_> {
     }
 
     fn fields(&self, schema: &Value, fields: &Map<String, Value>, at: &str) -> Option<Fault> {
-        let known = schema.get("properties").and_then(Value::as_object)?;
+        let none = Map::new();
+        let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         if let Some((field, value)) = fields.iter().find(|(field, _)| closed && !known.contains_key(*field)) {
             let allowed: Vec<&str> = known.keys().map(String::as_str).collect();
@@ -214,7 +238,9 @@ fn kind(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         | ("string", Value::String(_))
         | ("boolean", Value::Bool(_))
         | ("number", Value::Number(_)) => true,
-        ("integer", Value::Number(number)) => number.is_i64() || number.is_u64(),
+        ("integer", Value::Number(number)) => {
+            !number.is_f64() || number.as_f64().is_some_and(|float| float.fract() == 0.0)
+        }
         _ => false,
     });
     if fits {
@@ -232,7 +258,11 @@ fn words(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
         return None;
     }
     let fault = misfit(schema, value, at, &format!("allowed: {}", allowed.join(", ")));
-    Some(fault.hint(suggest(given, &allowed)).allowed(allowed))
+    let fault = match nearest(given, &allowed) {
+        Some(word) => fault.hint(format!("did you mean {word}?")),
+        None => fault,
+    };
+    Some(fault.allowed(allowed))
 }
 
 fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
@@ -280,22 +310,31 @@ fn about(schema: &Value, field: &str) -> String {
 
 /// A value as an error repeats it: whole if it is short.
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(60) {
+    short(&value.to_string())
+}
+
+/// A text of somebody else's as a message repeats it: whole if it is short.
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
+        None => text.to_owned(),
     }
 }
 
 fn suggest(given: &str, allowed: &[&str]) -> String {
-    let near = allowed
-        .iter()
-        .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), word))
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match near {
-        Some((_, word)) => format!("did you mean {word}? allowed: {}", allowed.join(", ")),
+    match nearest(given, allowed) {
+        Some(word) => format!("did you mean {word}? allowed: {}", allowed.join(", ")),
         None if allowed.is_empty() => "this takes no fields".to_owned(),
         None => format!("allowed: {}", allowed.join(", ")),
     }
+}
+
+/// The word that was probably meant.
+fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
+    allowed
+        .iter()
+        .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), *word))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, word)| word)
 }

@@ -130,22 +130,34 @@ fn operation(page: &mut String, entry: &Entry) {
         let _ = write!(page, "; `{verb} /api/v1{}`", route.path);
     }
     page.push_str(".\n\n");
-    fields(page, &Value::Object(entry.input.as_ref().clone()));
+    let input = rows(&Value::Object(entry.input.as_ref().clone()), "");
+    if input.is_empty() {
+        page.push_str("It takes no input.\n");
+    } else {
+        let _ = writeln!(page, "| input | type | required | what |\n|---|---|---|---|\n{}", input.join("\n"));
+    }
+    let output = rows(&Value::Object(entry.output.as_ref().clone()), "");
+    let _ = writeln!(page, "\n| answer | type | always | what |\n|---|---|---|---|\n{}", output.join("\n"));
 }
 
-fn fields(page: &mut String, schema: &Value) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|fields| !fields.is_empty())
-    else {
-        page.push_str("It takes no input.\n");
-        return;
-    };
+/// A row for each field, and below it one for each of its own: `rng.seed`, `dice[].sides`.
+fn rows(schema: &Value, prefix: &str) -> Vec<String> {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    page.push_str("| field | type | required | what |\n|---|---|---|---|\n");
-    for (name, property) in properties {
+    let mut rows = Vec::new();
+    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
         let is_required = if required.iter().any(|field| field == name) { "yes" } else { "no" };
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
-        let _ = writeln!(page, "| `{name}` | {} | {is_required} | {about} |", kind_of(property));
+        let words = property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+        let about = [about.to_owned(), words.join(", ")].into_iter().filter(|part| !part.is_empty());
+        let about = about.collect::<Vec<_>>().join(" ");
+        rows.push(format!("| `{prefix}{name}` | {} | {is_required} | {about} |", kind_of(property)));
+        rows.extend(self::rows(property, &format!("{prefix}{name}.")));
+        if let Some(items) = property.get("items") {
+            rows.extend(self::rows(items, &format!("{prefix}{name}[].")));
+        }
     }
+    rows
 }
 
 fn kind_of(property: &Value) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Code, Fault, Toolset};
+use crate::{Code, Fault, Toolset, short};
 
 /// The fields of an operation's input that a URI gives, by name.
 pub type UriFields = Vec<(&'static str, String)>;
@@ -56,7 +56,7 @@ impl Resource {
 
 pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
     let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
-    Fault::new(Code::NotFound, format!("there is no resource {uri:?}"))
+    Fault::new(Code::NotFound, format!("there is no resource {:?}", short(uri)))
         .value(&Value::from(uri))
         .hint(format!("known: {}", known.join(", ")))
         .allowed(known)

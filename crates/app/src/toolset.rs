@@ -49,7 +49,7 @@ impl FromStr for Toolsets {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
+        if text.split(',').all(|name| name.trim().is_empty()) {
             let allowed = Toolset::ALL.map(Toolset::name).join(", ");
             return Err(format!("no toolset is named, allowed: {allowed}, all"));
         }

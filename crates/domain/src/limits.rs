@@ -8,6 +8,8 @@ pub const DICE_MAX: u32 = 1_000;
 pub const DIE_SIDES_MAX: u32 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
+/// Seconds in which a request body must have come.
+pub const BODY_READ_SECONDS: u64 = 30;
 /// Nested arrays and objects in one JSON document.
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Live MCP sessions of one process.
@@ -39,6 +41,7 @@ pub const ALL: &[Limit] = &[
     limit("dice rolled by one call", DICE_MAX as u64, "dice"),
     limit("sides of one die", DIE_SIDES_MAX as u64, "sides"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
+    limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
     limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
     limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),

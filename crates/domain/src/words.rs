@@ -19,6 +19,7 @@ macro_rules! ignoring_case {
             fn from_str(text: &str) -> Result<Self, String> {
                 let text = text.trim();
                 $(if text.eq_ignore_ascii_case($word) { return Ok(Self::$variant); })+
+                let text: String = text.chars().take(64).collect();
                 Err(format!("{text:?} is not allowed, allowed: {}", Self::WORDS.join(", ")))
             }
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-use app::{Code, Fault};
+use app::{Code, Fault, short};
 use axum::extract::Request;
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -23,8 +23,8 @@ use axum::response::Response;
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use crate::fault;
 use crate::metering::{Meter, Surface};
+use crate::{Readiness, fault};
 
 /// What a page may send beside the headers that any page may.
 const ALLOWED: HeaderValue = HeaderValue::from_static(
@@ -45,21 +45,20 @@ pub struct Allowlist {
 
 impl Allowlist {
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Fault> {
-        let host = match headers.get(HOST) {
-            Some(host) => host.to_str().ok(),
-            None => uri.authority().map(Authority::as_str),
-        };
-        if !host.is_some_and(|host| self.takes_host(host)) {
-            let message = format!("the host {:?} is not one of this server's names", host.unwrap_or_default());
+        let mut hosts: Vec<&str> = headers.get_all(HOST).iter().map(text).collect();
+        hosts.extend(uri.authority().map(Authority::as_str));
+        let stranger = if hosts.is_empty() { Some("") } else { hosts.into_iter().find(|host| !self.takes_host(host)) };
+        if let Some(host) = stranger {
+            let message = format!("the host {:?} is not one of this server's names", short(host));
             let hint = "use 127.0.0.1 or localhost, or start the server with --allowed-hosts";
             return Err(Fault::new(Code::Forbidden, message).hint(hint));
         }
-        match headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default()) {
-            Some(origin) if !self.takes_origin(origin) => {
-                let message = format!("pages of the origin {origin:?} may not call this server");
+        match headers.get_all(ORIGIN).iter().map(text).find(|origin| !self.takes_origin(origin)) {
+            Some(origin) => {
+                let message = format!("pages of the origin {:?} may not call this server", short(origin));
                 Err(Fault::new(Code::Forbidden, message).hint("start the server with --allowed-origins to let them"))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -78,6 +77,11 @@ impl Allowlist {
         local.is_some_and(|host| is_loopback(name_of(host)))
             || self.origins.iter().any(|allowed| allowed.trim_end_matches('/').eq_ignore_ascii_case(origin))
     }
+}
+
+/// A header as text; what is none matches nothing.
+fn text(value: &HeaderValue) -> &str {
+    value.to_str().unwrap_or_default()
 }
 
 /// A host without its port; the brackets of an IPv6 address stay.
@@ -106,15 +110,17 @@ pub(crate) struct Door<S> {
 
 struct Shared {
     allowlist: Allowlist,
+    readiness: Readiness,
     mcp: Meter,
     rest: Meter,
     other: Meter,
 }
 
 impl<S> Door<S> {
-    pub(crate) fn new(inner: S, allowlist: Allowlist) -> Self {
+    pub(crate) fn new(inner: S, allowlist: Allowlist, readiness: Readiness) -> Self {
         let shared = Shared {
             allowlist,
+            readiness,
             mcp: Meter::of(Surface::Mcp),
             rest: Meter::of(Surface::Rest),
             other: Meter::of(Surface::Other),
@@ -124,6 +130,17 @@ impl<S> Door<S> {
 }
 
 impl Shared {
+    fn check(&self, request: &Request, surface: Surface) -> Result<(), Fault> {
+        self.allowlist.check(request.uri(), request.headers())?;
+        match surface {
+            Surface::Mcp | Surface::Rest if !self.readiness.is_ready() => {
+                let fault = Fault::new(Code::Unavailable, "the server is stopping");
+                Err(fault.hint("send the request again, to the server that takes over").retry_after_ms(1_000))
+            }
+            Surface::Mcp | Surface::Rest | Surface::Other => Ok(()),
+        }
+    }
+
     fn meter(&self, surface: Surface) -> &Meter {
         match surface {
             Surface::Mcp => &self.mcp,
@@ -149,7 +166,7 @@ where
         let began = Instant::now();
         let surface = Surface::of(request.uri().path());
         let mut origin = request.headers().get(ORIGIN).cloned();
-        let step = match self.shared.allowlist.check(request.uri(), request.headers()) {
+        let step = match self.shared.check(&request, surface) {
             Ok(()) if is_preflight(&request) => Step::Answered { response: Some(preflight()) },
             Ok(()) => Step::Inside { answer: self.inner.call(request) },
             Err(fault) => {

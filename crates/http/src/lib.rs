@@ -3,6 +3,7 @@
 //! REST routes are renderings of the engine's catalogue. Other surfaces that live on HTTP hand their router in; this room
 //! does not know them.
 
+mod calls;
 mod door;
 mod fault;
 mod health;
@@ -11,6 +12,7 @@ mod openapi;
 mod routes;
 mod serve;
 
+pub use calls::Calls;
 pub use door::Allowlist;
 pub use fault::status;
 pub use health::Readiness;

@@ -1,8 +1,9 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use app::{Caller, Code, Engine, Entry, Fault, Verb, Visible, Work, from_text, parse_json};
+use app::{Caller, Code, Engine, Entry, Fault, Verb, Visible, Work, from_text, limits, parse_json, short};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
@@ -11,21 +12,24 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
-use domain::limits;
 use serde_json::{Value, json};
 
-use crate::{Exposition, Readiness, fault, openapi};
+use crate::{Calls, Exposition, Readiness, fault, openapi};
 
 /// Every route of this room.
-pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness, exposition: Exposition) -> Router {
+pub fn router(
+    engine: &Arc<dyn Engine>,
+    visible: Visible,
+    readiness: &Readiness,
+    exposition: Exposition,
+    calls: &Calls,
+) -> Router {
     let rest = engine.catalogue().operations().iter().filter(|entry| visible.admits(entry)).fold(
         Router::new(),
         |router, entry| {
             let name = entry.name;
-            let router = router.route(
-                &format!("/api/v1/{name}"),
-                post(async move |engine, request| by_body(name, engine, request).await),
-            );
+            let router = router
+                .route(&format!("/api/v1/{name}"), post(async move |rest, request| by_body(name, rest, request).await));
             entry.routes.iter().fold(router, |router, route| {
                 router.route(&format!("/api/v1{}", route.path), by_fields(name, route.verb))
             })
@@ -46,31 +50,37 @@ pub fn router(engine: &Arc<dyn Engine>, visible: Visible, readiness: &Readiness,
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
-        .with_state(Arc::clone(engine))
+        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone() })
 }
 
-type EngineState = State<Arc<dyn Engine>>;
+/// What every REST handler works with.
+#[derive(Clone)]
+struct Rest {
+    engine: Arc<dyn Engine>,
+    calls: Calls,
+}
+
 type Body = Result<Bytes, BytesRejection>;
 
 /// The input is the body.
-async fn by_body(name: &'static str, State(engine): EngineState, request: Request) -> Response {
+async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     let caller = caller(&request);
     let input = match read(request).await {
         Ok(input) => input,
         Err(fault) => return fault::response(&fault),
     };
-    call(&*engine, &caller, name, input).await
+    rest.call(&caller, name, input).await
 }
 
 /// The input is in the path and the query.
-fn by_fields(name: &'static str, verb: Verb) -> MethodRouter<Arc<dyn Engine>> {
-    let handler = async move |State(engine): EngineState,
+fn by_fields(name: &'static str, verb: Verb) -> MethodRouter<Rest> {
+    let handler = async move |State(rest): State<Rest>,
                               path: RawPathParams,
                               query: Query<Vec<(String, String)>>,
                               request: Request| {
-        let input = engine.catalogue().operation(name).and_then(|entry| fields(entry, &path, &query));
+        let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, &path, &query));
         match input {
-            Ok(input) => call(&*engine, &caller(&request), name, input).await,
+            Ok(input) => rest.call(&caller(&request), name, input).await,
             Err(fault) => fault::response(&fault),
         }
     };
@@ -92,7 +102,11 @@ fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Re
 
 async fn read(request: Request) -> Result<Value, Fault> {
     use axum::extract::FromRequest;
-    let body: Body = Bytes::from_request(request, &()).await;
+    let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
+    let body: Body = tokio::time::timeout(patience, Bytes::from_request(request, &())).await.map_err(|_| {
+        let message = format!("the body did not come within {} seconds", limits::BODY_READ_SECONDS);
+        Fault::new(Code::InvalidParams, message)
+    })?;
     let body = body.map_err(|rejection| {
         if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
             let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
@@ -108,10 +122,13 @@ fn caller(request: &Request) -> Caller {
     request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner)
 }
 
-async fn call(engine: &dyn Engine, caller: &Caller, name: &str, input: Value) -> Response {
-    match engine.call(caller, name, input, &Work::default()).await {
-        Ok(answer) => json_text(answer.to_string()),
-        Err(fault) => fault::response(&fault),
+impl Rest {
+    async fn call(&self, caller: &Caller, name: &str, input: Value) -> Response {
+        let _call = self.calls.begin();
+        match self.engine.call(caller, name, input, &Work::default()).await {
+            Ok(answer) => json_text(answer.to_string()),
+            Err(fault) => fault::response(&fault),
+        }
     }
 }
 
@@ -120,13 +137,13 @@ fn json_text(text: String) -> Response {
 }
 
 async fn no_route(uri: Uri) -> Response {
-    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", uri.path()))
+    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(uri.path())))
         .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
     fault::response(&fault)
 }
 
 async fn no_method(method: Method, uri: Uri) -> Response {
-    let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", uri.path()))
-        .hint("operations are called by POST; the allow header lists what is possible");
+    let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", short(uri.path())))
+        .hint("the allow header lists what is possible");
     fault::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
 }

@@ -7,15 +7,17 @@ use axum::{Router, ServiceExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::Allowlist;
 use crate::door::Door;
+use crate::{Allowlist, Readiness};
 
-/// Serves until `stopping` is cancelled and every answer that was begun has been sent.
+/// Serves until `closing` is cancelled and every answer that was begun has been sent. Once it is not ready, only those
+/// who ask for its health are answered.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
     allowlist: Allowlist,
-    stopping: CancellationToken,
+    readiness: Readiness,
+    closing: CancellationToken,
 ) -> io::Result<()> {
     // An answer in several small writes waits 40 ms for the client's acknowledgement otherwise.
     let listener = listener.tap_io(|stream| {
@@ -23,6 +25,6 @@ pub async fn serve(
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
     });
-    let service = ServiceExt::into_make_service(Door::new(router, allowlist));
-    axum::serve(listener, service).with_graceful_shutdown(stopping.cancelled_owned()).await
+    let service = ServiceExt::into_make_service(Door::new(router, allowlist, readiness));
+    axum::serve(listener, service).with_graceful_shutdown(closing.cancelled_owned()).await
 }

@@ -1,6 +1,6 @@
 //! The catalogue and its answers in rmcp's words.
 
-use app::{Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry};
+use app::{Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, GetPromptResult, JsonObject, MetaObject,
@@ -47,19 +47,23 @@ fn failed(fault: &Fault) -> CallToolResult {
 /// A failure of what is not a tool call. The class alone decides the code.
 pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
     let code = match fault.class() {
-        Class::NotFound => ErrorCode::RESOURCE_NOT_FOUND,
-        Class::Invalid | Class::Refused | Class::Conflict | Class::TooLarge => ErrorCode::INVALID_PARAMS,
+        Class::NotFound | Class::Invalid | Class::Refused | Class::Conflict | Class::TooLarge => {
+            ErrorCode::INVALID_PARAMS
+        }
         Class::Unauthenticated | Class::Denied => ErrorCode::INVALID_REQUEST,
         Class::Limited | Class::Unavailable | Class::Internal => ErrorCode::INTERNAL_ERROR,
     };
     ErrorData::new(code, fault.to_string(), Some(fault.envelope()))
 }
 
-/// A failure to read a resource; it names the URI once more, for programs.
+/// A failure to read a resource: one that is not there has a code of its own, and the URI is named once more.
 pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
     let mut error = protocol_error(fault);
+    if fault.class() == Class::NotFound {
+        error.code = ErrorCode::RESOURCE_NOT_FOUND;
+    }
     if let Some(Value::Object(data)) = &mut error.data {
-        data.insert("uri".to_owned(), uri.into());
+        data.insert("uri".to_owned(), short(uri).into());
     }
     error
 }

@@ -6,8 +6,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use app::is_too_deep;
-use domain::limits;
+use app::{is_too_deep, limits};
 use memchr::memmem;
 use serde_json::{Value, json};
 
@@ -30,22 +29,36 @@ pub(crate) struct Admitted<'a> {
 pub(crate) struct Refused {
     pub code: i32,
     pub message: String,
+    pub data: Option<Box<Value>>,
     /// The message's own id, where it has one that can be answered.
     pub id: Value,
 }
 
 impl Refused {
     pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), id: Value::Null }
+        Self { code, message: message.into(), data: None, id: Value::Null }
+    }
+
+    /// The same with the id of the message that it answers.
+    pub(crate) fn answering(mut self, message: &[u8]) -> Self {
+        self.id = id_of(message);
+        self
     }
 
     pub(crate) fn to_json(&self) -> Vec<u8> {
-        error_json(self.code, &self.message, &self.id)
+        let mut error = json!({"code": self.code, "message": self.message});
+        if let Some(data) = &self.data {
+            error["data"] = Value::clone(data);
+        }
+        json!({"jsonrpc": "2.0", "id": self.id, "error": error}).to_string().into_bytes()
     }
 }
 
-pub(crate) fn error_json(code: i32, message: &str, id: &Value) -> Vec<u8> {
-    json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string().into_bytes()
+/// An `initialize` that even a repair does not help.
+pub(crate) fn misfit_initialize(message: &[u8]) -> Refused {
+    let words =
+        "the params of initialize do not fit: send protocolVersion as text, capabilities and clientInfo as objects";
+    Refused::new(INVALID_PARAMS, words).answering(message)
 }
 
 pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
@@ -53,7 +66,7 @@ pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
         return Ok(());
     }
     let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
-    Err(Refused::new(INVALID_REQUEST, message))
+    Err(Refused::new(INVALID_REQUEST, message).answering(bytes))
 }
 
 /// Checks the nesting and repairs the handshake. A message that needs nothing is neither parsed nor copied.
@@ -88,6 +101,12 @@ fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
     repaired |= fill(params, "protocolVersion", "2024-11-05".into());
     repaired |= fill(params, "capabilities", json!({}));
     repaired |= fill(params, "clientInfo", json!({}));
+    if let Some(Value::Object(capabilities)) = params.get_mut("capabilities") {
+        // Some say true where the protocol has an object: that they are able, without saying how.
+        let given = capabilities.len();
+        capabilities.retain(|_, capability| capability.is_object());
+        repaired |= capabilities.len() < given;
+    }
     if let Some(Value::Object(info)) = params.get_mut("clientInfo") {
         repaired |= fill(info, "name", "".into());
         repaired |= fill(info, "version", "".into());
@@ -116,8 +135,11 @@ pub(crate) fn explain(bytes: &[u8]) -> Refused {
     };
     let id = message.get("id");
     let mut refused = match id {
-        Some(Value::String(_) | Value::Number(_)) | None => None,
-        Some(_) => Some(Refused::new(INVALID_REQUEST, "the id must be a string or a number; leave it out to notify")),
+        Some(Value::String(_)) | None => None,
+        Some(Value::Number(number)) if number.is_i64() => None,
+        Some(_) => {
+            Some(Refused::new(INVALID_REQUEST, "the id must be a string or a whole number; leave it out to notify"))
+        }
     };
     if message.get("jsonrpc").is_none_or(|version| version != "2.0") {
         refused = refused.or_else(|| Some(Refused::new(INVALID_REQUEST, "jsonrpc must be \"2.0\"")));

@@ -10,33 +10,34 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Caller, Principal};
+use app::{Caller, Principal, limits};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
-use domain::limits;
 use futures::future::BoxFuture;
 use http_body::Frame;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use pin_project_lite::pin_project;
 use rmcp::ServerHandler;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::Options;
 use crate::entry::{self, INVALID_REQUEST, Refused};
-use crate::session::Sessions;
+use crate::session::{ID_UNDER_WAY, Sessions};
 
 static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const SESSION_COOKIE: &str = "mcp_session";
 static VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const FIRST_STATELESS_VERSION: &[u8] = b"2026-07-28";
+/// The revisions without a handshake.
+const STATELESS_VERSIONS: [&str; 1] = ["2026-07-28"];
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BOTH_TYPES: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -45,6 +46,7 @@ const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 const SESSION_NOT_FOUND: i32 = -32001;
 const SESSIONS_FULL: i32 = -32003;
 const INTERNAL_ERROR: i32 = -32603;
+const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// Mounts a handler on `/mcp`, with everything that stands before rmcp.
 pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &Options) -> (axum::Router, Drain)
@@ -120,9 +122,7 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let front = self.clone();
         Box::pin(async move {
-            // A stream that a client opened by GET is no call: it ends when the server does.
-            let call = (request.method() != Method::GET).then(|| front.calls.token());
-            let answer = front.handle(request).await;
+            let (answer, call) = front.handle(request).await;
             Ok(answer.map(|inner| Reply { inner, _call: call }))
         })
     }
@@ -155,22 +155,27 @@ impl http_body::Body for Reply {
 }
 
 impl<H: ServerHandler + Send + 'static> Front<H> {
-    async fn handle(&self, request: Request<Body>) -> Answer {
+    /// The answer, and the call that it belongs to. A call is under way once its message has been read; a stream that was
+    /// opened by GET is none, and ends when the server does.
+    async fn handle(&self, request: Request<Body>) -> (Answer, Option<TaskTrackerToken>) {
         let (mut parts, body) = request.into_parts();
         let is_stateless = is_stateless(&parts.headers);
         if parts.method == Method::POST {
-            match read(body).await {
-                Ok(bytes) if is_stateless => self.post_stateless(parts, bytes).await,
-                Ok(bytes) => self.post(parts, &bytes).await,
-                Err(refusal) => refusal,
-            }
+            let bytes = match read(body).await {
+                Ok(bytes) => bytes,
+                Err(refusal) => return (refusal, None),
+            };
+            let call = self.calls.token();
+            let answer =
+                if is_stateless { self.post_stateless(parts, bytes).await } else { self.post(parts, &bytes).await };
+            (answer, Some(call))
         } else if is_stateless || !self.keeps_sessions {
             // There is nothing to open or to end, whatever the client would accept.
             parts.headers.insert(ACCEPT, EVENT_STREAM);
-            self.pass(parts, Bytes::new()).await
+            (self.pass(parts, Bytes::new()).await, None)
         } else {
             cookie_to_header(&mut parts.headers);
-            self.get_or_delete(parts).await
+            (self.get_or_delete(parts).await, None)
         }
     }
 
@@ -274,31 +279,35 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             "all {} sessions are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none",
             self.sessions.max()
         );
-        let refused = Refused { id: entry::id_of(bytes), ..Refused::new(SESSIONS_FULL, message) };
+        let refused = Refused::new(SESSIONS_FULL, message).answering(bytes);
         error(StatusCode::TOO_MANY_REQUESTS, &refused)
     }
 }
 
 fn is_stateless(headers: &HeaderMap) -> bool {
-    headers.get(&VERSION_HEADER).is_some_and(|version| version.as_bytes() >= FIRST_STATELESS_VERSION)
+    headers.get(&VERSION_HEADER).is_some_and(|version| STATELESS_VERSIONS.iter().any(|known| version == known))
 }
 
 fn principal(parts: &Parts) -> Principal {
     parts.extensions.get::<Caller>().map_or(Principal::Owner, |caller| caller.principal.clone())
 }
 
-/// Reads a body up to the limit.
+/// Reads a body, within the limits of size and time.
 async fn read(body: Body) -> Result<Bytes, Answer> {
-    Limited::new(body, limits::BODY_BYTES_MAX).collect().await.map(http_body_util::Collected::to_bytes).map_err(
-        |failure| {
-            if failure.is::<http_body_util::LengthLimitError>() {
-                let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
-                error(StatusCode::PAYLOAD_TOO_LARGE, &Refused::new(INVALID_REQUEST, message))
-            } else {
-                error(StatusCode::BAD_REQUEST, &Refused::new(INVALID_REQUEST, "the body could not be read"))
-            }
-        },
-    )
+    let body = Limited::new(body, limits::BODY_BYTES_MAX).collect();
+    let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
+    let (status, message) = match tokio::time::timeout(patience, body).await {
+        Ok(Ok(body)) => return Ok(body.to_bytes()),
+        Ok(Err(failure)) if failure.is::<http_body_util::LengthLimitError>() => {
+            (StatusCode::PAYLOAD_TOO_LARGE, format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX))
+        }
+        Ok(Err(_)) => (StatusCode::BAD_REQUEST, "the body could not be read".to_owned()),
+        Err(_) => {
+            let message = format!("the body did not come within {} seconds", limits::BODY_READ_SECONDS);
+            (StatusCode::REQUEST_TIMEOUT, message)
+        }
+    };
+    Err(error(status, &Refused::new(INVALID_REQUEST, message)))
 }
 
 /// An `Accept` that names JSON or anything, but not the event stream beside it.
@@ -343,10 +352,9 @@ async fn collapse(answer: Answer, request: &[u8]) -> Answer {
             }
         }
     }
-    let refused = Refused {
-        id: entry::id_of(request),
-        ..Refused::new(INTERNAL_ERROR, "the server stopped before it could answer; send the request again")
-    };
+    let refused =
+        Refused::new(INTERNAL_ERROR, "the request was cancelled, or the server stopped, before it was answered")
+            .answering(request);
     error(StatusCode::SERVICE_UNAVAILABLE, &refused)
 }
 
@@ -368,6 +376,16 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(&text).into_owned();
     let (code, message) = match status {
         StatusCode::NOT_FOUND => return session_not_found(request),
+        StatusCode::BAD_REQUEST if text.contains("Unsupported MCP-Protocol-Version") => {
+            return error(status, &unsupported_version().answering(request));
+        }
+        status if status.is_server_error() && text.contains(ID_UNDER_WAY) => {
+            let message = "a request with this id is under way in this session: give each request an id of its own";
+            return error(StatusCode::BAD_REQUEST, &Refused::new(INVALID_REQUEST, message).answering(request));
+        }
+        StatusCode::BAD_REQUEST if text.contains("Session ID") && is_initialize(request) => {
+            return error(status, &entry::misfit_initialize(request));
+        }
         StatusCode::BAD_REQUEST if text.contains("Session ID") => (
             INVALID_REQUEST,
             "a session is needed: send initialize first, then its mcp-session-id header or mcp_session cookie"
@@ -384,7 +402,7 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
         }
         _ => (INVALID_REQUEST, text),
     };
-    let refused = Refused { id: entry::id_of(request), ..Refused::new(code, message) };
+    let refused = Refused::new(code, message).answering(request);
     let mut answer = error(status, &refused);
     if let Some(allow) = allow {
         answer.headers_mut().insert(axum::http::header::ALLOW, allow);
@@ -392,9 +410,19 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
     answer
 }
 
+fn is_initialize(request: &[u8]) -> bool {
+    entry::admit(request).is_ok_and(|admitted| admitted.is_initialize)
+}
+
+fn unsupported_version() -> Refused {
+    let supported: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
+    let message = format!("this MCP-Protocol-Version is not spoken here, supported: {}", supported.join(", "));
+    Refused { data: Some(Box::new(json!({ "supported": supported }))), ..Refused::new(UNSUPPORTED_VERSION, message) }
+}
+
 fn session_not_found(request: &[u8]) -> Answer {
     let message = "there is no such session, or it has ended: send initialize for a new one";
-    let refused = Refused { id: entry::id_of(request), ..Refused::new(SESSION_NOT_FOUND, message) };
+    let refused = Refused::new(SESSION_NOT_FOUND, message).answering(request);
     error(StatusCode::NOT_FOUND, &refused)
 }
 

@@ -2,16 +2,18 @@
 
 use std::sync::{Arc, OnceLock};
 
-use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Exposed, Fault, Toolset, Visible, Work};
+use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Exposed, Fault, Toolset, Visible, Work, short};
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
+#[expect(deprecated, reason = "clients before 2026-07-28 still ask for a level")]
+use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
@@ -30,6 +32,23 @@ const INSTRUCTIONS: &str = "Skald keeps a tabletop world honest. Roll with its t
     duality_action_roll for Daggerheart actions, roll_dice for everything else. Judge real dice with duality_outcome, \
     count odds with duality_probability. The resource dice://rules/duality has the rules. \
     A refusal begins with its code and says what to do next.";
+
+/// The requests that every revision has.
+const METHODS: [&str; 8] = [
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+    "prompts/list",
+    "prompts/get",
+    "completion/complete",
+];
+/// Those that only revisions with a handshake have.
+const METHODS_BEFORE: [&str; 5] =
+    ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
+/// Those that only revisions without one have.
+const METHODS_SINCE: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// What all handlers of a process share.
 pub(crate) struct Shared {
@@ -80,19 +99,17 @@ impl Handler {
     /// What this request may see: the server's own bounds, narrowed by its headers.
     fn visible(&self, context: &RequestContext<RoleServer>) -> Result<Visible, ErrorData> {
         let mut visible = self.shared.options.visible;
-        let Some(parts) = context.extensions.get::<Parts>() else {
-            return Ok(visible);
-        };
-        if let Some(value) = parts.headers.get(&TOOLSETS_HEADER) {
+        let Some(parts) = context.extensions.get::<Parts>() else { return Ok(visible) };
+        for value in parts.headers.get_all(&TOOLSETS_HEADER) {
             let asked = value.to_str().map_err(|_| "it is not text".to_owned()).and_then(str::parse);
-            let asked = asked.map_err(|error| ErrorData::invalid_params(format!("X-MCP-Toolsets: {error}"), None))?;
-            visible.toolsets = visible.toolsets.and(asked);
+            visible.toolsets =
+                visible.toolsets.and(asked.map_err(|error| invalid(format!("X-MCP-Toolsets: {error}")))?);
         }
-        if let Some(value) = parts.headers.get(&READ_ONLY_HEADER) {
+        for value in parts.headers.get_all(&READ_ONLY_HEADER) {
             visible.read_only |= match value.as_bytes().to_ascii_lowercase().as_slice() {
                 b"true" | b"1" => true,
                 b"false" | b"0" => false,
-                _ => return Err(ErrorData::invalid_params("X-MCP-Readonly: send true or false", None)),
+                _ => return Err(invalid("X-MCP-Readonly: send true or false")),
             };
         }
         Ok(visible)
@@ -111,8 +128,7 @@ impl Handler {
         if is_visible(resource.toolset) {
             return Ok(());
         }
-        let fault = Fault::new(Code::NotFound, format!("the resource {uri:?} is hidden here by the toolsets"));
-        Err(answer::resource_error(&fault, uri))
+        Err(answer::resource_error(&hidden("resource", uri), uri))
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
@@ -131,20 +147,37 @@ fn work(context: &RequestContext<RoleServer>) -> Work {
     Work { cancelled: context.ct.clone() }
 }
 
+/// Whether the request is of a revision without a handshake.
+fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
+}
+
+fn invalid(message: impl Into<String>) -> ErrorData {
+    answer::protocol_error(&Fault::new(Code::InvalidParams, message))
+}
+
+/// What the toolsets hide is as good as not there, but says so.
+fn hidden(what: &str, name: &str) -> Fault {
+    let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
+    Fault::new(Code::NotFound, message).hint("ask for other toolsets, or without read-only")
+}
+
 /// Every list fits one page, so no cursor of ours is out there.
 fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_ref()) {
         None => Ok(()),
-        Some(cursor) => {
-            let message = format!("unknown cursor {cursor:?}: the whole list comes without one");
-            Err(ErrorData::invalid_params(message, None))
-        }
+        Some(cursor) => Err(invalid(format!("unknown cursor {:?}: the whole list comes without one", short(cursor)))),
     }
 }
 
-fn unknown_tool(name: &str, visible: &[&str], hidden: bool) -> ErrorData {
-    let why = if hidden { "is hidden here by the toolsets or by read-only" } else { "is unknown" };
-    ErrorData::invalid_params(format!("tool {name:?} {why}, allowed: {}", visible.join(", ")), None)
+fn unknown_tool(name: &str, offered: Vec<&str>, is_hidden: bool) -> ErrorData {
+    let fault = if is_hidden {
+        hidden("tool", name)
+    } else {
+        Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name)))
+            .hint(format!("known: {}", offered.join(", ")))
+    };
+    answer::protocol_error(&fault.allowed(offered))
 }
 
 impl ServerHandler for Handler {
@@ -197,7 +230,7 @@ impl ServerHandler for Handler {
         let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
             let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
             let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| entry.name).collect::<Vec<_>>();
-            return Err(unknown_tool(&request.name, &offered, entry.is_some()));
+            return Err(unknown_tool(&request.name, offered, entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let answer = self.engine().call(&caller(&context), entry.name, arguments, &work(&context)).await;
@@ -262,10 +295,9 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let is_visible = self.visible_toolset(&context)?;
         let entry = self.engine().catalogue().prompt(&request.name);
-        let entry = entry.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
+        let entry = entry.map_err(|fault| answer::protocol_error(&fault))?;
         if !is_visible(entry.toolset) {
-            let message = format!("prompt {:?} is hidden here by the toolsets", request.name);
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(answer::protocol_error(&hidden("prompt", entry.name)));
         }
         let arguments: Vec<(String, String)> = request
             .arguments
@@ -286,26 +318,37 @@ impl ServerHandler for Handler {
         let target = match request.r#ref {
             Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
             Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
-            _ => {
-                return Err(ErrorData::invalid_params("completions are for prompts and resource templates", None));
-            }
+            _ => return Err(invalid("completions are for prompts and resource templates")),
         };
-        let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
         let is_visible = self.visible_toolset(&context)?;
-        let catalogue = self.engine().catalogue();
-        let toolset = match &request.target {
-            CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| prompt.toolset).ok(),
-            CompletionTarget::Resource(uri) => {
-                catalogue.resources().iter().find(|resource| resource.uri == uri).map(|resource| resource.toolset)
-            }
-        };
-        if toolset.is_some_and(|toolset| !is_visible(toolset)) {
-            return Err(ErrorData::invalid_params("this is hidden here by the toolsets", None));
+        let toolset = self.engine().catalogue().toolset_of(&target).map_err(|fault| answer::protocol_error(&fault))?;
+        if !is_visible(toolset) {
+            return Err(answer::protocol_error(&hidden("argument", &request.argument.name)));
         }
+        let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
         let completion = self.engine().complete(&caller(&context), &request).await;
-        let completion =
-            completion.map_err(|fault| ErrorData::invalid_params(fault.to_string(), Some(fault.envelope())))?;
-        answer::completed(completion)
+        answer::completed(completion.map_err(|fault| answer::protocol_error(&fault))?)
+    }
+
+    /// Taken from those who may ask, and without effect: Skald sends no log messages to its clients.
+    #[expect(deprecated, reason = "clients before 2026-07-28 still ask for a level")]
+    async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if is_stateless(&context) { Err(ErrorData::method_not_found::<SetLevelRequestMethod>()) } else { Ok(()) }
+    }
+
+    /// rmcp takes a known method whose params it cannot read for an unknown one.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let of_its_era: &[&str] = if is_stateless(&context) { &METHODS_SINCE } else { &METHODS_BEFORE };
+        let method = request.method.as_str();
+        if METHODS.contains(&method) || of_its_era.contains(&method) {
+            return Err(invalid(format!("the params of {} do not fit the protocol", request.method)));
+        }
+        let message = format!("there is no method {:?}", short(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn subscribe(
@@ -336,8 +379,9 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let visible = self.visible(context.request_context())?;
         // A listener that can no longer be told anything has gone.
-        let _ = subscriptions::listen(self.engine(), context, &self.shared.options.stopping).await;
+        let _ = subscriptions::listen(self.engine(), visible, context, &self.shared.options.stopping).await;
         Ok(())
     }
 }

@@ -15,8 +15,7 @@ mod subscriptions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, Visible};
-use domain::limits;
+use app::{Engine, Visible, limits};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;

@@ -1,25 +1,46 @@
 //! Sessions of clients before 2026-07-28: rmcp's own, with a cap, and each bound to the principal that opened it.
 
-use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use app::Principal;
-use futures::Stream;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use futures::{Stream, StreamExt};
+use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+
+/// What an error says when a request's id is under way already; rmcp hands an error on as text.
+pub(crate) const ID_UNDER_WAY: &str = "the id is under way";
 
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     owners: RwLock<HashMap<SessionId, Principal>>,
+    calls: Calls,
     max: usize,
+}
+
+/// The requests under way, by session and id. rmcp would lose one of two with the same id.
+type Calls = Arc<Mutex<HashSet<(SessionId, RequestId)>>>;
+
+/// A request that is under way for as long as this lives.
+struct Call {
+    calls: Calls,
+    key: (SessionId, RequestId),
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.key);
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionError {
     #[error("all {0} sessions are taken")]
     Full(usize),
+    #[error("{ID_UNDER_WAY}")]
+    IdUnderWay,
     #[error(transparent)]
     Local(#[from] LocalSessionManagerError),
 }
@@ -28,7 +49,7 @@ impl Sessions {
     pub(crate) fn new(max: usize, idle: Duration) -> Self {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
-        Self { local, owners: RwLock::default(), max }
+        Self { local, owners: RwLock::default(), calls: Calls::default(), max }
     }
 
     pub(crate) fn max(&self) -> usize {
@@ -37,6 +58,15 @@ impl Sessions {
 
     pub(crate) async fn is_full(&self) -> bool {
         self.local.sessions.read().await.len() >= self.max
+    }
+
+    fn begin(&self, session: &SessionId, message: &ClientJsonRpcMessage) -> Result<Option<Call>, SessionError> {
+        let ClientJsonRpcMessage::Request(request) = message else { return Ok(None) };
+        let key = (session.clone(), request.id.clone());
+        if !self.calls.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone()) {
+            return Err(SessionError::IdUnderWay);
+        }
+        Ok(Some(Call { calls: Arc::clone(&self.calls), key }))
     }
 
     /// Binds a session that was just opened to the one who opened it.
@@ -83,7 +113,13 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        Ok(self.local.create_stream(id, message).await?)
+        let call = self.begin(id, &message)?;
+        let messages = self.local.create_stream(id, message).await?;
+        // The stream holds the call, and ends it by ending.
+        Ok(messages.map(move |message| {
+            let _ = &call;
+            message
+        }))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionError> {

@@ -1,23 +1,29 @@
 //! One client over lines of JSON. Written here rather than taken from rmcp, so that a line that cannot be read is answered,
 //! a handshake is repaired as over HTTP, and the end of the input ends what would otherwise last for ever.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
-use app::Engine;
-use domain::limits;
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use app::{Engine, limits};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, serve_server};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::Options;
 use crate::entry::{self, INVALID_REQUEST, Refused};
 use crate::handler::{Handler, Shared};
 
+/// How long the last answers may take to be written.
+const FLUSH: Duration = Duration::from_secs(1);
+/// How long requests under way have once the input has ended.
+const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 /// Answers that may wait to be written.
 const OUTPUT_QUEUE: usize = 64;
 
@@ -39,15 +45,17 @@ pub(crate) async fn serve(
     let options = Options { stopping: ended.clone(), ..options.clone() };
     let handler = Handler::over_stdio(Arc::new(Shared::new(engine, options)));
     let (sender, receiver) = mpsc::channel(OUTPUT_QUEUE);
-    let writer = tokio::spawn(write_lines(output, receiver));
+    let writer = tokio::spawn(write_lines(output, receiver, ended.clone()));
     let outcome = match serve_server(handler, Lines::new(input, sender, ended)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(StdioError::Broken),
         // A client that leaves before it says anything is no error.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StdioError::Handshake(Box::new(error))),
     };
-    // The transport is gone, so the writer ends once it has written what it was given.
-    writer.await.map_err(StdioError::Broken)?;
+    // The transport is gone, so the writer ends once it has written what it was given, if there is anybody who reads.
+    if let Ok(written) = tokio::time::timeout(FLUSH, writer).await {
+        written.map_err(StdioError::Broken)?;
+    }
     outcome
 }
 
@@ -64,6 +72,11 @@ struct Lines<R> {
     refused: Option<Vec<u8>>,
     /// Whether a request has come: before one, there is nothing that a notification could concern.
     opened: bool,
+    /// Requests that have not been answered. The end of the input is kept from rmcp until they are: after it, rmcp takes no
+    /// notification, and whoever waits for one to be sent waits in vain.
+    under_way: HashSet<RequestId>,
+    /// When waiting for them ends, once the input has ended.
+    deadline: Option<Instant>,
     output: mpsc::Sender<Line>,
     /// Cancelled when the input ends or the server stops.
     ended: CancellationToken,
@@ -77,6 +90,8 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             overlong: false,
             refused: None,
             opened: false,
+            under_way: HashSet::new(),
+            deadline: None,
             output,
             ended,
         }
@@ -127,8 +142,27 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     fn read(&mut self, line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
         let admitted = entry::admit(line)?;
         let message = serde_json::from_slice(&admitted.bytes).map_err(|_| entry::explain(&admitted.bytes))?;
-        if let ClientJsonRpcMessage::Request(_) = message {
-            self.opened = true;
+        match &message {
+            ClientJsonRpcMessage::Request(request) => {
+                let is_read = matches!(request.request, ClientRequest::InitializeRequest(_));
+                if admitted.is_initialize && !is_read {
+                    return Err(entry::misfit_initialize(&admitted.bytes));
+                }
+                if !self.under_way.insert(request.id.clone()) {
+                    let message = "a request with this id is under way: give each request an id of its own";
+                    return Err(Refused::new(INVALID_REQUEST, message).answering(&admitted.bytes));
+                }
+                self.opened = true;
+            }
+            ClientJsonRpcMessage::Notification(notification) => {
+                // What is cancelled is not answered.
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.under_way.remove(id);
+                }
+            }
+            ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_) => {}
         }
         Ok(self.opened.then_some(message))
     }
@@ -138,6 +172,11 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
     fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        match &item {
+            ServerJsonRpcMessage::Response(response) => self.under_way.remove(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref().is_some_and(|id| self.under_way.remove(id)),
+            ServerJsonRpcMessage::Request(_) | ServerJsonRpcMessage::Notification(_) => false,
+        };
         let output = self.output.clone();
         async move {
             let line = serde_json::to_vec(&item)?;
@@ -151,13 +190,21 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         let ended = self.ended.clone();
         loop {
             self.flush_refusal().await;
+            if let Some(deadline) = self.deadline {
+                // rmcp asks again after each answer that it sends.
+                if !self.under_way.is_empty() {
+                    tokio::time::sleep_until(deadline).await;
+                }
+                return None;
+            }
             let line = tokio::select! {
                 line = self.next_line() => line,
                 () = ended.cancelled() => None,
             };
             let Some(line) = line else {
                 self.ended.cancel();
-                return None;
+                self.deadline = Some(Instant::now() + GRACE);
+                continue;
             };
             match line.and_then(|line| if line.trim_ascii().is_empty() { Ok(None) } else { self.read(&line) }) {
                 Ok(Some(message)) => return Some(message),
@@ -174,7 +221,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
 }
 
 /// Writes lines as they come, and flushes once nothing more is waiting.
-async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) {
+async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>, ended: CancellationToken) {
     let mut batch = Vec::new();
     while lines.recv_many(&mut batch, OUTPUT_QUEUE).await > 0 {
         let mut bytes = Vec::with_capacity(batch.iter().map(|(line, _)| line.len() + 1).sum());
@@ -186,6 +233,10 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
             Ok(()) => output.flush().await,
             error => error,
         };
+        if written.is_err() {
+            // Nobody reads: there is nothing more to say.
+            ended.cancel();
+        }
         for (_, done) in batch.drain(..) {
             let outcome = written.as_ref().copied().map_err(|error| io::Error::from(error.kind()));
             // A sender that stopped waiting does not need to know.

@@ -3,14 +3,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use app::{Code, Engine, Fault, News, Visible};
-use domain::limits;
+use app::{Code, Engine, Fault, News, Visible, limits};
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
+
+/// How long a listener may take to hear what it is being told when the server stops.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What one session, or one stdio client, watches. It ends with the handler that holds it.
 pub(crate) struct Watch {
@@ -74,16 +77,17 @@ fn too_many() -> Fault {
     Fault::new(Code::TooLarge, message).hint("unsubscribe from some, or watch a list instead of its members")
 }
 
+fn is_visible(engine: &dyn Engine, visible: Visible, uri: &str) -> bool {
+    let resolved = engine.catalogue().resolve(uri);
+    resolved.is_ok_and(|(resource, _)| visible.toolsets.contains(resource.toolset))
+}
+
 /// The part of a listener's wishes that can be met: resources that exist, up to the limit, and the list of them.
 pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &SubscriptionFilter) -> SubscriptionFilter {
-    let is_visible = |uri: &str| {
-        let resolved = engine.catalogue().resolve(uri);
-        resolved.is_ok_and(|(resource, _)| visible.toolsets.contains(resource.toolset))
-    };
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;
     accepted.resource_subscriptions = requested.resource_subscriptions.as_ref().map(|uris| {
-        let known = uris.iter().filter(|uri| is_visible(uri));
+        let known = uris.iter().filter(|uri| is_visible(engine, visible, uri));
         known.take(limits::SUBSCRIPTIONS_MAX).cloned().collect()
     });
     accepted
@@ -92,25 +96,36 @@ pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &Subscr
 /// Tells a listener of changes until it goes, the server stops, or there is nobody left to tell of any.
 pub(crate) async fn listen(
     engine: &dyn Engine,
+    visible: Visible,
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
+    let given_up = async {
+        stopping.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
     tokio::select! {
         () = context.cancelled() => Ok(()),
-        // Also in the midst of telling: at the end of its input, rmcp takes no more notifications and answers none.
-        () = stopping.cancelled() => Ok(()),
-        told = tell_listener(engine, &context) => told,
+        told = tell_listener(engine, visible, &context, stopping) => told,
+        () = given_up => Ok(()),
     }
 }
 
-async fn tell_listener(engine: &dyn Engine, context: &SubscriptionContext) -> Result<(), SubscriptionSendError> {
+async fn tell_listener(
+    engine: &dyn Engine,
+    visible: Visible,
+    context: &SubscriptionContext,
+    stopping: &CancellationToken,
+) -> Result<(), SubscriptionSendError> {
     let mut changes = engine.changes();
-    let uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    // A header may hide more than the server does, and the acknowledgement is written without a look at it.
+    let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
+    uris.retain(|uri| is_visible(engine, visible, uri));
     // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
     for uri in &uris {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
-    while let Some(news) = changes.next().await {
+    while let Some(news) = stopping.run_until_cancelled(changes.next()).await.flatten() {
         for uri in uris.iter().filter(|uri| news.concerns(uri)) {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::arguments::DoctorArguments;
 use crate::clients::CLIENTS;
 use crate::output::say;
+use crate::serve::check_loopback;
 
 /// How long a check may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -70,6 +71,7 @@ fn check_binary(binary: &Path) -> anyhow::Result<String> {
 fn check_port(address: &str) -> anyhow::Result<String> {
     let resolved = address.to_socket_addrs().with_context(|| format!("{address} is not an address"))?;
     let resolved: Vec<_> = resolved.collect();
+    check_loopback(&resolved)?;
     if TcpListener::bind(&*resolved).is_ok() {
         return Ok(format!("{address} is free for skald serve"));
     }
@@ -100,13 +102,18 @@ fn check_handshake(binary: &Path) -> anyhow::Result<String> {
         .args(["mcp", "--transport", "stdio"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("{} cannot be started", binary.display()))?;
-    let outcome = converse(&mut child).with_context(|| format!("no handshake with {} mcp", binary.display()));
+    let outcome = converse(&mut child);
     // It ends with its input; if it does not, it is ended.
     let _ = child.kill();
     let _ = child.wait();
+    let outcome = outcome.with_context(|| {
+        let mut errors = String::new();
+        let _ = child.stderr.take().map(|mut stderr| stderr.read_to_string(&mut errors));
+        format!("no handshake with {} mcp: {}", binary.display(), errors.trim())
+    });
     let (server, tools) = outcome?;
     Ok(format!("{server} answered over stdio with {tools} tools in {} ms", began.elapsed().as_millis()))
 }

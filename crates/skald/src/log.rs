@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal;
 
-use tracing::Level;
 use tracing_subscriber::filter::{EnvFilter, FilterExt, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -12,8 +11,8 @@ use crate::arguments::{LogArguments, LogFormat};
 
 pub(crate) fn start(arguments: &LogArguments) {
     let filter = EnvFilter::builder().parse_lossy(&arguments.filter);
-    // rmcp writes whole messages to its log, down to what was asked and answered.
-    let quiet = filter_fn(|metadata| !metadata.target().starts_with("rmcp") || *metadata.level() == Level::ERROR);
+    // rmcp writes whole messages to its log, down to what was asked and answered, and calls every departure an error.
+    let quiet = filter_fn(|metadata| !metadata.target().starts_with("rmcp"));
     let filter = filter.and(quiet);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match arguments.format {
@@ -21,4 +20,9 @@ pub(crate) fn start(arguments: &LogArguments) {
         LogFormat::Json => lines.json().with_filter(filter).boxed(),
     };
     tracing_subscriber::registry().with(lines).init();
+    std::panic::set_hook(Box::new(|panic| {
+        // Its words may hold what was asked; its place says enough.
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place, "a panic");
+    }));
 }

@@ -4,9 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use app::Visible;
-use domain::limits;
-use http::{Allowlist, Exposition, Readiness};
+use app::{Visible, limits};
+use http::{Allowlist, Calls, Exposition, Readiness};
 use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
@@ -27,20 +26,23 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
 
     let engine = engine();
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
-    let readiness = Readiness::default();
+    let (readiness, calls) = (Readiness::default(), Calls::default());
     let (mcp, drain) = mcp::http(engine.clone(), &options);
-    let router = http::router(&engine, options.visible, &readiness, exposition).merge(mcp);
+    let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
     let allowlist =
         Allowlist { hosts: arguments.door.allowed_hosts.clone(), origins: arguments.door.allowed_origins.clone() };
     output::say(&greeting(address));
     tracing::info!(%address, "serving");
 
+    // What was begun is finished while the health pages say that nothing more is taken; then the doors close.
+    let closing = CancellationToken::new();
     let end = async {
         stopping.cancelled().await;
         readiness.stop();
-        drain.finish(GRACE).await;
+        tokio::join!(drain.finish(GRACE), calls.finish(GRACE));
+        closing.cancel();
     };
-    let served = http::serve(listener, router, allowlist, stopping.clone());
+    let served = http::serve(listener, router, allowlist, readiness.clone(), closing.clone());
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = &mut served => Ok(ended),
@@ -76,15 +78,21 @@ async fn listen(address: &str) -> anyhow::Result<TcpListener> {
         .await
         .with_context(|| format!("{address:?} is not an address to listen on; try 127.0.0.1:8081"))?
         .collect();
-    if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
-        bail!(
-            "refusing to listen on {open}: there is no authentication yet, so whoever reaches it would be the game master. \
-             Listen on 127.0.0.1 and put a proxy that authenticates before it"
-        );
-    }
+    check_loopback(&addresses)?;
     TcpListener::bind(&*addresses).await.with_context(|| {
         format!("cannot listen on {address}; if the port is taken, choose another with --http-addr 127.0.0.1:PORT")
     })
+}
+
+/// Refuses addresses that others can reach.
+pub(crate) fn check_loopback(addresses: &[SocketAddr]) -> anyhow::Result<()> {
+    match addresses.iter().find(|address| !address.ip().is_loopback()) {
+        Some(open) => bail!(
+            "refusing to listen on {open}: there is no authentication yet, so whoever reaches it would be the game master. \
+             Listen on 127.0.0.1 and put a proxy that authenticates before it"
+        ),
+        None => Ok(()),
+    }
 }
 
 fn greeting(address: SocketAddr) -> String {

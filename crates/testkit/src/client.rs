@@ -86,6 +86,7 @@ impl Client {
         Events {
             status,
             kind: find(&headers, "content-type").unwrap_or_default().to_owned(),
+            headers,
             stream: self.stream,
             buffer: String::new(),
         }
@@ -148,14 +149,25 @@ fn read_chunk(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 pub struct Events {
     pub status: u16,
     pub kind: String,
+    headers: Vec<(String, String)>,
     stream: BufReader<TcpStream>,
     buffer: String,
 }
 
 impl Events {
-    /// Fails instead of waiting longer than this.
-    pub fn patience(&self, patience: Duration) {
-        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
+    /// The first message, whether it comes in a stream or as a whole body.
+    pub fn message(&mut self) -> Option<Value> {
+        let Some(length) = find(&self.headers, "content-length").and_then(|length| length.parse().ok()) else {
+            return self.next();
+        };
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).ok()?;
+        serde_json::from_slice(&body).ok()
+    }
+
+    /// The session that the answer opened.
+    pub fn session(&self) -> Option<String> {
+        find(&self.headers, "mcp-session-id").map(str::to_owned)
     }
 }
 

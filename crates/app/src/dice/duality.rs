@@ -75,8 +75,10 @@ pub(super) struct DualityOutcome;
 #[serde(deny_unknown_fields)]
 pub(super) struct DualityOutcomeInput {
     /// The Hope die, 1 to 12.
+    #[schemars(range(min = 1, max = 12))]
     hope: i32,
     /// The Fear die, 1 to 12.
+    #[schemars(range(min = 1, max = 12))]
     fear: i32,
     /// Added to the dice; 0 if left out.
     #[serde(default)]
@@ -108,8 +110,10 @@ pub(super) struct DualityExplain;
 #[serde(deny_unknown_fields)]
 pub(super) struct DualityExplainInput {
     /// The Hope die, 1 to 12.
+    #[schemars(range(min = 1, max = 12))]
     hope: i32,
     /// The Fear die, 1 to 12.
+    #[schemars(range(min = 1, max = 12))]
     fear: i32,
     /// Added to the dice; 0 if left out.
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! The catalogue and its operations, called as a surface calls them.
 
 mod catalogue;
+mod changes;
 mod engine;
 mod input;

@@ -10,7 +10,9 @@ use crate::limits;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DiceSpec {
+    /// Sides of each die, from 1.
     pub sides: i64,
+    /// How many dice, from 1.
     pub count: i64,
 }
 

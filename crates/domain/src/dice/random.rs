@@ -57,7 +57,8 @@ impl FromStr for Seed {
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.as_bytes();
         if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(format!("{text:?} is not a seed, allowed: an integer, or 64 hexadecimal digits"));
+            let shown: String = text.chars().take(64).collect();
+            return Err(format!("{shown:?} is not a seed, allowed: an integer, or 64 hexadecimal digits"));
         }
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {

@@ -52,7 +52,7 @@ impl DiceRefusal {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::DualityDieOutOfRange { .. } => "Hope and Fear are d12s: send the numbers that the dice show, 1 to 12",
-            Self::DifficultyNegative { .. } => "leave difficulty out for a roll without one, or send 0 or more",
+            Self::DifficultyNegative { .. } => "send 0 or more; a roll without a difficulty leaves it out",
             Self::DiceMissing => "send for example {\"dice\": [{\"sides\": 20, \"count\": 1}]}",
             Self::DiceNotPositive { .. } => "sides and count are whole numbers from 1",
             Self::SidesTooMany { .. } => "send a smaller die",

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use app::{App, Caller, Class, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work};
-use http::{Allowlist, Exposition, Readiness};
+use http::{Allowlist, Calls, Exposition, Readiness};
 use serde_json::{Value, json};
 use testkit::{Client, Reply};
 use tokio::net::TcpListener;
@@ -42,8 +42,9 @@ impl Server {
         let address = listener.local_addr().unwrap();
         let engine: Arc<dyn Engine> = Local::new(App { entropy: Arc::new(Sevens) });
         let readiness = Readiness::default();
-        let router = http::router(&engine, visible, &readiness, exposition);
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), CancellationToken::new()));
+        let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
+        let closing = CancellationToken::new();
+        runtime.spawn(http::serve(listener, router, Allowlist::default(), readiness.clone(), closing));
         Self { address, readiness, engine, runtime }
     }
 
@@ -125,7 +126,7 @@ fn bad_bodies_are_refused() {
     };
     assert_eq!(refused("{"), (400, json!("INVALID_PARAMS")));
     assert_eq!(refused(&"[".repeat(100)), (400, json!("INVALID_PARAMS")));
-    assert_eq!(refused(&" ".repeat(domain::limits::BODY_BYTES_MAX + 1)), (413, json!("TOO_LARGE")));
+    assert_eq!(refused(&" ".repeat(app::limits::BODY_BYTES_MAX + 1)), (413, json!("TOO_LARGE")));
 }
 
 #[test]
@@ -150,6 +151,9 @@ fn health_and_readiness_differ_when_stopping() {
         let reply = server.get(path);
         assert_eq!((reply.status, &reply.json()["status"]), (503, &json!("stopping")), "{path}");
     }
+    let refused = server.post("/api/v1/duality_rules_version", "{}");
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (503, &json!("UNAVAILABLE")));
+    assert_eq!(refused.header("retry-after"), Some("1"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use http::Allowlist;
+use http::{Allowlist, Readiness};
 use tokio::net::TcpListener;
 
 use crate::fixture::{Fixture, Shared};
@@ -19,6 +19,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = mcp::Options::default();
     let (router, _drain) = mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    http::serve(listener, router, Allowlist::default(), options.stopping).await?;
+    http::serve(listener, router, Allowlist::default(), Readiness::default(), options.stopping).await?;
     Ok(())
 }

@@ -74,7 +74,11 @@ fn what_the_stateless_revision_does_not_have_is_not_found() {
     for method in ["ping", "logging/setLevel", "resources/subscribe", "no/such/method"] {
         let reply = server.modern(&request(1, method, &json!({"uri": "x", "level": "info"})));
         assert_eq!((reply.status, reply.json()["error"]["code"].as_i64()), (404, Some(-32601)), "{method}");
+        let bare = server.modern(&request(1, method, &json!({})));
+        assert_eq!((bare.status, bare.json()["error"]["code"].as_i64()), (404, Some(-32601)), "{method}");
     }
+    let misfit = server.modern(&request(1, "tools/call", &json!({"name": "roll_dice", "arguments": 7})));
+    assert_eq!(misfit.json()["error"]["code"], -32602);
     for method in ["GET", "DELETE"] {
         let reply = server.client().send(method, "/mcp", &[("MCP-Protocol-Version", MODERN)], b"");
         assert_eq!(reply.status, 405, "{method}");

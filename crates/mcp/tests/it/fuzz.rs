@@ -136,13 +136,20 @@ fn nonsense_is_answered_and_the_server_goes_on() {
         let mut given: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
         given.push(JSON);
         let text = String::from_utf8_lossy(&body).into_owned();
-        // A listener is not answered but served; here it is enough that it begins.
-        let answer = server.client().open("POST", "/mcp", &given, &body);
-        let known = [200, 202, 400, 404, 406, 413, 415, 429];
+        let mut answer = server.client().open("POST", "/mcp", &given, &body);
+        let known = [200, 202, 400, 404, 406, 413, 415];
         assert!(known.contains(&answer.status), "{} for {text} with {given:?}", answer.status);
-        let is_typed =
-            answer.status == 202 || ["application/json", "text/event-stream"].contains(&answer.kind.as_str());
-        assert!(is_typed, "{} {:?} for {text} with {given:?}", answer.status, answer.kind);
+        if answer.status == 202 {
+            continue;
+        }
+        let (status, kind) = (answer.status, answer.kind.clone());
+        assert!(["application/json", "text/event-stream"].contains(&kind.as_str()), "{kind} for {text} with {given:?}");
+        // A listener is acknowledged; everything else is answered.
+        let first = answer.message().unwrap_or_else(|| panic!("no answer, {status} {kind}, for {text} with {given:?}"));
+        assert_eq!(first["jsonrpc"], "2.0", "{text} with {given:?}");
+        if let Some(opened) = answer.session() {
+            server.client().send("DELETE", "/mcp", &[("Mcp-Session-Id", &opened)], b"");
+        }
     }
     let answer = server.call(&session, &call("duality_rules_version", &json!({})));
     assert_eq!(answer["result"]["isError"], false, "the session that was there before still works");

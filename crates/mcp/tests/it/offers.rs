@@ -48,6 +48,7 @@ fn a_header_narrows_the_toolsets() {
     for message in hidden {
         let error = &server.modern_with(&message, &[elsewhere]).json()["error"];
         assert!(error["message"].as_str().unwrap().contains("hidden"), "{error}");
+        assert_eq!(error["data"]["error"]["code"], "NOT_FOUND");
     }
 }
 
@@ -76,6 +77,23 @@ fn read_only_hides_what_rolls() {
     assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 6);
     let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
+}
+
+#[test]
+fn of_repeated_headers_each_narrows() {
+    let server = Server::start(dice());
+    let twice = [
+        ("X-MCP-Readonly", "false"),
+        ("X-MCP-Readonly", "true"),
+        ("X-MCP-Toolsets", "all"),
+        ("X-MCP-Toolsets", "dice"),
+    ];
+    assert_eq!(tools(&server, &twice).len(), 4);
+    for unclear in ["bogus", ",", ""] {
+        let headers = [("X-MCP-Toolsets", "dice"), ("X-MCP-Toolsets", unclear)];
+        let answer = server.modern_with(&request(1, "tools/list", &json!({})), &headers).json();
+        assert_eq!(answer["error"]["code"], -32602, "{unclear:?}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use app::{
     Toolset,
 };
 use axum::extract::Request;
-use http::Allowlist;
+use http::{Allowlist, Readiness};
 use mcp::{Drain, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,8 @@ impl Server {
             }
             request
         }));
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), options.stopping.clone()));
+        let closing = options.stopping.clone();
+        runtime.spawn(http::serve(listener, router, Allowlist::default(), Readiness::default(), closing));
         Self { address, stopping: options.stopping, drain, runtime }
     }
 

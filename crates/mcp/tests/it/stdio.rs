@@ -138,6 +138,55 @@ async fn an_open_listen_does_not_keep_it() {
 }
 
 #[tokio::test]
+async fn a_listen_that_comes_with_the_end_of_input_is_answered() {
+    let mut stdio = start(dice());
+    let filter = json!({"notifications": {"resourceSubscriptions": ["dice://rules/duality"]}});
+    stdio.write(&message::modern(request(5, "subscriptions/listen", &filter)).to_string()).await;
+    assert!(stdio.end().await < Duration::from_millis(100));
+    let mut methods = Vec::new();
+    while let Ok(Some(line)) = stdio.output.next_line().await {
+        let message: Value = serde_json::from_str(&line).unwrap();
+        methods.push(message["method"].as_str().map_or_else(|| message["id"].to_string(), str::to_owned));
+    }
+    assert_eq!(methods.first().map(String::as_str), Some("notifications/subscriptions/acknowledged"));
+    assert_eq!(methods.last().map(String::as_str), Some("5"), "{methods:?}");
+}
+
+#[tokio::test]
+async fn an_id_that_is_under_way_is_not_taken_twice() {
+    let mut stdio = start(awkward());
+    stdio.ask(&initialize("2025-11-25")).await;
+    let slow = call("slow", &json!({"milliseconds": 150}));
+    stdio.write(&slow.to_string()).await;
+    assert_eq!(stdio.ask(&slow).await["error"]["code"], -32600);
+    assert_eq!(stdio.read().await["result"]["structuredContent"]["milliseconds"], 150, "the first one is answered");
+    assert_eq!(stdio.ask(&slow).await["result"]["isError"], false, "and then its id is free");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_known_method_is_said_to_be_that() {
+    let mut stdio = start(dice());
+    let misfit = request(1, "initialize", &json!({"protocolVersion": 5, "clientInfo": "curl"}));
+    assert_eq!(stdio.ask(&misfit).await["error"]["code"], -32602);
+    let able = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": true, "roots": true}});
+    assert_eq!(stdio.ask(&request(1, "initialize", &able)).await["result"]["protocolVersion"], "2025-11-25");
+    let misfit = request(2, "tools/call", &json!({"name": "roll_dice", "arguments": []}));
+    assert_eq!(stdio.ask(&misfit).await["error"]["code"], -32602);
+    assert_eq!(stdio.ask(&request(3, "no/such", &json!({}))).await["error"]["code"], -32601);
+}
+
+#[tokio::test]
+async fn it_ends_when_nobody_reads_its_answers() {
+    let mut stdio = start(dice());
+    stdio.ask(&initialize("2025-11-25")).await;
+    let (_, nobody) = duplex(1);
+    stdio.output = BufReader::new(nobody).lines();
+    stdio.write(&request(2, "ping", &json!({})).to_string()).await;
+    let ended = tokio::time::timeout(Duration::from_secs(5), &mut stdio.served).await;
+    assert!(ended.is_ok(), "it goes on though its output is closed");
+}
+
+#[tokio::test]
 async fn an_answer_that_was_begun_is_not_lost_at_the_end_of_input() {
     let mut stdio = start(awkward());
     stdio.ask(&initialize("2025-11-25")).await;

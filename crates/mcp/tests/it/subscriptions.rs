@@ -79,18 +79,19 @@ fn a_listener_is_acknowledged_and_told_everything_once() {
 }
 
 #[test]
-fn a_listener_that_lags_is_told_to_look_again() {
+fn a_header_hides_resources_from_a_listener() {
     let engine = awkward();
     let server = Server::start(engine.clone());
-    let mut events = listen(server.client(), &json!(["test://first"]));
+    let filter = json!({"notifications": {"resourceSubscriptions": ["test://first"], "resourcesListChanged": true}});
+    let message = message::modern(request(5, "subscriptions/listen", &filter));
+    let headers = message::modern_headers(&message);
+    let mut headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    headers.push(("X-MCP-Toolsets", "lore"));
+    let mut events = server.client().open("POST", "/mcp", &headers, message.to_string().as_bytes());
     events.next().unwrap();
-    assert_eq!(next(&mut events), update("test://first"));
-    // Far more than are kept for a slow watcher, all of a resource that it does not watch.
-    for _ in 0..20_000 {
-        engine.publish(updated("test://second"));
-    }
     engine.publish(updated("test://first"));
-    assert_eq!(next(&mut events), update("test://first"));
+    engine.publish(Change::ResourceList);
+    assert_eq!(next(&mut events), list_changed(), "nothing is said of the resource");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::Reply;
 use testkit::message::{self, BOTH, JSON, initialize, request};
 
-use crate::server::{Server, dice};
+use crate::server::{Server, awkward, dice, wait_until_begun};
 
 /// The JSON-RPC error of a refusal. Every refusal has one, in JSON.
 fn error(reply: &Reply) -> (u16, i64, String) {
@@ -208,7 +208,10 @@ fn what_cannot_be_read_is_explained() {
     refused(&post(&json!([list(), list()]).to_string()), 400, -32600, "send one message");
     refused(&post("[]"), 400, -32600, "send one message");
     refused(&post("7"), 400, -32600, "one JSON-RPC object");
-    refused(&post(r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#), 400, -32600, "string or a number");
+    for id in ["null", "1.5", "18446744073709551615", "true"] {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+        refused(&post(&message), 400, -32600, "string or a whole number");
+    }
     refused(&post(r#"{"id":1,"method":"tools/list"}"#), 400, -32600, "jsonrpc");
     refused(&post(r#"{"jsonrpc":"2.0","id":1}"#), 400, -32600, "method");
     let deep =
@@ -246,9 +249,9 @@ fn a_session_opened_under_a_newer_versions_header_is_a_session() {
 }
 
 #[test]
-fn a_large_body_is_refused_before_it_is_read() {
+fn a_large_body_is_refused() {
     let server = Server::start(dice());
-    let body = vec![b' '; domain::limits::BODY_BYTES_MAX + 1];
+    let body = vec![b' '; app::limits::BODY_BYTES_MAX + 1];
     let reply = server.client().send("POST", "/mcp", &[JSON, BOTH], &body);
     refused(&reply, 413, -32600, "10000000 bytes");
 }
@@ -281,7 +284,80 @@ fn an_unknown_version_header_is_refused() {
     let server = Server::start(dice());
     let session = server.session("2025-11-25");
     let headers = [JSON, BOTH, ("Mcp-Session-Id", &session), ("MCP-Protocol-Version", "1999-12-31")];
-    refused(&server.post(&headers, &list()), 400, -32600, "1999-12-31");
+    refused(&server.post(&headers, &list()), 400, -32022, "supported: 2024-11-05");
+    for version in ["1999-12-31", "2099-01-01", "banana"] {
+        for accept in ["*/*", "application/json", BOTH.1] {
+            let headers = [JSON, ("Accept", accept), ("Mcp-Session-Id", &session), ("MCP-Protocol-Version", version)];
+            let reply = server.post(&headers, &list());
+            refused(&reply, 400, -32022, "2026-07-28");
+            assert_eq!(reply.json()["error"]["data"]["supported"].as_array().map(Vec::len), Some(5), "{version}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_known_method_is_said_to_be_that() {
+    let server = Server::start(dice());
+    for params in [json!({"protocolVersion": 5}), json!({"clientInfo": "curl"}), json!([])] {
+        refused(&server.post(&[JSON, BOTH], &request(1, "initialize", &params)), 400, -32602, "initialize");
+    }
+    let able = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": true, "roots": true}});
+    assert_eq!(server.post(&[JSON, BOTH], &request(1, "initialize", &able)).status, 200);
+    let session = server.session("2025-11-25");
+    for (method, params) in [
+        ("tools/call", json!({"name": "roll_dice", "arguments": []})),
+        ("tools/call", json!(null)),
+        ("prompts/get", json!({"name": "explain_odds", "arguments": []})),
+        ("completion/complete", json!({"ref": {"type": "ref/tool"}, "argument": {"name": "x", "value": "y"}})),
+    ] {
+        let error = &server.call(&session, &request(2, method, &params))["error"];
+        assert_eq!(error["code"], -32602, "{method} {params}");
+        assert!(error["message"].as_str().unwrap().contains(method), "{error}");
+    }
+    assert_eq!(server.call(&session, &request(2, "no/such", &json!({})))["error"]["code"], -32601);
+}
+
+#[test]
+fn an_id_that_is_under_way_is_not_taken_twice() {
+    let server = Server::start(awkward());
+    let session = server.session("2025-11-25");
+    let slow = message::call("slow", &json!({"milliseconds": 450}));
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| server.call(&session, &slow));
+        wait_until_begun(450, 1);
+        for accept in [BOTH, ("Accept", "*/*")] {
+            let second = server.post(&[JSON, accept, ("Mcp-Session-Id", &session)], &slow);
+            refused(&second, 400, -32600, "an id of its own");
+        }
+        assert_eq!(first.join().unwrap()["result"]["structuredContent"]["milliseconds"], 450);
+    });
+    assert_eq!(server.call(&session, &slow)["result"]["isError"], false, "and then its id is free");
+}
+
+#[test]
+fn a_client_may_ask_for_a_level_of_logging() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    assert_eq!(server.call(&session, &request(2, "logging/setLevel", &json!({"level": "info"})))["result"], json!({}));
+}
+
+#[test]
+fn foreign_names_are_not_repeated_at_length() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let long = "x".repeat(1_000_000);
+    for (method, params) in [
+        ("tools/call", json!({"name": long, "arguments": {}})),
+        ("tools/call", json!({"name": "roll_dice", "arguments": {"dice": [], "rng": {"seed": long}}})),
+        ("tools/call", json!({"name": "roll_dice", "arguments": {long.clone(): 1}})),
+        ("resources/read", json!({"uri": long})),
+        ("prompts/get", json!({"name": long})),
+        ("tools/list", json!({"cursor": long})),
+        (long.as_str(), json!({})),
+    ] {
+        let answer = server.call(&session, &request(2, method, &params)).to_string();
+        assert!(answer.len() < 4_000, "{} characters", answer.len());
+    }
 }
 
 #[test]

@@ -103,6 +103,7 @@ fn a_refusal_teaches() {
             "too wide": refused("duality_outcome", json!({"hope": 8, "fear": 5, "modifier": 3_000_000_000_u64})),
             "fraction": refused("duality_probability", json!({"difficulty": 1.5})),
             "negative difficulty": refused("duality_probability", json!({"difficulty": -1})),
+            "no field at all": refused("duality_rules_version", json!({"x": 1})),
             "unknown word": refused("roll_dice", json!({"dice": [], "rng": {"roll_mode": "LIFE"}})),
             "no dice": refused("roll_dice", json!({"dice": []})),
             "dice without sides": refused("roll_dice", json!({"dice": [{"sides": 6, "count": 1}, {"sides": 0, "count": 1}]})),
@@ -113,6 +114,13 @@ fn a_refusal_teaches() {
             "replay without a seed": refused("duality_action_roll", json!({"rng": {"roll_mode": "REPLAY"}})),
         })
     );
+}
+
+#[test]
+fn a_whole_number_is_an_integer_however_it_is_written() {
+    let server = Server::start(dice());
+    let result = called(&server, "duality_outcome", &json!({"hope": 8.0, "fear": 5, "difficulty": 15.0}));
+    assert_eq!(result["structuredContent"]["difficulty"], 15, "{result}");
 }
 
 #[test]
