@@ -381,7 +381,8 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let visible = self.visible(context.request_context())?;
         // A listener that can no longer be told anything has gone.
-        let _ = subscriptions::listen(self.engine(), visible, context, &self.shared.options.stopping).await;
+        // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
+        let _ = Box::pin(subscriptions::listen(self.engine(), visible, context, &self.shared.options.stopping)).await;
         Ok(())
     }
 }
