@@ -21,6 +21,8 @@ TOOLS = {
     "duality_outcome",
     "duality_explain",
     "duality_probability",
+    "odds",
+    "roll",
     "roll_dice",
 }
 
@@ -97,7 +99,7 @@ async def completion(client):
 
 
 CHECKS = [
-    ("tools/list names the six tools", tools, TOOLS),
+    ("tools/list names the tools", tools, TOOLS),
     ("tools/call answers structured content", outcome, (False, OUTCOME)),
     ("tools/call repeats it as JSON text", outcome_text, [OUTCOME]),
     ("tools/call counts the odds", odds, COUNTS),

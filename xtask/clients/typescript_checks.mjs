@@ -13,8 +13,9 @@ const call = (client, name, args) => client.callTool({ name, arguments: args });
 
 // [check, what it should give, how to get it]
 const checks = [
-  ['tools/list names the six tools',
-    ['duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version', 'roll_dice'],
+  ['tools/list names the tools',
+    ['duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
+      'odds', 'roll', 'roll_dice'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);

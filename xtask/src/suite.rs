@@ -20,6 +20,8 @@ pub(crate) enum Mode {
 
 /// How long nonsense is sent in the long mode.
 const FUZZ_SECONDS: &str = "60";
+/// Rolls of each expression in the long mode, to compare with its odds.
+const CHI_ROLLS: &str = "1000000";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
@@ -58,6 +60,7 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
+        command.env("SKALD_CHI_ROLLS", CHI_ROLLS);
     }
     run::shown(&mut command)
 }

@@ -130,14 +130,35 @@ fn operation(page: &mut String, entry: &Entry) {
         let _ = write!(page, "; `{verb} /api/v1{}`", route.path);
     }
     page.push_str(".\n\n");
-    let input = rows(&Value::Object(entry.input.as_ref().clone()), "");
+    let input = rows(&inlined(&Value::Object(entry.input.as_ref().clone())), "");
     if input.is_empty() {
         page.push_str("It takes no input.\n");
     } else {
         let _ = writeln!(page, "| input | type | required | what |\n|---|---|---|---|\n{}", input.join("\n"));
     }
-    let output = rows(&Value::Object(entry.output.as_ref().clone()), "");
+    let output = rows(&inlined(&Value::Object(entry.output.as_ref().clone())), "");
     let _ = writeln!(page, "\n| answer | type | always | what |\n|---|---|---|---|\n{}", output.join("\n"));
+}
+
+/// The schema with its definitions in their places.
+fn inlined(schema: &Value) -> Value {
+    fn resolve(value: &Value, root: &Value) -> Value {
+        if let Some(target) =
+            value.get("$ref").and_then(Value::as_str).and_then(|path| root.pointer(path.trim_start_matches('#')))
+        {
+            let mut resolved = resolve(target, root);
+            if let (Some(about), Value::Object(fields)) = (value.get("description"), &mut resolved) {
+                fields.insert("description".to_owned(), about.clone());
+            }
+            return resolved;
+        }
+        match value {
+            Value::Object(fields) => fields.iter().map(|(name, field)| (name.clone(), resolve(field, root))).collect(),
+            Value::Array(items) => items.iter().map(|item| resolve(item, root)).collect(),
+            value => value.clone(),
+        }
+    }
+    resolve(schema, schema)
 }
 
 /// A row for each field, and below it one for each of its own: `rng.seed`, `dice[].sides`.

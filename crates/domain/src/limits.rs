@@ -6,6 +6,18 @@ pub const DICE_SPECS_MAX: usize = 100;
 pub const DICE_MAX: u32 = 1_000;
 /// Sides of one die.
 pub const DIE_SIDES_MAX: u32 = 1_000_000;
+/// Characters of one dice expression.
+pub const EXPRESSION_CHARS_MAX: usize = 500;
+/// Levels of nesting in one dice expression.
+pub const EXPRESSION_DEPTH_MAX: usize = 32;
+/// The largest number that a dice expression may name.
+pub const NUMBER_MAX: i64 = 1_000_000;
+/// How often one die may explode.
+pub const EXPLOSIONS_MAX: u32 = 20;
+/// How often a roll may be repeated by `NNx(…)`.
+pub const REPEATS_MAX: u32 = 100;
+/// Items of one set of rolls.
+pub const SET_ITEMS_MAX: usize = 20;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -40,6 +52,12 @@ pub const ALL: &[Limit] = &[
     limit("dice specifications in one call", DICE_SPECS_MAX as u64, "specifications"),
     limit("dice rolled by one call", DICE_MAX as u64, "dice"),
     limit("sides of one die", DIE_SIDES_MAX as u64, "sides"),
+    limit("one dice expression", EXPRESSION_CHARS_MAX as u64, "characters"),
+    limit("nesting of one dice expression", EXPRESSION_DEPTH_MAX as u64, "levels"),
+    limit("a number in a dice expression", NUMBER_MAX as u64, ""),
+    limit("explosions of one die", EXPLOSIONS_MAX as u64, "explosions"),
+    limit("repetitions of one roll", REPEATS_MAX as u64, "repetitions"),
+    limit("items of one set of rolls", SET_ITEMS_MAX as u64, "items"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
     let mut paths = Map::new();
+    let mut schemas = Map::from_iter([("Fault".to_owned(), fault_schema())]);
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
         paths.insert(format!("/api/v1/{}", entry.name), json!({"post": by_body(entry)}));
         for route in entry.routes {
@@ -13,6 +14,8 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
             path[verb(route.verb)] = by_fields(entry, *route);
         }
     }
+    let mut paths = Value::Object(paths);
+    hoist(&mut paths, &mut schemas);
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -32,9 +35,31 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
                     "required": ["error"]
                 }}}
             }},
-            "schemas": {"Fault": fault_schema()}
+            "schemas": schemas
         }
     })
+}
+
+/// Moves definitions out of single schemas to where references within the document find them.
+fn hoist(value: &mut Value, schemas: &mut Map<String, Value>) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(Value::Object(definitions)) = fields.remove("$defs") {
+                for (name, mut definition) in definitions {
+                    hoist(&mut definition, schemas);
+                    schemas.insert(name, definition);
+                }
+            }
+            if let Some(Value::String(reference)) = fields.get_mut("$ref")
+                && let Some(name) = reference.strip_prefix("#/$defs/")
+            {
+                *reference = format!("#/components/schemas/{name}");
+            }
+            fields.values_mut().for_each(|field| hoist(field, schemas));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| hoist(item, schemas)),
+        _ => {}
+    }
 }
 
 fn fault_schema() -> Value {

@@ -38,6 +38,10 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Serve one MCP client: the command that goes into its configuration.
     Mcp(McpArguments),
+    /// Roll a dice expression: skald roll "4d6kh3+1"
+    Roll(RollArguments),
+    /// Exact odds of a dice expression: skald odds "2d20kh1+5 >= 15"
+    Odds(OddsArguments),
     /// Check this installation and print ready configuration for MCP clients.
     Doctor(DoctorArguments),
     /// Write the generated reference pages and examples.
@@ -110,6 +114,36 @@ impl McpArguments {
     pub(crate) fn as_serve(&self) -> ServeArguments {
         ServeArguments { shown: self.shown.clone(), door: self.door.clone() }
     }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExpressionArguments {
+    /// Dice notation, in quotes.
+    pub expression: String,
+    /// Whose habits it is written in: auto, foundry, roll20 or avrae.
+    #[arg(long)]
+    pub dialect: Option<String>,
+    /// Print the whole answer as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RollArguments {
+    #[command(flatten)]
+    pub expression: ExpressionArguments,
+    /// Repeat the roll of this seed: an integer, or 64 hexadecimal digits.
+    #[arg(long)]
+    pub seed: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OddsArguments {
+    #[command(flatten)]
+    pub expression: ExpressionArguments,
+    /// A chance from 0 to 1: also say what difficulty or modifier gives it.
+    #[arg(long)]
+    pub target: Option<f64>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod clients;
+mod dice;
 mod doctor;
 mod entropy;
 mod log;
@@ -39,6 +40,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
             Transport::Stdio => runtime.block_on(serve::stdio(&mcp.shown)).map(|()| ExitCode::SUCCESS),
             Transport::Http => runtime.block_on(serve::http(&mcp.as_serve())).map(|()| ExitCode::SUCCESS),
         },
+        Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
+        Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
     };

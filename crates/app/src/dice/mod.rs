@@ -1,8 +1,10 @@
-//! The dice noun: Duality rolls and judgements, pools of dice, the rules as a text, and a prompt about odds.
+//! The dice noun: Duality rolls and judgements, pools and expressions, exact odds, texts to read, and a prompt about odds.
 
 mod duality;
 mod explain_odds;
+mod odds;
 mod pool;
+mod roll;
 mod rules;
 
 use domain::dice::DiceRefusal;
@@ -17,7 +19,10 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<duality::DualityExplain>(),
         Entry::of::<duality::DualityProbability>(),
         Entry::of::<pool::RollDice>(),
+        Entry::of::<roll::Roll>(),
+        Entry::of::<odds::Odds>(),
         Entry::of::<rules::DualityRules>(),
+        Entry::of::<rules::DiceNotation>(),
     ]
 }
 
@@ -31,6 +36,15 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "text/markdown",
             operation: "duality_rules",
+        },
+        Resource {
+            uri: "dice://notation",
+            name: "dice_notation",
+            title: "Dice notation",
+            summary: "What roll and odds read, with an example of each, and where the dialects differ.",
+            toolset: Toolset::Dice,
+            mime_type: "text/markdown",
+            operation: "dice_notation",
         },
         Resource {
             uri: "dice://duality/odds/{modifier}/{difficulty}",
@@ -58,6 +72,9 @@ impl From<DiceRefusal> for Fault {
             | DiceRefusal::SidesTooMany { .. }
             | DiceRefusal::SpecsTooMany { .. }
             | DiceRefusal::DiceTooMany { .. }
+            | DiceRefusal::ExpressionTooManyDice { .. }
+            | DiceRefusal::ExpressionDividesByZero
+            | DiceRefusal::ExpressionTooLarge
             | DiceRefusal::SeedMissing => Code::InvalidParams,
         };
         let fault = Fault::new(code, refusal.to_string()).at(refusal.pointer()).hint(refusal.hint());

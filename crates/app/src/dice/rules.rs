@@ -1,4 +1,4 @@
-//! The rules as a text that a model reads before it runs a table.
+//! Texts that a model reads before it runs a table.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,5 +31,24 @@ impl Operation for DualityRules {
 
     async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
         Ok(Document { title: Self::TITLE, text: include_str!("rules.md") })
+    }
+}
+
+pub(super) struct DiceNotation;
+
+impl Operation for DiceNotation {
+    const NAME: &'static str = "dice_notation";
+    const TITLE: &'static str = "Dice notation";
+    const SUMMARY: &'static str = "The notation that roll and odds read, as a text.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/dice/notation" }];
+    type Input = Nothing;
+    type Output = Document;
+
+    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
+        Ok(Document { title: Self::TITLE, text: include_str!("notation.md") })
     }
 }

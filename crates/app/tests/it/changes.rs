@@ -1,9 +1,8 @@
 //! News for those who watch.
 
 use app::{Change, Engine, News};
-use futures::executor::block_on;
 
-use crate::engine::engine;
+use crate::engine::{block_on, engine};
 
 #[test]
 fn a_burst_of_changes_is_told_once() {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use app::{App, Caller, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
-use futures::executor::block_on;
 use serde_json::{Value, json};
 
 struct Ones;
@@ -16,6 +15,11 @@ impl Entropy for Ones {
 
 pub(crate) fn engine() -> Arc<Local> {
     Local::new(App { entropy: Arc::new(Ones) })
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    runtime.block_on(future)
 }
 
 pub(crate) fn call(operation: &str, input: Value) -> Result<Value, app::Fault> {

@@ -4,3 +4,4 @@ mod catalogue;
 mod changes;
 mod engine;
 mod input;
+mod notation;

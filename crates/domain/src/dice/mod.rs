@@ -4,12 +4,15 @@
 
 mod duality;
 mod explain;
+pub mod notation;
+pub mod odds;
 mod pool;
 mod probability;
 mod random;
 mod refusal;
 #[cfg(test)]
 mod tests;
+mod throw;
 
 pub use duality::{DUALITY_SIDES, Judgement, Outcome, RULES_VERSION, RulesVersion, judge, roll_duality, rules_version};
 pub use explain::{Explanation, Intermediates, Step, StepCode, StepData, Verdict, explain};
@@ -17,3 +20,4 @@ pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
 pub use probability::{OutcomeCount, Probability, probability};
 pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
 pub use refusal::DiceRefusal;
+pub use throw::{DieState, DieThrow, RollResult, Thrown, throw};

@@ -19,6 +19,12 @@ pub enum DiceRefusal {
     SpecsTooMany { given: usize },
     #[error("a call rolls at most {} dice, this one wants {given}", limits::DICE_MAX)]
     DiceTooMany { given: i64 },
+    #[error("an expression rolls at most {} dice, this one wants {given}", limits::DICE_MAX)]
+    ExpressionTooManyDice { given: u64 },
+    #[error("this would divide by zero")]
+    ExpressionDividesByZero,
+    #[error("the numbers in this expression grow too large")]
+    ExpressionTooLarge,
     #[error("a replay needs the seed of the roll it repeats")]
     SeedMissing,
 }
@@ -32,6 +38,9 @@ impl DiceRefusal {
             Self::DiceMissing | Self::SpecsTooMany { .. } | Self::DiceTooMany { .. } => "/dice".to_owned(),
             Self::DiceNotPositive { index, .. } => format!("/dice/{index}"),
             Self::SidesTooMany { index, .. } => format!("/dice/{index}/sides"),
+            Self::ExpressionTooManyDice { .. } | Self::ExpressionDividesByZero | Self::ExpressionTooLarge => {
+                "/expression".to_owned()
+            }
             Self::SeedMissing => "/rng/seed".to_owned(),
         }
     }
@@ -44,7 +53,8 @@ impl DiceRefusal {
             Self::DiceTooMany { given } => Some(given),
             Self::SpecsTooMany { given } => i64::try_from(given).ok(),
             Self::DiceNotPositive { sides, count, .. } => Some(sides.min(count)),
-            Self::DiceMissing | Self::SeedMissing => None,
+            Self::ExpressionTooManyDice { given } => i64::try_from(given).ok(),
+            Self::DiceMissing | Self::SeedMissing | Self::ExpressionDividesByZero | Self::ExpressionTooLarge => None,
         }
     }
 
@@ -58,6 +68,9 @@ impl DiceRefusal {
             Self::SidesTooMany { .. } => "send a smaller die",
             Self::SpecsTooMany { .. } => "put dice of the same size into one specification, or call again for the rest",
             Self::DiceTooMany { .. } => "call again for the rest",
+            Self::ExpressionTooManyDice { .. } => "roll its parts one by one",
+            Self::ExpressionDividesByZero => "divide by something that is never zero",
+            Self::ExpressionTooLarge => "use smaller numbers",
             Self::SeedMissing => "send rng.seed (seed_used of the earlier answer), or leave rng out for a live roll",
         }
     }

@@ -219,7 +219,7 @@ fn pools_past_their_limits_are_refused() {
 }
 
 /// The value that chi-square exceeds once in a million runs of fair dice (Wilson and Hilferty's approximation).
-fn chi_square_limit(degrees: f64) -> f64 {
+pub(super) fn chi_square_limit(degrees: f64) -> f64 {
     let z = 4.753;
     let spread = 2.0 / (9.0 * degrees);
     degrees * (1.0 - spread + z * spread.sqrt()).powi(3)

@@ -20,9 +20,9 @@ fn ask(server: &Server, method: &str, params: &Value) -> Value {
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(dice());
-    assert_eq!(tools(&server, &[]).len(), 6);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 6);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 6);
+    assert_eq!(tools(&server, &[]).len(), 8);
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 8);
     let elsewhere = ("X-MCP-Toolsets", "universe");
     assert!(tools(&server, &[elsewhere]).is_empty());
     for (method, list) in [
@@ -69,12 +69,15 @@ fn read_only_hides_what_rolls() {
     for value in ["true", "TRUE", "1"] {
         let read_only = [("X-MCP-Readonly", value)];
         let listed = tools(&server, &read_only);
-        assert!(listed.iter().all(|tool| tool != "roll_dice" && tool != "duality_action_roll"), "{listed:?}");
-        assert_eq!(listed.len(), 4);
+        assert!(
+            listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
+            "{listed:?}"
+        );
+        assert_eq!(listed.len(), 5);
         let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 6);
+    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 8);
     let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }
@@ -88,7 +91,7 @@ fn of_repeated_headers_each_narrows() {
         ("X-MCP-Toolsets", "all"),
         ("X-MCP-Toolsets", "dice"),
     ];
-    assert_eq!(tools(&server, &twice).len(), 4);
+    assert_eq!(tools(&server, &twice).len(), 5);
     for unclear in ["bogus", ",", ""] {
         let headers = [("X-MCP-Toolsets", "dice"), ("X-MCP-Toolsets", unclear)];
         let answer = server.modern_with(&request(1, "tools/list", &json!({})), &headers).json();
@@ -101,7 +104,7 @@ fn a_header_cannot_widen_what_the_server_offers() {
     let visible = Visible { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
     let server = Server::with(dice(), Options { visible, ..Options::default() });
     let headers = [("X-MCP-Toolsets", "all"), ("X-MCP-Readonly", "false")];
-    assert_eq!(tools(&server, &headers).len(), 4);
+    assert_eq!(tools(&server, &headers).len(), 5);
 }
 
 #[test]

@@ -35,6 +35,8 @@ fn good_calls() -> Vec<(&'static str, Value)> {
         ("duality_explain", json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15, "request_id": "req_123"})),
         ("duality_probability", json!({"modifier": 2, "difficulty": 15})),
         ("roll_dice", json!({"dice": [{"sides": 20, "count": 2}, {"sides": 6, "count": 1}], "rng": replay})),
+        ("roll", json!({"expression": "4d6!kh3 + 1d4[cold] # brr", "rng": replay})),
+        ("odds", json!({"expression": "2d20kh1+5 >= 15", "target": 0.8, "from": 23})),
     ]
 }
 
@@ -80,7 +82,7 @@ fn the_whole_list_keeps_the_rules() {
         }
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name} takes unknown fields");
         let annotations = &tool["annotations"];
-        let rolls = ["duality_action_roll", "roll_dice"].contains(&name.as_str());
+        let rolls = ["duality_action_roll", "roll_dice", "roll"].contains(&name.as_str());
         assert_eq!(annotations["readOnlyHint"], !rolls, "{name}");
         assert_eq!(annotations["idempotentHint"], !rolls, "{name}");
         assert_eq!((&annotations["destructiveHint"], &annotations["openWorldHint"]), (&json!(false), &json!(false)));
@@ -111,6 +113,10 @@ fn a_refusal_teaches() {
             "nested unknown field": refused("roll_dice", json!({"dice": [{"side": 6, "count": 1}]})),
             "seed of a wrong kind": refused("duality_action_roll", json!({"rng": {"seed": true}})),
             "seed of a wrong length": refused("duality_action_roll", json!({"rng": {"seed": "abc", "roll_mode": "REPLAY"}})),
+            "not notation": refused("roll", json!({"expression": "4d6kh3 ? 2"})),
+            "too costly": refused("odds", json!({"expression": "1000d1000kh500"})),
+            "no chance": refused("odds", json!({"expression": "1d6", "target": 1.5})),
+            "divided by zero": refused("odds", json!({"expression": "1d6/(1d6-1)"})),
             "replay without a seed": refused("duality_action_roll", json!({"rng": {"roll_mode": "REPLAY"}})),
         })
     );

@@ -49,7 +49,7 @@ fn the_doctor_prints_configuration_and_checks_itself() {
     }
     assert!(text.matches(&binary.display().to_string()).count() >= 7, "{text}");
     assert_eq!(text.matches("\nok    ").count(), 4, "{text}");
-    assert!(text.contains("skald answered over stdio with 6 tools"), "{text}");
+    assert!(text.contains("skald answered over stdio with 8 tools"), "{text}");
 }
 
 #[test]
@@ -72,5 +72,19 @@ fn options_come_from_the_environment_too() {
     let mut running = Running::start(command);
     running.ask(&testkit::message::initialize("2025-11-25"));
     let listed = running.ask(&testkit::message::request(2, "tools/list", &serde_json::json!({})));
-    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(5));
+}
+
+#[test]
+fn dice_are_rolled_and_weighed_in_a_terminal() {
+    let shown = |arguments: &[&str]| String::from_utf8_lossy(&run(arguments).stdout).into_owned();
+    let rolled = shown(&["roll", "4d6kh3+1", "--seed", "42"]);
+    assert!(rolled.starts_with("4d6kh3+1 = 16\n  4d6kh3: 6 3 6 (2)\n  chance of this or better: 23.1 %\n"), "{rolled}");
+    let weighed = shown(&["odds", "2d20kh1+5 >= 15", "--target", "0.8"]);
+    assert!(weighed.contains("success: 79.8 % (319/400)\nneeded: +1 (84.0 %)\n"), "{weighed}");
+    assert_eq!(weighed.lines().filter(|line| line.contains('█')).count(), 20, "{weighed}");
+    let json: serde_json::Value = serde_json::from_str(&shown(&["odds", "1d6", "--json"])).expect("JSON");
+    assert_eq!(json["mean"]["fraction"], "7/2");
+    let refused = failure(&["roll", "4d6kh3 ? 2"]);
+    assert!(refused.contains("4d6kh3 ? 2\n       ^\n"), "{refused}");
 }

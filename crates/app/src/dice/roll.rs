@@ -1,0 +1,88 @@
+//! Any expression, rolled.
+
+use domain::dice::notation::{self, Dialect, Notation, parse};
+use domain::dice::odds::{Exact, line_odds};
+use domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Allowed, App, Caller, Code, Fault, Kind, Operation, Toolset};
+
+pub(super) struct Roll;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RollInput {
+    /// Dice notation: 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, 6x(4d6kh3), duality(+2, dc 15).
+    #[schemars(extend("examples" = ["1d20+5", "2d20kh1+5 >= 15", "4d6kh3", "6x(4d6kh3)", "duality(+2, dc 15)"]))]
+    expression: String,
+    /// Whose habits it is written in; found out by itself if left out.
+    #[serde(default)]
+    dialect: Dialect,
+    /// Only to repeat an earlier roll.
+    rng: Option<RandomRequest>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct RollOutput {
+    /// The expression in its canonical form.
+    expression: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+    #[serde(flatten)]
+    result: Option<RollResult>,
+    /// Each roll of a repeated one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rolls: Vec<RollResult>,
+    /// The chance of this result or a better one; of success, where there is something to reach.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<Exact>,
+    rng: RandomReport,
+}
+
+impl Operation for Roll {
+    const NAME: &'static str = "roll";
+    const TITLE: &'static str = "Roll an expression";
+    const SUMMARY: &'static str = "Roll any dice expression: keep, drop, explode, reroll, count successes, compare, repeat. \
+        Answers every die, what became of it, and how likely the result was.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = RollInput;
+    type Output = RollOutput;
+
+    async fn run(app: &App, _: &Caller, input: RollInput) -> Result<RollOutput, Fault> {
+        let notation = read(&input.expression, input.dialect)?;
+        let mut randomness = Randomness::new(input.rng.unwrap_or_default(), app.entropy.bytes())?;
+        let mut rolls = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
+        let is_repeated = rolls.len() > 1;
+        let result = (!is_repeated).then(|| rolls.remove(0));
+        let chance = match &result {
+            Some(result) => chance(notation.roll.clone(), result.clone()).await,
+            None => None,
+        };
+        Ok(RollOutput {
+            expression: notation.roll.to_string(),
+            comment: notation.comment,
+            result,
+            rolls,
+            chance,
+            rng: randomness.into_report(),
+        })
+    }
+}
+
+/// How likely a result was. Left out where that takes too long to say.
+async fn chance(roll: notation::Roll, result: RollResult) -> Option<Exact> {
+    // Large expressions take a while; others go on meanwhile.
+    let odds = tokio::task::spawn_blocking(move || Some(line_odds(&roll).ok()?.chance_of(&result)));
+    odds.await.ok().flatten()
+}
+
+/// Reads an expression, or shows where it stops making sense.
+pub(super) fn read(expression: &str, dialect: Dialect) -> Result<Notation, Fault> {
+    parse(expression, dialect).map_err(|error| {
+        let message = format!("{}\n{}", error.message, error.caret(expression));
+        Fault::new(Code::InvalidParams, message).at("/expression").hint(error.hint)
+    })
+}

@@ -1,0 +1,216 @@
+//! Dice notation: what people type, as a tree with one meaning and one way to write it.
+//!
+//! Three dialects are read (see [`Dialect`]); what is printed back is one canonical form that every dialect reads alike.
+
+mod dialect;
+mod parse;
+mod print;
+#[cfg(test)]
+pub(super) mod tests;
+
+pub use dialect::Dialect;
+pub use parse::{ParseError, parse};
+
+/// A whole line of notation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notation {
+    pub roll: Roll,
+    /// What stood behind `#`.
+    pub comment: Option<String>,
+}
+
+/// What a line asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Roll {
+    /// A total: `4d6kh3+1`.
+    Total(Expression),
+    /// A total against another: `2d20kh1+5 >= 15`.
+    Check { left: Expression, comparison: Comparison, right: Expression },
+    /// Two sides, and who is higher: `2d6+3 vs 1d20`.
+    Versus { left: Expression, right: Expression },
+    /// The same several times: `6x(4d6kh3)`.
+    Repeat { times: u32, roll: Box<Roll> },
+    /// Hope and Fear: `duality(+2, dc 15, adv)`.
+    Duality(Duality),
+}
+
+/// A number, once the dice have fallen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression {
+    Number(i64),
+    Pool(Pool),
+    Set(Set),
+    Negative(Box<Expression>),
+    Binary {
+        operator: Operator,
+        left: Box<Expression>,
+        right: Box<Expression>,
+    },
+    /// `2d6[fire]`: a name for a part.
+    Labelled {
+        inner: Box<Expression>,
+        label: String,
+    },
+}
+
+/// Division rounds down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Equal,
+    AtLeast,
+    AtMost,
+    Over,
+    Under,
+}
+
+impl Comparison {
+    pub fn holds(self, left: i64, right: i64) -> bool {
+        match self {
+            Self::Equal => left == right,
+            Self::AtLeast => left >= right,
+            Self::AtMost => left <= right,
+            Self::Over => left > right,
+            Self::Under => left < right,
+        }
+    }
+}
+
+/// A test of one die.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    pub comparison: Comparison,
+    pub value: i64,
+}
+
+impl Condition {
+    pub fn holds(self, value: i64) -> bool {
+        self.comparison.holds(value, self.value)
+    }
+}
+
+/// Equal dice, and what is done with them. Whatever the order in which modifiers were written, they act in this one:
+/// reroll, minimum and maximum, explode, keep or drop, count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool {
+    pub count: u32,
+    pub die: Die,
+    pub reroll: Option<Reroll>,
+    pub minimum: Option<i64>,
+    pub maximum: Option<i64>,
+    pub explode: Option<Explode>,
+    pub keep: Option<Keep>,
+    pub count_successes: Option<CountSuccesses>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Die {
+    Sides(u32),
+    /// -1, 0 or 1.
+    Fate,
+}
+
+impl Die {
+    pub fn lowest(self) -> i64 {
+        match self {
+            Self::Sides(_) => 1,
+            Self::Fate => -1,
+        }
+    }
+
+    pub fn highest(self) -> i64 {
+        match self {
+            Self::Sides(sides) => i64::from(sides),
+            Self::Fate => 1,
+        }
+    }
+
+    pub fn sides(self) -> u32 {
+        match self {
+            Self::Sides(sides) => sides,
+            Self::Fate => 3,
+        }
+    }
+}
+
+/// Dice for which the condition holds are rolled again: once, or until it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reroll {
+    pub once: bool,
+    pub when: Condition,
+}
+
+/// A die for which the condition holds brings another one, at most `cap` times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Explode {
+    pub kind: ExplodeKind,
+    pub when: Condition,
+    pub cap: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExplodeKind {
+    /// The new dice are dice of their own.
+    Separate,
+    /// The new dice are added to the one that brought them.
+    Compound,
+    /// The new dice are dice of their own, each one less than it shows.
+    Penetrate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keep {
+    pub kind: KeepKind,
+    pub count: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepKind {
+    KeepHighest,
+    KeepLowest,
+    DropHighest,
+    DropLowest,
+}
+
+/// The pool is worth its successes, less its failures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountSuccesses {
+    pub success: Condition,
+    pub failure: Option<Condition>,
+}
+
+impl CountSuccesses {
+    pub fn worth(self, value: i64) -> i64 {
+        let failed = self.failure.is_some_and(|failure| failure.holds(value));
+        i64::from(self.success.holds(value)) - i64::from(failed)
+    }
+}
+
+/// Several totals, of which some are kept: `{2d8,1d12}kh1`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    pub items: Vec<Expression>,
+    pub keep: Option<Keep>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Duality {
+    pub modifier: i32,
+    pub difficulty: Option<i32>,
+    pub edge: Edge,
+}
+
+/// A d6 added, a d6 taken away, or neither.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edge {
+    None,
+    Advantage,
+    Disadvantage,
+}

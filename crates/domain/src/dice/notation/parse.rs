@@ -1,0 +1,547 @@
+//! From text to tree, by recursive descent. An error points at the character where the text stops making sense.
+
+use super::{
+    Comparison, Condition, CountSuccesses, Dialect, Die, Duality, Edge, Explode, ExplodeKind, Expression, Keep,
+    KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
+};
+use crate::limits;
+
+/// Where and why a text is not notation.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ParseError {
+    /// Characters before the place, from 0.
+    pub column: usize,
+    pub message: String,
+    pub hint: &'static str,
+}
+
+impl ParseError {
+    /// The text with a caret below the place.
+    pub fn caret(&self, text: &str) -> String {
+        format!("{text}\n{}^", " ".repeat(self.column))
+    }
+}
+
+const HINT: &str = "for example 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, duality(+2, dc 15)";
+
+type Parsed<T> = Result<T, ParseError>;
+
+pub fn parse(text: &str, dialect: Dialect) -> Parsed<Notation> {
+    let length = text.chars().count();
+    if length > limits::EXPRESSION_CHARS_MAX {
+        let message =
+            format!("an expression has at most {} characters, this one has {length}", limits::EXPRESSION_CHARS_MAX);
+        return Err(ParseError { column: limits::EXPRESSION_CHARS_MAX, message, hint: "roll its parts one by one" });
+    }
+    let (code, comment) = match text.split_once('#') {
+        Some((code, comment)) => (code, Some(comment.trim().to_owned()).filter(|comment| !comment.is_empty())),
+        None => (text, None),
+    };
+    let dialect = dialect.settle(&code.to_lowercase());
+    let mut parser = Parser { text: code.chars().collect(), at: 0, depth: 0, dialect };
+    let roll = parser.roll()?;
+    parser.spaces();
+    if parser.peek().is_some() {
+        return Err(parser.unexpected("the end"));
+    }
+    Ok(Notation { roll, comment })
+}
+
+fn error(column: usize, message: impl Into<String>, hint: &'static str) -> ParseError {
+    ParseError { column, message: message.into(), hint }
+}
+
+struct Parser {
+    text: Vec<char>,
+    at: usize,
+    depth: usize,
+    dialect: Dialect,
+}
+
+impl Parser {
+    fn peek(&self) -> Option<char> {
+        self.text.get(self.at).map(char::to_ascii_lowercase)
+    }
+
+    fn spaces(&mut self) {
+        while self.peek().is_some_and(char::is_whitespace) {
+            self.at += 1;
+        }
+    }
+
+    fn unexpected(&self, wanted: &str) -> ParseError {
+        let found = self.text.get(self.at).map_or_else(|| "the end".to_owned(), |found| format!("{found:?}"));
+        error(self.at, format!("expected {wanted}, found {found}"), HINT)
+    }
+
+    /// Takes a word if it stands here.
+    fn take(&mut self, word: &str) -> bool {
+        let stands = word.chars().enumerate().all(|(offset, wanted)| {
+            self.text.get(self.at + offset).is_some_and(|found| found.eq_ignore_ascii_case(&wanted))
+        });
+        if stands {
+            self.at += word.chars().count();
+        }
+        stands
+    }
+
+    fn spaced(&mut self, word: &str) -> bool {
+        self.spaces();
+        self.take(word)
+    }
+
+    fn digits(&mut self) -> Parsed<Option<i64>> {
+        let begin = self.at;
+        let mut number = 0_i64;
+        while let Some(digit) = self.peek().and_then(|digit| digit.to_digit(10)) {
+            number = number.saturating_mul(10).saturating_add(i64::from(digit));
+            self.at += 1;
+        }
+        if number > limits::NUMBER_MAX {
+            let message = format!("a number is at most {}", limits::NUMBER_MAX);
+            return Err(error(begin, message, "use smaller numbers"));
+        }
+        Ok((self.at > begin).then_some(number))
+    }
+
+    fn number(&mut self, wanted: &str) -> Parsed<i64> {
+        self.digits()?.ok_or_else(|| self.unexpected(wanted))
+    }
+
+    fn signed(&mut self, wanted: &str) -> Parsed<i64> {
+        let negative = self.take("-");
+        let number = self.number(wanted)?;
+        Ok(if negative { -number } else { number })
+    }
+
+    /// Everything that nests goes through here.
+    fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        self.depth += 1;
+        if self.depth > limits::EXPRESSION_DEPTH_MAX {
+            let message = format!("an expression is nested at most {} deep", limits::EXPRESSION_DEPTH_MAX);
+            return Err(error(self.at, message, "roll its parts one by one"));
+        }
+        let outcome = inner(self);
+        self.depth -= 1;
+        outcome
+    }
+
+    fn roll(&mut self) -> Parsed<Roll> {
+        self.spaces();
+        if let Some(repeat) = self.repeat()? {
+            return Ok(repeat);
+        }
+        if let Some(duality) = self.duality()? {
+            return Ok(Roll::Duality(duality));
+        }
+        let left = self.sum()?;
+        self.spaces();
+        if let Some(comparison) = self.comparison() {
+            self.spaces();
+            return Ok(Roll::Check { left, comparison, right: self.sum()? });
+        }
+        if self.take("vs") {
+            self.spaces();
+            return Ok(Roll::Versus { left, right: self.sum()? });
+        }
+        Ok(Roll::Total(left))
+    }
+
+    /// `6x(…)`. The `x` of an explosion stands behind a pool, never behind a number.
+    fn repeat(&mut self) -> Parsed<Option<Roll>> {
+        let begin = self.at;
+        let times = self.digits()?;
+        let Some(times) = times.filter(|_| self.spaced("x") && self.spaced("(")) else {
+            self.at = begin;
+            return Ok(None);
+        };
+        let times =
+            u32::try_from(times).ok().filter(|times| (1..=limits::REPEATS_MAX).contains(times)).ok_or_else(|| {
+                let message = format!("a roll is repeated 1 to {} times", limits::REPEATS_MAX);
+                error(begin, message, "repeat it fewer times")
+            })?;
+        let inner = self.at;
+        let roll = self.nested(Self::roll)?;
+        if matches!(roll, Roll::Repeat { .. }) {
+            return Err(error(inner, "a repeated roll is not repeated again", "multiply the counts"));
+        }
+        if !self.spaced(")") {
+            return Err(self.unexpected("a closing parenthesis"));
+        }
+        Ok(Some(Roll::Repeat { times, roll: Box::new(roll) }))
+    }
+
+    fn comparison(&mut self) -> Option<Comparison> {
+        let table = [
+            (">=", Comparison::AtLeast),
+            ("<=", Comparison::AtMost),
+            ("==", Comparison::Equal),
+            ("=", Comparison::Equal),
+            (">", Comparison::Over),
+            ("<", Comparison::Under),
+        ];
+        table.into_iter().find(|(word, _)| self.take(word)).map(|(_, comparison)| comparison)
+    }
+
+    fn duality(&mut self) -> Parsed<Option<Duality>> {
+        let mut duality = Duality { modifier: 0, difficulty: None, edge: Edge::None };
+        if self.take("dd") {
+            self.spaces();
+            if matches!(self.peek(), Some('+' | '-')) {
+                duality.modifier = self.modifier()?;
+            }
+            return Ok(Some(duality));
+        }
+        if !self.take("duality") {
+            return Ok(None);
+        }
+        if !self.spaced("(") {
+            return Ok(Some(duality));
+        }
+        loop {
+            self.spaces();
+            if self.take("dc") {
+                self.spaces();
+                let begin = self.at;
+                let difficulty = self.number("a difficulty")?;
+                let difficulty =
+                    i32::try_from(difficulty).map_err(|_| error(begin, "this difficulty is too large", HINT))?;
+                duality.difficulty = Some(difficulty);
+            } else if self.take("adv") {
+                duality.edge = Edge::Advantage;
+            } else if self.take("dis") {
+                duality.edge = Edge::Disadvantage;
+            } else if matches!(self.peek(), Some('+' | '-' | '0'..='9')) {
+                duality.modifier = self.modifier()?;
+            } else if self.peek() != Some(')') {
+                return Err(error(
+                    self.at,
+                    "expected a modifier, dc and a number, adv or dis",
+                    "for example duality(+2, dc 15, adv)",
+                ));
+            }
+            if self.spaced(")") {
+                return Ok(Some(duality));
+            }
+            if !self.spaced(",") {
+                return Err(self.unexpected("a comma or a closing parenthesis"));
+            }
+        }
+    }
+
+    fn modifier(&mut self) -> Parsed<i32> {
+        let begin = self.at;
+        let negative = !self.take("+") && self.take("-");
+        self.spaces();
+        let number = self.number("a modifier")?;
+        let number = i32::try_from(number).map_err(|_| error(begin, "this modifier is too large", HINT))?;
+        Ok(if negative { -number } else { number })
+    }
+
+    fn sum(&mut self) -> Parsed<Expression> {
+        self.chain(Self::product, &[("+", Operator::Add), ("-", Operator::Subtract)])
+    }
+
+    fn product(&mut self) -> Parsed<Expression> {
+        self.chain(Self::unary, &[("*", Operator::Multiply), ("/", Operator::Divide)])
+    }
+
+    fn chain(
+        &mut self,
+        part: fn(&mut Self) -> Parsed<Expression>,
+        operators: &[(&str, Operator)],
+    ) -> Parsed<Expression> {
+        let mut left = part(self)?;
+        loop {
+            self.spaces();
+            let Some((_, operator)) = operators.iter().find(|(word, _)| self.take(word)) else { return Ok(left) };
+            let right = part(self)?;
+            // A long chain is a deep tree.
+            self.depth += 1;
+            if self.depth > limits::EXPRESSION_DEPTH_MAX * 4 {
+                return Err(error(self.at, "an expression has too many parts", "roll its parts one by one"));
+            }
+            left = Expression::Binary { operator: *operator, left: Box::new(left), right: Box::new(right) };
+        }
+    }
+
+    fn unary(&mut self) -> Parsed<Expression> {
+        self.spaces();
+        if self.take("+") {
+            return self.nested(Self::unary);
+        }
+        if self.take("-") {
+            let inner = self.nested(Self::unary)?;
+            return Ok(match inner {
+                Expression::Number(number) if number > 0 => Expression::Number(-number),
+                inner => Expression::Negative(Box::new(inner)),
+            });
+        }
+        let atom = self.atom()?;
+        self.labelled(atom)
+    }
+
+    fn labelled(&mut self, inner: Expression) -> Parsed<Expression> {
+        let begin = self.at;
+        if !self.spaced("[") {
+            self.at = begin;
+            return Ok(inner);
+        }
+        let text = self.at;
+        while self.peek().is_some_and(|letter| letter != ']') {
+            self.at += 1;
+        }
+        let label: String = self.text[text..self.at].iter().collect();
+        if !self.take("]") {
+            return Err(error(begin, "this label has no end", "close it with ]"));
+        }
+        let label = label.trim().to_owned();
+        if label.is_empty() || label.contains('[') {
+            return Err(error(begin, "a label is a word or some", "for example 2d6[fire]"));
+        }
+        self.labelled(Expression::Labelled { inner: Box::new(inner), label })
+    }
+
+    fn atom(&mut self) -> Parsed<Expression> {
+        if self.take("(") {
+            let inner = self.nested(Self::sum)?;
+            return if self.spaced(")") { Ok(inner) } else { Err(self.unexpected("a closing parenthesis")) };
+        }
+        if self.take("{") {
+            return self.nested(Self::set);
+        }
+        for (word, kind) in [("adv", KeepKind::KeepHighest), ("dis", KeepKind::KeepLowest)] {
+            if self.take(word) {
+                let keep = Keep { kind, count: 1 };
+                return Ok(Expression::Pool(Pool { keep: Some(keep), ..plain(2, Die::Sides(20)) }));
+            }
+        }
+        let begin = self.at;
+        let number = self.digits()?;
+        if !self.take("d") {
+            return number.map(Expression::Number).ok_or_else(|| self.unexpected("a number or dice"));
+        }
+        let count = number.unwrap_or(1);
+        let count =
+            u32::try_from(count).ok().filter(|count| (1..=limits::DICE_MAX).contains(count)).ok_or_else(|| {
+                error(begin, format!("a pool has 1 to {} dice, not {count}", limits::DICE_MAX), "roll fewer dice")
+            })?;
+        let die = self.die()?;
+        self.pool(count, die).map(Expression::Pool)
+    }
+
+    fn die(&mut self) -> Parsed<Die> {
+        if self.take("%") {
+            return Ok(Die::Sides(100));
+        }
+        if self.take("f") {
+            return Ok(Die::Fate);
+        }
+        let begin = self.at;
+        let sides = self.number("sides: a number, % or F")?;
+        let sides = u32::try_from(sides).ok().filter(|sides| (1..=limits::DIE_SIDES_MAX).contains(sides));
+        sides.map(Die::Sides).ok_or_else(|| {
+            error(begin, format!("a die has 1 to {} sides", limits::DIE_SIDES_MAX), "choose another die")
+        })
+    }
+
+    fn set(&mut self) -> Parsed<Expression> {
+        let mut items = vec![self.sum()?];
+        while self.spaced(",") {
+            items.push(self.sum()?);
+        }
+        if !self.take("}") {
+            return Err(self.unexpected("a comma or a closing brace"));
+        }
+        if items.len() > limits::SET_ITEMS_MAX {
+            return Err(error(self.at, format!("a set has at most {} items", limits::SET_ITEMS_MAX), "use fewer"));
+        }
+        let keep = self.keep()?;
+        Ok(Expression::Set(Set { items, keep }))
+    }
+
+    fn pool(&mut self, count: u32, die: Die) -> Parsed<Pool> {
+        let mut pool = plain(count, die);
+        loop {
+            let begin = self.at;
+            let given_twice = self.pool_modifier(&mut pool)?;
+            if given_twice {
+                return Err(error(begin, "this is given twice", "once is enough"));
+            }
+            if self.at == begin {
+                return check(pool).map_err(|(message, hint)| error(begin, message, hint));
+            }
+        }
+    }
+
+    /// Reads one modifier, if one stands here. Says whether it was there already.
+    fn pool_modifier(&mut self, pool: &mut Pool) -> Parsed<bool> {
+        if self.take("min") || self.take("mi") {
+            return Ok(pool.minimum.replace(self.signed("a smallest value")?).is_some());
+        }
+        if self.take("max") || self.take("ma") {
+            return Ok(pool.maximum.replace(self.signed("a largest value")?).is_some());
+        }
+        // Avrae's ra explodes, although it begins like a reroll.
+        if let Some(explode) = self.explode(pool.die)? {
+            return Ok(pool.explode.replace(explode).is_some());
+        }
+        if let Some(reroll) = self.reroll()? {
+            return Ok(pool.reroll.replace(reroll).is_some());
+        }
+        if let Some(count) = self.successes()? {
+            return Ok(pool.count_successes.replace(count).is_some());
+        }
+        if let Some(keep) = self.keep()? {
+            return Ok(pool.keep.replace(keep).is_some());
+        }
+        // Sorting changes the picture, not the roll.
+        let _ = self.take("sa") || self.take("sd") || self.take("s");
+        Ok(false)
+    }
+
+    fn reroll(&mut self) -> Parsed<Option<Reroll>> {
+        let begin = self.at;
+        let once = if self.take("rr") {
+            false
+        } else if self.take("ro") {
+            true
+        } else if self.take("r") {
+            match self.dialect {
+                Dialect::Roll20 => false,
+                Dialect::Avrae => {
+                    return Err(error(begin, "Avrae has rr (until none is left), ro (once) and ra", "write rr or ro"));
+                }
+                Dialect::Auto | Dialect::Foundry => true,
+            }
+        } else {
+            return Ok(None);
+        };
+        if self.dialect == Dialect::Avrae && matches!(self.peek(), Some('h' | 'l')) {
+            return Err(error(self.at, "this selects by rank, which rerolls do not", "write a number, as in ro<3"));
+        }
+        let when = self.condition()?.unwrap_or(Condition { comparison: Comparison::Equal, value: 1 });
+        Ok(Some(Reroll { once, when }))
+    }
+
+    fn explode(&mut self, die: Die) -> Parsed<Option<Explode>> {
+        let (kind, cap) = if self.take("!!") {
+            (ExplodeKind::Compound, limits::EXPLOSIONS_MAX)
+        } else if self.take("!p") {
+            (ExplodeKind::Penetrate, limits::EXPLOSIONS_MAX)
+        } else if self.take("xo") || (self.dialect == Dialect::Avrae && self.take("ra")) {
+            (ExplodeKind::Separate, 1)
+        } else if self.take("!") || self.take("x") || (self.dialect == Dialect::Avrae && self.take("e")) {
+            (ExplodeKind::Separate, limits::EXPLOSIONS_MAX)
+        } else {
+            return Ok(None);
+        };
+        let highest = Condition { comparison: Comparison::Equal, value: die.highest() };
+        let begin = self.at;
+        let number = self.digits()?;
+        let behind = self.condition_with_sign()?;
+        let (cap, when) = match (number, behind) {
+            (Some(given), Some(when)) => (u32::try_from(given).unwrap_or(u32::MAX), when),
+            (Some(value), None) => (cap, Condition { comparison: Comparison::Equal, value }),
+            (None, when) => (cap, when.unwrap_or(highest)),
+        };
+        if !(1..=limits::EXPLOSIONS_MAX).contains(&cap) {
+            let message = format!("a die explodes 1 to {} times", limits::EXPLOSIONS_MAX);
+            return Err(error(begin, message, "choose a smaller cap"));
+        }
+        Ok(Some(Explode { kind, when, cap }))
+    }
+
+    /// `cs>=8`, then perhaps `df<=1`; in Roll20's way `>7f1`.
+    fn successes(&mut self) -> Parsed<Option<CountSuccesses>> {
+        let success = if self.take("cs") {
+            self.condition()?.ok_or_else(|| self.unexpected("what counts as a success, as in cs>=8"))?
+        } else if self.dialect == Dialect::Roll20 && matches!(self.peek(), Some('>' | '<' | '=')) && !self.is_check() {
+            self.condition()?.ok_or_else(|| self.unexpected("a number"))?
+        } else {
+            return Ok(None);
+        };
+        let has_failure = self.take("df") || (self.dialect == Dialect::Roll20 && self.take("f"));
+        let failure = if has_failure {
+            Some(self.condition()?.ok_or_else(|| self.unexpected("what counts as a failure, as in df<=1"))?)
+        } else {
+            None
+        };
+        Ok(Some(CountSuccesses { success, failure }))
+    }
+
+    /// Roll20 has no `>=`: where one stands, the total is compared.
+    fn is_check(&self) -> bool {
+        self.text.get(self.at + 1) == Some(&'=')
+    }
+
+    fn keep(&mut self) -> Parsed<Option<Keep>> {
+        let begin = self.at;
+        let table = [
+            ("kh", KeepKind::KeepHighest),
+            ("kl", KeepKind::KeepLowest),
+            ("k", KeepKind::KeepHighest),
+            ("dh", KeepKind::DropHighest),
+            ("dl", KeepKind::DropLowest),
+            ("d", KeepKind::DropLowest),
+            ("ph", KeepKind::DropHighest),
+            ("pl", KeepKind::DropLowest),
+        ];
+        let Some((word, kind)) = table.into_iter().find(|(word, _)| self.take(word)) else { return Ok(None) };
+        if self.dialect == Dialect::Avrae && (word == "k" || word == "d") {
+            return Err(error(begin, "Avrae selects with kh, kl, ph and pl", "write which end is meant, as in kh3"));
+        }
+        let count = self.digits()?.unwrap_or(1);
+        let count = u32::try_from(count).ok().filter(|count| *count <= limits::DICE_MAX);
+        let count = count.ok_or_else(|| error(begin, "there are never that many dice", "use a smaller number"))?;
+        Ok(Some(Keep { kind, count }))
+    }
+
+    /// A test of one die: a sign and a number, or a number alone.
+    fn condition(&mut self) -> Parsed<Option<Condition>> {
+        if let Some(condition) = self.condition_with_sign()? {
+            return Ok(Some(condition));
+        }
+        let value = self.digits()?;
+        Ok(value.map(|value| Condition { comparison: Comparison::Equal, value }))
+    }
+
+    fn condition_with_sign(&mut self) -> Parsed<Option<Condition>> {
+        let Some(comparison) = self.comparison() else { return Ok(None) };
+        let value = self.signed("a number")?;
+        // Over and under become at least and at most, so that there is one way to say it; Roll20 means those anyway.
+        let is_roll20 = self.dialect == Dialect::Roll20;
+        let (comparison, value) = match comparison {
+            Comparison::Over if is_roll20 => (Comparison::AtLeast, value),
+            Comparison::Under if is_roll20 => (Comparison::AtMost, value),
+            Comparison::Over => (Comparison::AtLeast, value + 1),
+            Comparison::Under => (Comparison::AtMost, value - 1),
+            comparison => (comparison, value),
+        };
+        Ok(Some(Condition { comparison, value }))
+    }
+}
+
+fn plain(count: u32, die: Die) -> Pool {
+    Pool { count, die, reroll: None, minimum: None, maximum: None, explode: None, keep: None, count_successes: None }
+}
+
+/// What a pool cannot be: one that never ends, or whose bounds cross.
+fn check(pool: Pool) -> Result<Pool, (String, &'static str)> {
+    if let Some(reroll) = pool.reroll
+        && !reroll.once
+        && (pool.die.lowest()..=pool.die.highest()).all(|face| reroll.when.holds(face))
+    {
+        return Err((
+            "every face is rolled again, so this never ends".to_owned(),
+            "leave one face out, or reroll once with ro",
+        ));
+    }
+    if let (Some(minimum), Some(maximum)) = (pool.minimum, pool.maximum)
+        && minimum > maximum
+    {
+        return Err((format!("the smallest value {minimum} is over the largest, {maximum}"), "swap them"));
+    }
+    Ok(pool)
+}

@@ -1,0 +1,221 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::limits;
+
+fn canonical(text: &str, dialect: Dialect) -> String {
+    match parse(text, dialect) {
+        Ok(notation) => notation.to_string(),
+        Err(error) => format!("{}\n{}", error.caret(text), error.message),
+    }
+}
+
+fn auto(text: &str) -> String {
+    canonical(text, Dialect::Auto)
+}
+
+#[test]
+fn what_people_type_has_one_canonical_form() {
+    for (typed, printed) in [
+        ("d20", "1d20"),
+        ("D%", "1d100"),
+        ("4dF", "4dF"),
+        ("4d6k3", "4d6kh3"),
+        ("4d6kh3 + 2", "4d6kh3+2"),
+        ("4d6d1", "4d6dl1"),
+        ("20d20d", "20d20dl1"),
+        ("adv+5", "2d20kh1+5"),
+        ("dis - 1", "2d20kl1-1"),
+        ("3d6!", "3d6x"),
+        ("3d6x", "3d6x"),
+        ("3d6x3<5", "3d6x3<=4"),
+        ("3d6xo", "3d6x1=6"),
+        ("3d6!!", "3d6!!"),
+        ("3d6!p", "3d6!p"),
+        ("1d10x>8kh1", "1d10x>=9kh1"),
+        ("4d6kh3x", "4d6xkh3"),
+        ("2d6r1", "2d6ro=1"),
+        ("2d6rr<3", "2d6rr<=2"),
+        ("2d6min2", "2d6min2"),
+        ("5d10cs>=8df=1", "5d10cs>=8df=1"),
+        ("2d6[fire] + 1d8[cold]", "2d6[fire]+1d8[cold]"),
+        ("(2d6+3)*2", "(2d6+3)*2"),
+        ("2d6+3*2", "2d6+3*2"),
+        ("2-(3-1)", "2-(3-1)"),
+        ("-2d6", "-2d6"),
+        ("{4d6,3d8}kh1", "{4d6,3d8}kh1"),
+        ("6x(4d6kh3)", "6x(4d6kh3)"),
+        ("2d20kh1+5 >= 15", "2d20kh1+5 >= 15"),
+        ("2d6+3 vs 1d20", "2d6+3 vs 1d20"),
+        ("duality(+2, dc 15, adv)", "duality(+2, dc 15, adv)"),
+        ("duality", "duality(+0)"),
+        ("dd+2", "duality(+2)"),
+        ("1d20+5 # to hit", "1d20+5 # to hit"),
+        ("4d6s", "4d6"),
+    ] {
+        assert_eq!(auto(typed), printed, "{typed}");
+        assert_eq!(auto(printed), printed, "{typed}: the canonical form is its own");
+    }
+}
+
+#[test]
+fn roll20_counts_where_foundry_compares() {
+    assert_eq!(canonical("5d10>7", Dialect::Roll20), "5d10cs>=7");
+    assert_eq!(canonical("5d10>7", Dialect::Foundry), "5d10 > 7");
+    assert_eq!(canonical("5d10>7", Dialect::Avrae), "5d10 > 7");
+    assert_eq!(canonical("5d10>7f1", Dialect::Auto), "5d10cs>=7df=1");
+    assert_eq!(canonical("5d10>=30", Dialect::Roll20), "5d10 >= 30");
+}
+
+#[test]
+fn over_includes_the_number_in_roll20_only() {
+    assert_eq!(canonical("3d6!>4", Dialect::Roll20), "3d6x>=4");
+    assert_eq!(canonical("3d6!>4", Dialect::Foundry), "3d6x>=5");
+    assert_eq!(canonical("3d6!>4", Dialect::Avrae), "3d6x>=5");
+    assert_eq!(canonical("4d6rr<2", Dialect::Roll20), "4d6rr<=2");
+    assert_eq!(canonical("4d6rr<2", Dialect::Foundry), "4d6rr<=1");
+}
+
+#[test]
+fn a_plain_reroll_is_once_in_foundry_and_until_none_is_left_in_roll20() {
+    assert_eq!(canonical("4d6r1", Dialect::Foundry), "4d6ro=1");
+    assert_eq!(canonical("4d6r1", Dialect::Roll20), "4d6rr=1");
+    assert!(canonical("4d6r1", Dialect::Avrae).contains("rr"));
+    assert_eq!(canonical("4d6ro<3", Dialect::Avrae), "4d6ro<=2");
+}
+
+#[test]
+fn avrae_names_the_end_that_is_meant() {
+    assert_eq!(canonical("4d6pl1", Dialect::Auto), "4d6dl1");
+    assert_eq!(canonical("4d6ph1", Dialect::Avrae), "4d6dh1");
+    assert!(canonical("4d6k3", Dialect::Avrae).contains("kh"));
+    assert_eq!(canonical("1d20mi2", Dialect::Auto), "1d20min2");
+    assert_eq!(canonical("1d6ra6", Dialect::Avrae), "1d6x1=6");
+    assert_eq!(canonical("4d6e6", Dialect::Avrae), "4d6x");
+}
+
+#[test]
+fn an_error_points_at_the_character() {
+    for (typed, shown) in [
+        ("4d6kh3 +", "4d6kh3 +\n        ^\nexpected a number or dice, found the end"),
+        ("4d6kh3 ? 2", "4d6kh3 ? 2\n       ^\nexpected the end, found '?'"),
+        ("4dx", "4dx\n  ^\nexpected sides: a number, % or F, found 'x'"),
+        ("(2d6", "(2d6\n    ^\nexpected a closing parenthesis, found the end"),
+        ("1001d6", "1001d6\n^\na pool has 1 to 1000 dice, not 1001"),
+        ("0d6", "0d6\n^\na pool has 1 to 1000 dice, not 0"),
+        ("1d0", "1d0\n  ^\na die has 1 to 1000000 sides"),
+        ("2d6rr<=6", "2d6rr<=6\n        ^\nevery face is rolled again, so this never ends"),
+        ("2d6kh1kh2", "2d6kh1kh2\n      ^\nthis is given twice"),
+        ("", "\n^\nexpected a number or dice, found the end"),
+        ("2d6[", "2d6[\n   ^\nthis label has no end"),
+    ] {
+        assert_eq!(auto(typed), shown);
+    }
+}
+
+#[test]
+fn long_and_deep_texts_are_refused() {
+    assert!(parse(&"1+".repeat(300), Dialect::Auto).is_err());
+    assert!(parse(&format!("{}1{}", "(".repeat(100), ")".repeat(100)), Dialect::Auto).is_err());
+    assert!(parse(&"-".repeat(400), Dialect::Auto).is_err());
+    assert!(parse(&"1+".repeat(200).replace("1+1+1+", "1+"), Dialect::Auto).is_err());
+    assert!(parse("99999999999999999999d6", Dialect::Auto).is_err());
+}
+
+pub(in crate::dice) fn any_condition() -> impl Strategy<Value = Condition> {
+    let comparisons = prop_oneof![Just(Comparison::Equal), Just(Comparison::AtLeast), Just(Comparison::AtMost)];
+    (comparisons, 1..8_i64).prop_map(|(comparison, value)| Condition { comparison, value })
+}
+
+fn any_keep() -> impl Strategy<Value = Keep> {
+    let kinds = prop_oneof![
+        Just(KeepKind::KeepHighest),
+        Just(KeepKind::KeepLowest),
+        Just(KeepKind::DropHighest),
+        Just(KeepKind::DropLowest)
+    ];
+    (kinds, 0..4_u32).prop_map(|(kind, count)| Keep { kind, count })
+}
+
+/// Pools small enough to enumerate: few dice, few sides, few explosions.
+pub(in crate::dice) fn any_pool() -> impl Strategy<Value = Pool> {
+    let dice = prop_oneof![4 => (1..6_u32).prop_map(Die::Sides), 1 => Just(Die::Fate)];
+    let kinds = prop_oneof![Just(ExplodeKind::Separate), Just(ExplodeKind::Compound), Just(ExplodeKind::Penetrate)];
+    let explode = (kinds, any_condition(), 1..3_u32).prop_map(|(kind, when, cap)| Explode { kind, when, cap });
+    let count = (any_condition(), prop::option::of(any_condition()))
+        .prop_map(|(success, failure)| CountSuccesses { success, failure });
+    (
+        (1..4_u32, dice),
+        prop::option::weighted(0.2, any_condition()),
+        prop::option::weighted(0.2, -1..4_i64),
+        prop::option::weighted(0.2, 4..6_i64),
+        prop::option::weighted(0.4, explode),
+        prop::option::weighted(0.5, any_keep()),
+        prop::option::weighted(0.3, count),
+    )
+        .prop_map(|((count, die), reroll, minimum, maximum, explode, keep, count_successes)| Pool {
+            count,
+            die,
+            reroll: reroll.map(|when| Reroll { once: true, when }),
+            minimum,
+            maximum,
+            explode,
+            keep,
+            count_successes,
+        })
+}
+
+pub(in crate::dice) fn any_expression() -> impl Strategy<Value = Expression> {
+    let leaf = prop_oneof![
+        3 => any_pool().prop_map(Expression::Pool),
+        1 => (-9..10_i64).prop_map(Expression::Number),
+    ];
+    leaf.prop_recursive(2, 4, 3, |inner| {
+        let operators = prop_oneof![
+            3 => Just(Operator::Add),
+            2 => Just(Operator::Subtract),
+            1 => Just(Operator::Multiply),
+            1 => Just(Operator::Divide)
+        ];
+        prop_oneof![
+            4 => (operators, inner.clone(), inner.clone()).prop_map(|(operator, left, right)| Expression::Binary {
+                operator, left: Box::new(left), right: Box::new(right)
+            }),
+            1 => (inner.clone(), "[a-z]{1,6}").prop_map(|(inner, label)| Expression::Labelled { inner: Box::new(inner), label }),
+            1 => inner.clone().prop_filter_map("a negative number is a number", |inner| match inner {
+                Expression::Number(_) => None,
+                inner => Some(Expression::Negative(Box::new(inner))),
+            }),
+            2 => (prop::collection::vec(inner, 1..3), prop::option::of(any_keep()))
+                .prop_map(|(items, keep)| Expression::Set(Set { items, keep })),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_again(expression in any_expression(), dialect in prop::sample::select(vec![Dialect::Auto, Dialect::Foundry, Dialect::Roll20])) {
+        let notation = Notation { roll: Roll::Total(expression), comment: None };
+        let text = notation.to_string();
+        prop_assert_eq!(parse(&text, dialect), Ok(notation), "{}", text);
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "[0-9dkhlrxo!pcsf<>=+*/(){},\\[\\]# a-z%-]{0,40}") {
+        for dialect in [Dialect::Auto, Dialect::Foundry, Dialect::Roll20, Dialect::Avrae] {
+            match parse(&text, dialect) {
+                Ok(notation) => {
+                    let again = parse(&notation.to_string(), Dialect::Auto);
+                    prop_assert_eq!(again, Ok(notation), "{}", text);
+                }
+                Err(error) => prop_assert!(error.column <= text.chars().count() && !error.message.is_empty()),
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_at_all_is_read_or_refused(text in ".{0,600}") {
+        let long = text.chars().count() > limits::EXPRESSION_CHARS_MAX;
+        prop_assert!(!long || parse(&text, Dialect::Auto).is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! Chances as people read them: a reduced fraction where it is short, and a decimal.
+
+use num_bigint::{BigInt, BigUint};
+use num_integer::Integer;
+use num_traits::Zero;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::distribution::decimal;
+
+/// Digits past which a fraction says nothing to anybody.
+const FRACTION_CHARS_MAX: usize = 40;
+
+/// A number between whole ones.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Exact {
+    /// Reduced; left out where it is very long.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<String>,
+    pub decimal: f64,
+}
+
+impl Exact {
+    pub fn new(numerator: &BigUint, denominator: &BigUint) -> Self {
+        let fraction = (denominator.bits() < 512).then(|| {
+            let common = numerator.gcd(denominator);
+            if common.is_zero() {
+                "0/1".to_owned()
+            } else {
+                format!("{}/{}", numerator / &common, denominator / &common)
+            }
+        });
+        Self { fraction: short(fraction), decimal: decimal(numerator, denominator) }
+    }
+
+    /// A number that may be below zero, reduced already.
+    pub fn signed(numerator: &BigInt, denominator: &BigUint) -> Self {
+        let magnitude = decimal(numerator.magnitude(), denominator);
+        let decimal = if *numerator < BigInt::zero() { -magnitude } else { magnitude };
+        Self { fraction: short(Some(format!("{numerator}/{denominator}"))), decimal }
+    }
+}
+
+fn short(fraction: Option<String>) -> Option<String> {
+    fraction.filter(|fraction| fraction.len() <= FRACTION_CHARS_MAX)
+}

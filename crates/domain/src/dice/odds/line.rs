@@ -1,0 +1,166 @@
+//! Odds of a whole line: its total, its chance to succeed, and what it would need.
+
+use num_bigint::BigUint;
+use num_traits::Zero;
+
+use super::{Distribution, Exact, OddsRefusal, odds};
+use crate::dice::notation::{Comparison, Duality, Edge, Expression, Roll};
+use crate::dice::{DUALITY_SIDES, Outcome, RollResult, judge};
+
+/// What is likely to come of a line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LineOdds {
+    /// Of the total; of the left side where there are two.
+    pub distribution: Distribution,
+    /// The chance that the comparison holds, or that the left side is higher.
+    pub success: Option<Exact>,
+    /// The chance that both sides are equal.
+    pub tie: Option<Exact>,
+    /// The chance that a die would have exploded past its cap, where one can.
+    pub beyond_cap: Option<Exact>,
+    /// The chance of each outcome of a Duality roll that can happen.
+    pub outcomes: Vec<(Outcome, Exact)>,
+    /// Left less right, where there are two sides.
+    margin: Option<(Comparison, Distribution)>,
+}
+
+/// What would give a chance at least as good as the one that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Need {
+    /// The highest number that the total reaches often enough.
+    pub difficulty: Option<i64>,
+    /// What has to be added to the left side.
+    pub modifier: Option<i64>,
+    /// The chance that this gives.
+    pub chance: Exact,
+}
+
+pub fn line_odds(roll: &Roll) -> Result<LineOdds, OddsRefusal> {
+    match roll {
+        Roll::Total(expression) => {
+            let total = odds(expression)?;
+            let beyond_cap = beyond(&[&total]);
+            Ok(LineOdds {
+                distribution: total.distribution,
+                success: None,
+                tie: None,
+                beyond_cap,
+                outcomes: Vec::new(),
+                margin: None,
+            })
+        }
+        Roll::Check { left, comparison, right } => two_sides(left, *comparison, right, false),
+        Roll::Versus { left, right } => two_sides(left, Comparison::Over, right, true),
+        Roll::Repeat { roll, .. } => line_odds(roll),
+        Roll::Duality(duality) => Ok(duality_odds(*duality)),
+    }
+}
+
+fn two_sides(
+    left: &Expression,
+    comparison: Comparison,
+    right: &Expression,
+    has_tie: bool,
+) -> Result<LineOdds, OddsRefusal> {
+    let (left, right) = (odds(left)?, odds(right)?);
+    let margin = left.distribution.plus(&right.distribution.map(i64::checked_neg)?)?;
+    let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.whole());
+    let success = chance(&|margin| comparison.holds(margin, 0));
+    let tie = has_tie.then(|| chance(&|margin| margin == 0));
+    let beyond_cap = beyond(&[&left, &right]);
+    let distribution = left.distribution;
+    Ok(LineOdds {
+        distribution,
+        success: Some(success),
+        tie,
+        beyond_cap,
+        outcomes: Vec::new(),
+        margin: Some((comparison, margin)),
+    })
+}
+
+fn beyond(parts: &[&super::Odds]) -> Option<Exact> {
+    let (within, whole) = parts.iter().fold((BigUint::from(1_u32), BigUint::from(1_u32)), |(within, whole), part| {
+        let (beyond, all) = part.beyond_cap();
+        (within * (&all - beyond), whole * all)
+    });
+    (within != whole).then(|| Exact::new(&(&whole - within), &whole))
+}
+
+fn duality_odds(duality: Duality) -> LineOdds {
+    let sides = i32::try_from(DUALITY_SIDES).unwrap_or_default();
+    let edges: Vec<i32> = match duality.edge {
+        Edge::None => vec![0],
+        Edge::Advantage => (1..=6).collect(),
+        Edge::Disadvantage => (-6..=-1).collect(),
+    };
+    let mut totals = Vec::new();
+    let mut counts = Outcome::ALL.map(|outcome| (outcome, BigUint::zero()));
+    let mut successes = BigUint::zero();
+    for hope in 1..=sides {
+        for fear in 1..=sides {
+            for edge in &edges {
+                let modifier = duality.modifier.saturating_add(*edge);
+                let Ok(judgement) = judge(hope, fear, modifier, duality.difficulty) else { continue };
+                totals.push((judgement.total, BigUint::from(1_u32)));
+                successes += u32::from(judgement.meets_difficulty);
+                counts
+                    .iter_mut()
+                    .filter(|(outcome, _)| *outcome == judgement.outcome)
+                    .for_each(|(_, count)| *count += 1_u32);
+            }
+        }
+    }
+    let distribution = Distribution::new(totals);
+    let whole = distribution.whole().clone();
+    let possible = counts.into_iter().filter(|(_, count)| !count.is_zero());
+    let outcomes = possible.map(|(outcome, count)| (outcome, Exact::new(&count, &whole))).collect();
+    let success = duality.difficulty.map(|_| Exact::new(&successes, &whole));
+    LineOdds { distribution, success, tie: None, beyond_cap: None, outcomes, margin: None }
+}
+
+impl LineOdds {
+    /// The chance of a result as good as this one, or better.
+    pub fn chance_of(&self, result: &RollResult) -> Exact {
+        self.success.clone().unwrap_or_else(|| self.at_least(result.total))
+    }
+
+    pub fn at_least(&self, value: i64) -> Exact {
+        Exact::new(&self.distribution.weight_where(|total| total >= value), self.distribution.whole())
+    }
+
+    /// What it takes to have at least this chance. `None` where nothing would do.
+    pub fn need(&self, target: f64) -> Option<Need> {
+        match &self.margin {
+            None => {
+                let (difficulty, chance) = highest_reached(&self.distribution, target)?;
+                Some(Need { difficulty: Some(difficulty), modifier: None, chance })
+            }
+            Some((Comparison::AtLeast | Comparison::Over, margin)) => {
+                let (reached, chance) = highest_reached(margin, target)?;
+                let is_over = matches!(self.margin, Some((Comparison::Over, _)));
+                Some(Need { difficulty: None, modifier: Some(i64::from(is_over) - reached), chance })
+            }
+            Some((Comparison::AtMost | Comparison::Under, margin)) => {
+                let mirrored = margin.map(i64::checked_neg).ok()?;
+                let (reached, chance) = highest_reached(&mirrored, target)?;
+                let is_under = matches!(self.margin, Some((Comparison::Under, _)));
+                Some(Need { difficulty: None, modifier: Some(reached - i64::from(is_under)), chance })
+            }
+            Some((Comparison::Equal, _)) => None,
+        }
+    }
+}
+
+/// The highest value that is reached with at least this chance.
+fn highest_reached(distribution: &Distribution, target: f64) -> Option<(i64, Exact)> {
+    let mut weight = BigUint::zero();
+    for (value, own) in distribution.weights().iter().rev() {
+        weight += own;
+        let chance = Exact::new(&weight, distribution.whole());
+        if chance.decimal >= target {
+            return Some((*value, chance));
+        }
+    }
+    None
+}

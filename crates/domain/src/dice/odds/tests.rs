@@ -1,0 +1,237 @@
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use num_integer::Integer;
+use num_traits::One;
+use proptest::prelude::*;
+
+use super::*;
+use crate::dice::notation::tests::any_expression;
+use crate::dice::notation::{Dialect, Notation, Roll, parse};
+use crate::dice::{DiceRefusal, throw};
+
+fn expression(text: &str) -> Expression {
+    match parse(text, Dialect::Auto).unwrap().roll {
+        Roll::Total(expression) => expression,
+        other => panic!("{other} is not a total"),
+    }
+}
+
+fn distribution(text: &str) -> Distribution {
+    odds(&expression(text)).unwrap().distribution
+}
+
+fn fraction(weight: &BigUint, whole: &BigUint) -> String {
+    let common = weight.gcd(whole);
+    format!("{}/{}", weight / &common, whole / &common)
+}
+
+fn chance(text: &str, holds: impl Fn(i64) -> bool) -> String {
+    let distribution = distribution(text);
+    fraction(&distribution.weight_where(holds), distribution.whole())
+}
+
+/// Throws an expression with every sequence of faces there is. `None` if there are too many.
+fn enumerate(expression: &Expression) -> Option<Result<BTreeMap<i64, BigUint>, DiceRefusal>> {
+    const RUNS_MAX: usize = 20_000;
+    let notation = Notation { roll: Roll::Total(expression.clone()), comment: None };
+    let mut scripts: Vec<Vec<u32>> = vec![Vec::new()];
+    let mut found: Vec<(i64, Vec<u32>)> = Vec::new();
+    let mut runs = 0;
+    while let Some(script) = scripts.pop() {
+        runs += 1;
+        if runs > RUNS_MAX {
+            return None;
+        }
+        let (mut asked, mut missing) = (Vec::new(), None);
+        let result = throw(&notation, &mut |sides| {
+            let face = script.get(asked.len()).copied();
+            asked.push(sides);
+            if face.is_none() {
+                missing.get_or_insert(sides);
+            }
+            face.unwrap_or(1)
+        });
+        match (missing, result) {
+            (Some(sides), _) => scripts.extend((1..=sides).map(|face| [script.as_slice(), &[face]].concat())),
+            (None, Ok(results)) => found.push((results[0].total, asked)),
+            (None, Err(refusal)) => return Some(Err(refusal)),
+        }
+    }
+    // Every run weighs one over the product of its sides.
+    let products: Vec<BigUint> =
+        found.iter().map(|(_, asked)| asked.iter().map(|sides| BigUint::from(*sides)).product()).collect();
+    let common = products.iter().fold(BigUint::one(), |common, product| common.lcm(product));
+    let mut weights = BTreeMap::<i64, BigUint>::new();
+    for ((total, _), product) in found.iter().zip(products) {
+        *weights.entry(*total).or_default() += &common / product;
+    }
+    Some(Ok(weights))
+}
+
+fn reduced(weights: impl IntoIterator<Item = (i64, BigUint)>) -> Vec<(i64, String)> {
+    let weights: Vec<(i64, BigUint)> = weights.into_iter().collect();
+    let whole: BigUint = weights.iter().map(|(_, weight)| weight).sum();
+    weights.iter().map(|(value, weight)| (*value, fraction(weight, &whole))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, max_global_rejects: 100_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn odds_are_what_enumeration_counts(expression in any_expression()) {
+        let Some(counted) = enumerate(&expression) else { return Err(TestCaseError::reject("too many to enumerate")) };
+        match (counted, odds(&expression)) {
+            (Ok(counted), Ok(odds)) => {
+                let sum: BigUint = odds.distribution.weights().iter().map(|(_, weight)| weight).sum();
+                prop_assert_eq!(&sum, odds.distribution.whole());
+                prop_assert_eq!(reduced(odds.distribution.weights().to_vec()), reduced(counted), "{}", expression);
+            }
+            (Err(DiceRefusal::ExpressionDividesByZero), refused) => prop_assert_eq!(refused, Err(OddsRefusal::DivisionByZero)),
+            // A division that only some rolls would make by zero is refused for all of them.
+            (Ok(_), Err(refused)) => prop_assert_ne!(refused, OddsRefusal::TooCostly, "{}", expression),
+            (Err(refusal), odds) => prop_assert!(false, "{expression}: {refusal} {odds:?}"),
+        }
+    }
+}
+
+#[test]
+fn known_values() {
+    assert_eq!(chance("4d6kh3", |value| value == 18), "7/432");
+    assert_eq!(chance("4d6kh3", |value| value == 13), "43/324");
+    assert_eq!(chance("2d20kh1", |value| value >= 15), "51/100");
+    assert_eq!(chance("2d20kl1", |value| value >= 15), "9/100");
+    assert_eq!(chance("2d6", |value| value == 7), "1/6");
+    assert_eq!(chance("4dF", |value| value == 0), "19/81");
+    assert_eq!(chance("1d6rr=1", |value| value == 2), "1/5");
+    assert_eq!(chance("1d6ro=1", |value| value == 1), "1/36");
+    assert_eq!(chance("1d6x", |value| value == 7), "1/36");
+    assert_eq!(chance("1d6/2", |value| value == 0), "1/6");
+    assert_eq!(chance("{1d6,1d8}kh1", |value| value == 8), "1/8");
+}
+
+#[test]
+fn a_hundred_dice_sum_to_one() {
+    let distribution = distribution("100d6");
+    let sum: BigUint = distribution.weights().iter().map(|(_, weight)| weight).sum();
+    assert_eq!(&sum, distribution.whole());
+    assert_eq!(distribution.whole(), &BigUint::from(6_u32).pow(100));
+    assert_eq!((distribution.lowest(), distribution.highest()), (100, 600));
+    assert_eq!(distribution.mean(), (350.into(), BigUint::one()));
+    assert!((distribution.standard_deviation() - (100.0_f64 * 35.0 / 12.0).sqrt()).abs() < 1e-9);
+}
+
+#[test]
+fn mass_beyond_the_cap_is_exact() {
+    let odds = odds(&expression("1d6x2=6")).unwrap();
+    let (beyond, whole) = odds.beyond_cap();
+    assert_eq!(fraction(&beyond, &whole), "1/216");
+    let none = super::odds(&expression("3d6")).unwrap().beyond_cap();
+    assert_eq!(fraction(&none.0, &none.1), "0/1");
+    let two = super::odds(&expression("2d6x1=6")).unwrap().beyond_cap();
+    assert_eq!(fraction(&two.0, &two.1), "71/1296");
+}
+
+#[test]
+fn what_costs_too_much_is_refused() {
+    for text in ["1000d1000kh500", "1000d1000000", "{100d100,100d100,100d100}kh2", "20d20xkh10", "500d500*500d500"] {
+        assert_eq!(odds(&expression(text)), Err(OddsRefusal::TooCostly), "{text}");
+    }
+}
+
+/// Expressions that between them have every modifier.
+const EXPRESSIONS: [&str; 50] = [
+    "1d20",
+    "2d6",
+    "3d6+2",
+    "1d100",
+    "4dF",
+    "1d6-1d6",
+    "2d6*2",
+    "1d12/3",
+    "-1d8",
+    "(1d4+1)*(1d4+1)",
+    "4d6kh3",
+    "4d6kl3",
+    "4d6dh1",
+    "4d6dl1",
+    "2d20kh1",
+    "2d20kl1",
+    "3d8kh1",
+    "5d4dl2",
+    "3dFkh1",
+    "4d6kh0",
+    "1d6x",
+    "2d6x",
+    "1d6x>=5",
+    "2d4x2=4",
+    "1d6!!",
+    "2d6!!>=5",
+    "1d6!p",
+    "2d8!p>=7",
+    "3d6xkh2",
+    "3d6xdl1",
+    "2d6ro=1",
+    "2d6rr<=2",
+    "3d6ro<=2kh2",
+    "1d6ro>=5",
+    "2d10rr=10",
+    "1d20min10",
+    "2d6max4",
+    "3d6min2max5",
+    "2d6min3x",
+    "4d6!!kh2",
+    "5d10cs>=8",
+    "5d10cs>=8df=1",
+    "4d6cs=6",
+    "3d6xcs>=5",
+    "4d6kh3cs>=4",
+    "{1d6,1d8}kh1",
+    "{2d4,1d10}kl1",
+    "{1d6,1d6,1d6}dl1",
+    "3d6!pkh2",
+    "{1d4x,1d6}dh1+1",
+];
+
+/// Rolls of each; a longer run sets `SKALD_CHI_ROLLS`.
+fn rolls() -> u32 {
+    std::env::var("SKALD_CHI_ROLLS").ok().and_then(|rolls| rolls.parse().ok()).unwrap_or(4_000)
+}
+
+#[test]
+fn what_is_rolled_is_what_was_weighed() {
+    let rolls = rolls();
+    for (at, text) in EXPRESSIONS.into_iter().enumerate() {
+        let notation = parse(text, Dialect::Auto).unwrap();
+        let expected = distribution(text);
+        let seed = crate::dice::Seed::from_integer(i128::try_from(at).unwrap());
+        let request = crate::dice::RandomRequest { seed: Some(seed), roll_mode: crate::dice::RollMode::Replay };
+        let mut randomness = crate::dice::Randomness::new(request, [0; 32]).unwrap();
+        let mut counts = BTreeMap::<i64, u32>::new();
+        for _ in 0..rolls {
+            let total = throw(&notation, &mut |sides| randomness.die(sides)).unwrap()[0].total;
+            *counts.entry(total).or_default() += 1;
+        }
+        assert!(counts.keys().all(|total| expected.weights().iter().any(|(value, _)| value == total)), "{text}");
+        // Values that are expected fewer than five times are counted together.
+        let (mut chi_square, mut degrees) = (0.0, -1.0_f64);
+        let (mut rare_expected, mut rare_counted) = (0.0, 0.0);
+        for (value, weight) in expected.weights() {
+            let often = decimal(weight, expected.whole()) * f64::from(rolls);
+            let counted = f64::from(counts.get(value).copied().unwrap_or_default());
+            if often < 5.0 {
+                rare_expected += often;
+                rare_counted += counted;
+            } else {
+                chi_square += (counted - often).powi(2) / often;
+                degrees += 1.0;
+            }
+        }
+        if rare_expected >= 5.0 {
+            chi_square += (rare_counted - rare_expected).powi(2) / rare_expected;
+            degrees += 1.0;
+        }
+        let limit = if degrees < 1.0 { 0.001 } else { crate::dice::tests::chi_square_limit(degrees) };
+        assert!(chi_square <= limit, "{text}: chi-square {chi_square} over {limit} with {degrees} degrees");
+    }
+}
