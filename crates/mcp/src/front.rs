@@ -250,7 +250,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return error(StatusCode::BAD_REQUEST, &entry::explain(&bytes));
         }
-        if answer.status().is_server_error() && self.sessions.is_full().await {
+        if answer.status().is_server_error() && is_initialize(&bytes) && self.sessions.is_full().await {
             return self.full(&bytes);
         }
         explain(answer, &bytes).await
