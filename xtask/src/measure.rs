@@ -9,10 +9,13 @@ use crate::{paths, run};
 pub(crate) fn bench(long: bool) -> anyhow::Result<()> {
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))?;
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "mcp", "--example", "bare"]))?;
+    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "domain", "--examples"]))?;
     let foreign = Foreign::install()?;
     let options = BenchOptions {
         skald: paths::built("release", "skald"),
         bare: paths::built("release", "examples/bare"),
+        speed: paths::built("release", "examples/speed"),
+        bounds: paths::built("release", "examples/bounds"),
         typescript: Some((foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: Some((foreign.python_program(), foreign.script("python_server.py"))),
         long,

@@ -3,7 +3,7 @@
 use domain::limits;
 use serde_json::Value;
 
-use crate::{Catalogue, Fault, schema};
+use crate::{App, Caller, Catalogue, Entry, Fault, schema};
 
 /// What is being completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,22 +29,32 @@ pub struct Completion {
     pub total: usize,
 }
 
-pub(crate) fn complete(catalogue: &Catalogue, request: &CompletionRequest) -> Result<Completion, Fault> {
-    let full = arguments(catalogue, &request.target)?;
+pub(crate) async fn complete(
+    app: &App,
+    catalogue: &Catalogue,
+    caller: &Caller,
+    request: &CompletionRequest,
+) -> Result<Completion, Fault> {
+    let (full, entry) = arguments(catalogue, &request.target)?;
+    let known = match entry {
+        Some(entry) => entry.complete(app, caller, &request.argument, &request.typed).await,
+        None => None,
+    };
+    let mut values = known.unwrap_or_else(|| schema::suggestions(full, &request.argument));
     let typed = request.typed.trim().to_lowercase();
-    let mut values = schema::suggestions(full, &request.argument);
     values.retain(|value| value.to_lowercase().starts_with(&typed));
     let total = values.len();
     values.truncate(limits::COMPLETIONS_MAX);
     Ok(Completion { values, total })
 }
 
-fn arguments<'a>(catalogue: &'a Catalogue, target: &CompletionTarget) -> Result<&'a Value, Fault> {
+/// The schema of what is completed, and the operation that takes it.
+fn arguments<'a>(catalogue: &'a Catalogue, target: &CompletionTarget) -> Result<(&'a Value, Option<&'a Entry>), Fault> {
     match target {
-        CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| &prompt.full_arguments),
+        CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| (&prompt.full_arguments, None)),
         CompletionTarget::Resource(uri) => {
-            let resource = catalogue.template(uri)?;
-            catalogue.operation(resource.operation).map(|entry| &entry.full_input)
+            let entry = catalogue.operation(catalogue.template(uri)?.operation)?;
+            Ok((&entry.full_input, Some(entry)))
         }
     }
 }

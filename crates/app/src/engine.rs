@@ -11,7 +11,8 @@ use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Entry, Fault, completion, from_text,
+    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Entry, Fault, completion, document,
+    from_text,
 };
 
 /// How many changes a slow watcher may fall behind before it is told to look at everything again.
@@ -64,7 +65,7 @@ pub trait Engine: Send + Sync + 'static {
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
             let answer = self.call(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
-            Ok(Contents { mime_type: resource.mime_type, text: resource.text(answer) })
+            Ok(Contents { mime_type: resource.mime_type, text: document(answer, resource.mime_type) })
         })
     }
 }
@@ -154,10 +155,10 @@ impl Engine for Local {
 
     fn complete<'a>(
         &'a self,
-        _caller: &'a Caller,
+        caller: &'a Caller,
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
-        Box::pin(std::future::ready(completion::complete(&self.catalogue, request)))
+        self.fenced(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
     }
 
     fn changes(&self) -> Changes {

@@ -55,6 +55,32 @@ pub enum Verb {
 pub struct Route {
     pub verb: Verb,
     pub path: &'static str,
+    pub mime_type: &'static str,
+}
+
+impl Route {
+    /// A route that answers JSON.
+    pub const fn get(path: &'static str) -> Self {
+        Self { verb: Verb::Get, path, mime_type: JSON }
+    }
+
+    /// A route that answers a document: the `text` of the operation's answer.
+    pub const fn document(path: &'static str, mime_type: &'static str) -> Self {
+        Self { verb: Verb::Get, path, mime_type }
+    }
+}
+
+pub const JSON: &str = "application/json";
+
+/// An answer as bytes of a type: the JSON itself, or the `text` field of a document.
+pub fn document(answer: Value, mime_type: &str) -> String {
+    match answer {
+        Value::Object(mut fields) if mime_type != JSON => match fields.remove("text") {
+            Some(Value::String(text)) => text,
+            _ => Value::Object(fields).to_string(),
+        },
+        answer => answer.to_string(),
+    }
 }
 
 /// One thing that Skald can do.
@@ -67,12 +93,25 @@ pub trait Operation: 'static {
     const ALLOWED: Allowed;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[];
+    /// The output field that is an SVG, for clients that show pictures.
+    const PICTURE: Option<&'static str> = None;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 
     fn run(app: &App, caller: &Caller, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
+
+    /// What may be typed for an input field, where its schema cannot say it.
+    fn complete(
+        _app: &App,
+        _caller: &Caller,
+        _field: &str,
+        _typed: &str,
+    ) -> impl Future<Output = Option<Vec<String>>> + Send {
+        std::future::ready(None)
+    }
 }
 
+type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 type Run = for<'a> fn(&'a App, &'a Caller, &'a Entry, Value) -> BoxFuture<'a, Result<Value, Fault>>;
 
 /// An operation as data.
@@ -86,12 +125,14 @@ pub struct Entry {
     pub allowed: Allowed,
     pub exposed: Exposed,
     pub routes: &'static [Route],
+    pub picture: Option<&'static str>,
     /// What clients are shown of the input.
     pub input: Arc<Map<String, Value>>,
     pub output: Arc<Map<String, Value>>,
     /// The input with every bound in it, for explaining what does not fit.
     pub full_input: Value,
     run: Run,
+    complete: Complete,
 }
 
 impl Entry {
@@ -105,10 +146,12 @@ impl Entry {
             allowed: O::ALLOWED,
             exposed: O::EXPOSED,
             routes: O::ROUTES,
+            picture: O::PICTURE,
             input: Arc::new(schema::shown_input::<O::Input>()),
             output: Arc::new(schema::shown_output::<O::Output>()),
             full_input: schema::full_input::<O::Input>(),
             run: |app, caller, entry, input| Box::pin(run::<O>(app, caller, entry, input)),
+            complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
         }
     }
 
@@ -119,6 +162,16 @@ impl Entry {
         input: Value,
     ) -> BoxFuture<'a, Result<Value, Fault>> {
         (self.run)(app, caller, self, input)
+    }
+
+    pub(crate) fn complete<'a>(
+        &'a self,
+        app: &'a App,
+        caller: &'a Caller,
+        field: &'a str,
+        typed: &'a str,
+    ) -> BoxFuture<'a, Option<Vec<String>>> {
+        (self.complete)(app, caller, field, typed)
     }
 }
 

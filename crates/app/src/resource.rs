@@ -41,17 +41,6 @@ impl Resource {
         }
         (template == rest).then_some(fields)
     }
-
-    /// The text of what the operation answered: the JSON itself, or the `text` field of a document.
-    pub(crate) fn text(&self, answer: Value) -> String {
-        match answer {
-            Value::Object(mut fields) if self.mime_type != "application/json" => match fields.remove("text") {
-                Some(Value::String(text)) => text,
-                _ => Value::Object(fields).to_string(),
-            },
-            answer => answer.to_string(),
-        }
-    }
 }
 
 pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {

@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 description of the REST routes, rendered from the catalogue.
 
-use app::{Catalogue, Entry, FaultBody, Route, Verb, Visible};
+use app::{Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -103,6 +103,9 @@ fn by_fields(entry: &Entry, route: Route) -> Value {
         .collect();
     let mut operation = described(entry, &format!("{}_{}", verb(route.verb), entry.name));
     operation["parameters"] = parameters.into();
+    if route.mime_type != JSON {
+        operation["responses"]["200"]["content"] = json!({route.mime_type: {"schema": {"type": "string"}}});
+    }
     operation
 }
 

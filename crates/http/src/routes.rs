@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Caller, Code, Engine, Entry, Fault, Verb, Visible, Work, from_text, limits, parse_json, short};
+use app::{
+    Caller, Code, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text, limits, parse_json,
+    short,
+};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, Request, State};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -30,9 +33,10 @@ pub fn router(
             let name = entry.name;
             let router = router
                 .route(&format!("/api/v1/{name}"), post(async move |rest, request| by_body(name, rest, request).await));
-            entry.routes.iter().fold(router, |router, route| {
-                router.route(&format!("/api/v1{}", route.path), by_fields(name, route.verb))
-            })
+            entry
+                .routes
+                .iter()
+                .fold(router, |router, route| router.route(&format!("/api/v1{}", route.path), by_fields(name, *route)))
         },
     );
     let document = openapi::document(engine.catalogue(), visible).to_string();
@@ -69,22 +73,22 @@ async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request)
         Ok(input) => input,
         Err(fault) => return fault::response(&fault),
     };
-    rest.call(&caller, name, input).await
+    rest.call(&caller, name, input, JSON).await
 }
 
 /// The input is in the path and the query.
-fn by_fields(name: &'static str, verb: Verb) -> MethodRouter<Rest> {
+fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
     let handler = async move |State(rest): State<Rest>,
                               path: RawPathParams,
                               query: Query<Vec<(String, String)>>,
                               request: Request| {
         let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, &path, &query));
         match input {
-            Ok(input) => rest.call(&caller(&request), name, input).await,
+            Ok(input) => rest.call(&caller(&request), name, input, route.mime_type).await,
             Err(fault) => fault::response(&fault),
         }
     };
-    match verb {
+    match route.verb {
         Verb::Get => get(handler),
     }
 }
@@ -123,17 +127,29 @@ fn caller(request: &Request) -> Caller {
 }
 
 impl Rest {
-    async fn call(&self, caller: &Caller, name: &str, input: Value) -> Response {
+    async fn call(&self, caller: &Caller, name: &str, input: Value, mime_type: &'static str) -> Response {
         let _call = self.calls.begin();
         match self.engine.call(caller, name, input, &Work::default()).await {
-            Ok(answer) => json_text(answer.to_string()),
+            Ok(answer) => typed(mime_type, document(answer, mime_type)),
             Err(fault) => fault::response(&fault),
         }
     }
 }
 
 fn json_text(text: String) -> Response {
-    ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
+    typed(JSON, text)
+}
+
+fn typed(mime_type: &'static str, text: String) -> Response {
+    let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response();
+    if mime_type != JSON {
+        // A document opened in a browser runs nothing and is what it says it is.
+        let headers = response.headers_mut();
+        headers
+            .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"));
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    }
+    response
 }
 
 async fn no_route(uri: Uri) -> Response {

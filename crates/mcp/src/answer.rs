@@ -1,6 +1,8 @@
 //! The catalogue and its answers in rmcp's words.
 
 use app::{Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, GetPromptResult, JsonObject, MetaObject,
@@ -8,6 +10,8 @@ use rmcp::model::{
     Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
+
+use crate::png::png;
 
 /// The `_meta` key under which an error stands once more, for programs.
 const ERROR_KEY: &str = "skald/error";
@@ -31,6 +35,20 @@ pub(crate) fn called(answer: Result<Value, Fault>) -> CallToolResult {
         Ok(value) => CallToolResult::structured(value),
         Err(fault) => failed(&fault),
     }
+}
+
+/// An answer whose picture is shown beside it, as an image. Without one if it cannot be drawn: the numbers are there.
+pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
+    let svg = answer.as_object_mut().and_then(|fields| fields.shift_remove(field));
+    let mut result = CallToolResult::structured(answer);
+    if let Some(Value::String(svg)) = svg {
+        match tokio::task::spawn_blocking(move || png(&svg)).await {
+            Ok(Ok(png)) => result.content.push(ContentBlock::image(STANDARD.encode(png), "image/png")),
+            Ok(Err(error)) => tracing::warn!(%error, "a picture could not be drawn"),
+            Err(_) => tracing::warn!("drawing a picture panicked"),
+        }
+    }
+    result
 }
 
 /// A sentence for the model, the object for programs. No structured content: a client would check it against the output

@@ -234,7 +234,13 @@ impl ServerHandler for Handler {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let answer = self.engine().call(&caller(&context), entry.name, arguments, &work(&context)).await;
-        Ok(answer::called(answer).into())
+        match (entry.picture, answer) {
+            // Rare, and a future of its own: every request's has room for it otherwise.
+            (Some(field), Ok(answer)) if answer.get(field).is_some() => {
+                Ok(Box::pin(answer::pictured(answer, field)).await.into())
+            }
+            (_, answer) => Ok(answer::called(answer).into()),
+        }
     }
 
     async fn list_resources(

@@ -8,6 +8,7 @@ mod answer;
 mod entry;
 mod front;
 mod handler;
+mod png;
 mod session;
 mod stdio;
 mod subscriptions;

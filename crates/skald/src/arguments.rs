@@ -144,6 +144,27 @@ pub(crate) struct OddsArguments {
     /// A chance from 0 to 1: also say what difficulty or modifier gives it.
     #[arg(long)]
     pub target: Option<f64>,
+    /// Estimate by so many rolls instead of counting.
+    #[arg(long, value_name = "ROLLS")]
+    pub simulate: Option<u32>,
+    /// Also write a picture to this file, as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// What the bars stand for.
+    #[arg(long, default_value = "exactly")]
+    pub mode: Mode,
+    /// A second expression, to compare with in the picture.
+    #[arg(long, requires = "svg", value_name = "EXPRESSION")]
+    pub against: Option<String>,
+}
+
+/// What a bar stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum Mode {
+    Exactly,
+    AtLeast,
+    AtMost,
 }
 
 #[derive(Debug, Args)]

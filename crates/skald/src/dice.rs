@@ -1,10 +1,12 @@
 //! `skald roll` and `skald odds`: the same operations, for people.
 
-use anyhow::anyhow;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
 use app::{Caller, Work};
 use serde_json::{Value, json};
 
-use crate::arguments::{ExpressionArguments, OddsArguments, RollArguments};
+use crate::arguments::{ExpressionArguments, Mode, OddsArguments, RollArguments};
 use crate::engine;
 use crate::output::say;
 
@@ -42,7 +44,13 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     if let Some(target) = arguments.target {
         input["target"] = json!(target);
     }
+    if let Some(rolls) = arguments.simulate {
+        input["simulate"] = json!(rolls);
+    }
     let answer = call("odds", input).await?;
+    if let Some(file) = &arguments.svg {
+        draw(arguments, file).await?;
+    }
     if arguments.expression.json {
         say(&format!("{answer:#}"));
         return Ok(());
@@ -65,11 +73,37 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
         say(&format!("{}: {}", text(&row["outcome"]), percent(number(&row["chance"]["decimal"]))));
     }
     need(&answer["need"]);
-    histogram(answer["values"].as_array().map(Vec::as_slice).unwrap_or_default());
+    if let Some(rolls) = answer["simulated"]["rolls"].as_u64() {
+        let margin = percent(number(&answer["simulated"]["margin_of_error"]));
+        say(&format!("estimated from {rolls} rolls, to within {margin}"));
+    }
+    histogram(arguments.mode, answer["values"].as_array().map(Vec::as_slice).unwrap_or_default());
     if answer["truncated"] == true {
         say("there are more values than these");
     }
     Ok(())
+}
+
+/// Writes the picture to a file.
+async fn draw(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
+    let mut input = input(&arguments.expression);
+    if arguments.mode != Mode::Exactly {
+        input["mode"] = json!(field(arguments.mode));
+    }
+    if let Some(against) = &arguments.against {
+        input["against"] = json!(against);
+    }
+    let picture = call("odds_picture", input).await?;
+    std::fs::write(file, text(&picture["text"])).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Where an answer has what a bar stands for.
+fn field(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Exactly => "exactly",
+        Mode::AtLeast => "at_least",
+        Mode::AtMost => "at_most",
+    }
 }
 
 fn input(expression: &ExpressionArguments) -> Value {
@@ -131,8 +165,11 @@ fn need(need: &Value) {
     }
 }
 
-fn histogram(rows: &[Value]) {
-    let chance = |row: &Value| row["exactly"]["decimal"].as_f64().unwrap_or_default();
+fn histogram(mode: Mode, rows: &[Value]) {
+    let chance = |row: &Value| match &row[field(mode)] {
+        Value::Object(exact) => exact["decimal"].as_f64().unwrap_or_default(),
+        decimal => decimal.as_f64().unwrap_or_default(),
+    };
     let most = rows.iter().map(chance).fold(f64::MIN_POSITIVE, f64::max);
     for row in rows {
         let value = row["value"].to_string();

@@ -52,5 +52,5 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 /// The engine of this process.
 fn engine() -> Arc<dyn Engine> {
-    Local::new(App { entropy: Arc::new(OsEntropy) })
+    Local::new(App::new(Arc::new(OsEntropy)))
 }

@@ -1,9 +1,10 @@
-//! Skald against a bare rmcp server and equal servers of other SDKs: ratios, each side in the same run.
+//! Skald against a bare rmcp server and equal servers of other SDKs: ratios, each side in the same run. And the odds.
 //!
 //! Only ratios are judged: both sides meet the same machine in the same minute, in rounds that take turns.
 
 mod cachegrind;
 mod cost;
+mod dice;
 mod instructions;
 mod load;
 mod mode;
@@ -21,6 +22,9 @@ use std::path::PathBuf;
 pub(crate) struct BenchOptions {
     pub skald: PathBuf,
     pub bare: PathBuf,
+    /// The domain's examples, which measure odds.
+    pub speed: PathBuf,
+    pub bounds: PathBuf,
     /// Node and the server's script.
     pub typescript: Option<(PathBuf, PathBuf)>,
     /// Python and the server's script.
@@ -31,7 +35,8 @@ pub(crate) struct BenchOptions {
 
 /// Runs all comparisons and prints them. Says whether every gate is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
-    let mut gates = cost::compare(options)?;
+    let mut gates = dice::compare(options)?;
+    gates.extend(cost::compare(options)?);
     rate::compare(options)?;
     gates.extend(startup::compare(options)?);
     Ok(report::judge(&gates))

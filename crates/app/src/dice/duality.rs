@@ -4,7 +4,7 @@ use domain::dice::{self, Explanation, Judgement, Probability, RandomReport, Rand
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Allowed, App, Caller, Fault, Kind, Operation, Route, Toolset, Verb};
+use crate::{Allowed, App, Caller, Fault, Kind, Operation, Route, Toolset};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,7 +21,7 @@ impl Operation for DualityRulesVersion {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/rules_version" }];
+    const ROUTES: &'static [Route] = &[Route::get("/duality/rules_version")];
     type Input = Nothing;
     type Output = RulesVersion;
 
@@ -95,7 +95,7 @@ impl Operation for DualityOutcome {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/outcome" }];
+    const ROUTES: &'static [Route] = &[Route::get("/duality/outcome")];
     type Input = DualityOutcomeInput;
     type Output = Judgement;
 
@@ -132,7 +132,7 @@ impl Operation for DualityExplain {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/explanation" }];
+    const ROUTES: &'static [Route] = &[Route::get("/duality/explanation")];
     type Input = DualityExplainInput;
     type Output = Explanation;
 
@@ -162,7 +162,7 @@ impl Operation for DualityProbability {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/probability" }];
+    const ROUTES: &'static [Route] = &[Route::get("/duality/probability")];
     type Input = DualityProbabilityInput;
     type Output = Probability;
 

@@ -3,9 +3,11 @@
 mod duality;
 mod explain_odds;
 mod odds;
+mod picture;
 mod pool;
 mod roll;
 mod rules;
+mod weigh;
 
 use domain::dice::DiceRefusal;
 
@@ -21,6 +23,7 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<pool::RollDice>(),
         Entry::of::<roll::Roll>(),
         Entry::of::<odds::Odds>(),
+        Entry::of::<picture::OddsPicture>(),
         Entry::of::<rules::DualityRules>(),
         Entry::of::<rules::DiceNotation>(),
     ]
@@ -54,6 +57,24 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "application/json",
             operation: "duality_probability",
+        },
+        Resource {
+            uri: "dice://odds/{expression}",
+            name: "odds",
+            title: "Odds of an expression",
+            summary: "Exact odds of any dice expression, percent-encoded as in any URI.",
+            toolset: Toolset::Dice,
+            mime_type: "application/json",
+            operation: "odds",
+        },
+        Resource {
+            uri: "dice://odds/{expression}/picture.svg",
+            name: "odds_picture",
+            title: "Odds as a picture",
+            summary: "The same as a chart, or as a grid for a Duality roll.",
+            toolset: Toolset::Dice,
+            mime_type: "image/svg+xml",
+            operation: "odds_picture",
         },
     ]
 }

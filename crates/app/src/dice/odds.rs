@@ -1,14 +1,16 @@
 //! Exact odds of any expression.
 
-use domain::dice::notation::Dialect;
-use domain::dice::odds::{Exact, LineOdds, OddsRefusal, line_odds};
-use num_bigint::BigUint;
-use num_traits::Zero;
+use domain::dice::notation::{self, Dialect};
+use domain::dice::odds::{Effort, Exact, LineOdds, ValueChance, sample};
+use domain::dice::{RandomReport, RandomRequest, Randomness};
+use domain::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::roll::read;
-use crate::{Allowed, App, Caller, Code, Fault, Kind, Operation, Route, Toolset, Verb};
+use super::picture::Sight;
+use super::weigh::{read, unsampled, weigh};
+use crate::picture::Theme;
+use crate::{Allowed, App, Caller, Code, Fault, Kind, Operation, Route, Toolset};
 
 /// Rows that an answer has at most.
 const ROWS_MAX: usize = 60;
@@ -31,6 +33,14 @@ pub(super) struct OddsInput {
     from: Option<i64>,
     /// The last value to list.
     to: Option<i64>,
+    /// Also show a picture.
+    #[serde(default)]
+    picture: bool,
+    /// Estimate by so many rolls instead of counting: only for what is too much to count.
+    #[schemars(range(min = 1, max = limits::SIMULATED_ROLLS_MAX))]
+    simulate: Option<u32>,
+    /// Only to repeat an earlier simulation.
+    rng: Option<RandomRequest>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -58,14 +68,12 @@ pub(super) struct OddsOutput {
     /// Whether there are more values than are listed; ask for them by from and to.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct ValueChance {
-    value: i64,
-    exactly: Exact,
-    at_least: f64,
-    at_most: f64,
+    /// Present where these are estimates: all numbers are shares of the rolls that were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated: Option<Simulated>,
+    /// An SVG, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    picture: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -86,94 +94,89 @@ struct Need {
     chance: Exact,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+struct Simulated {
+    rolls: u32,
+    /// Nineteen times in twenty, a share is no further than this from the chance.
+    margin_of_error: f64,
+    rng: RandomReport,
+}
+
 impl Operation for Odds {
     const NAME: &'static str = "odds";
     const TITLE: &'static str = "Odds of an expression";
     const SUMMARY: &'static str = "Exact odds of any dice expression, comparison or opposed roll, as fractions and decimals; \
-        with target, what difficulty or modifier gives that chance. Rolls nothing.";
+        with target, what difficulty or modifier gives that chance. Rolls nothing unless told to simulate.";
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/odds" }];
+    const ROUTES: &'static [Route] = &[Route::get("/odds")];
+    const PICTURE: Option<&'static str> = Some("picture");
     type Input = OddsInput;
     type Output = OddsOutput;
 
     async fn run(app: &App, _: &Caller, input: OddsInput) -> Result<OddsOutput, Fault> {
-        if let Some(target) = input.target.filter(|target| !(0.0..=1.0).contains(target)) {
-            let fault = Fault::new(Code::InvalidParams, format!("target is {target}, allowed: 0 to 1"));
-            return Err(fault.at("/target").hint("send a chance, as in 0.6 for 60 %"));
-        }
-        // Large expressions take a while; others go on meanwhile.
-        let work = tokio::task::spawn_blocking(move || answer(&input));
-        work.await.unwrap_or_else(|error| Err(Fault::internal(error, app.request_id())))
+        check(&input)?;
+        let entropy = app.entropy.bytes();
+        app.compute(move |effort| answer(&input, entropy, effort)).await
+    }
+
+    async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        (field == "expression").then(|| notation::completions(typed))
     }
 }
 
-fn answer(input: &OddsInput) -> Result<OddsOutput, Fault> {
-    let notation = read(&input.expression, input.dialect)?;
-    let odds = line_odds(&notation.roll).map_err(refused)?;
-    let (numerator, denominator) = odds.distribution.mean();
-    let (values, truncated) = values(&odds, input.from, input.to);
+fn check(input: &OddsInput) -> Result<(), Fault> {
+    if let Some(target) = input.target.filter(|target| !(0.0..=1.0).contains(target)) {
+        let fault = Fault::new(Code::InvalidParams, format!("target is {target}, allowed: 0 to 1"));
+        return Err(fault.at("/target").hint("send a chance, as in 0.6 for 60 %"));
+    }
+    if let Some(rolls) = input.simulate.filter(|rolls| !(1..=limits::SIMULATED_ROLLS_MAX).contains(rolls)) {
+        let most = limits::SIMULATED_ROLLS_MAX;
+        let fault = Fault::new(Code::InvalidParams, format!("simulate is {rolls}, allowed: 1 to {most}"));
+        return Err(fault.at("/simulate").hint("10000 rolls are right to about one percent"));
+    }
+    if input.rng.is_some() && input.simulate.is_none() {
+        let fault = Fault::new(Code::InvalidParams, "rng is given, but exact odds roll nothing");
+        return Err(fault.at("/rng").hint("leave rng out, or say how many rolls to simulate"));
+    }
+    Ok(())
+}
+
+fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsOutput, Fault> {
+    let notation = read(&input.expression, input.dialect, "expression")?;
+    let (odds, simulated) = match input.simulate {
+        None => (weigh(&notation, "expression", effort)?, None),
+        Some(rolls) => {
+            let mut randomness = Randomness::new(input.rng.unwrap_or_default(), entropy)?;
+            let odds = sample(&notation, rolls, &mut |sides| randomness.die(sides), effort).map_err(unsampled)?;
+            // Widest for a chance of one half: 1.96 · √(¼ / n).
+            let margin_of_error = 0.98 / f64::from(rolls).sqrt();
+            (odds, Some(Simulated { rolls, margin_of_error, rng: randomness.into_report() }))
+        }
+    };
+    let picture =
+        input.picture.then(|| Sight { notation: &notation, odds: &odds, against: None }.svg(None, Theme::Auto));
+    let summary = odds.summary();
+    let table = odds.distribution.table(input.from, input.to, ROWS_MAX);
     Ok(OddsOutput {
         expression: notation.roll.to_string(),
-        lowest: odds.distribution.lowest(),
-        highest: odds.distribution.highest(),
-        mean: Exact::signed(&numerator, &denominator),
-        standard_deviation: odds.distribution.standard_deviation(),
-        need: input.target.and_then(|target| odds.need(target)).map(|need| Need {
-            difficulty: need.difficulty,
-            modifier: need.modifier,
-            chance: need.chance,
-        }),
-        outcomes: odds
-            .outcomes
-            .iter()
-            .map(|(outcome, chance)| OutcomeChance { outcome: *outcome, chance: chance.clone() })
-            .collect(),
+        lowest: summary.lowest,
+        highest: summary.highest,
+        mean: summary.mean,
+        standard_deviation: summary.standard_deviation,
+        need: input.target.and_then(|target| need(&odds, target)),
+        outcomes: odds.outcomes.into_iter().map(|(outcome, chance)| OutcomeChance { outcome, chance }).collect(),
         success: odds.success,
         tie: odds.tie,
         beyond_cap: odds.beyond_cap,
-        values,
-        truncated,
+        values: table.rows,
+        truncated: table.is_part,
+        simulated,
+        picture,
     })
 }
 
-fn refused(refusal: OddsRefusal) -> Fault {
-    let (code, hint) = match refusal {
-        OddsRefusal::TooCostly => (Code::TooLarge, "ask for fewer dice, smaller ones, or keep fewer of them"),
-        OddsRefusal::DivisionByZero => (Code::InvalidParams, "divide by something that is never zero"),
-        OddsRefusal::NumberTooLarge => (Code::InvalidParams, "use smaller numbers"),
-    };
-    Fault::new(code, refusal.to_string()).at("/expression").hint(hint)
-}
-
-/// The values that were asked for, or those around the mean; and whether there are more.
-fn values(odds: &LineOdds, from: Option<i64>, to: Option<i64>) -> (Vec<ValueChance>, bool) {
-    let distribution = &odds.distribution;
-    let whole = distribution.whole();
-    let asked = |value: i64| from.is_none_or(|from| value >= from) && to.is_none_or(|to| value <= to);
-    let weights: Vec<&(i64, BigUint)> = distribution.weights().iter().filter(|(value, _)| asked(*value)).collect();
-    let window = if from.is_some() || to.is_some() { 0 } else { middle(odds, weights.len()) };
-    let mut below: BigUint =
-        distribution.weight_where(|value| weights.get(window).is_some_and(|(first, _)| value < *first));
-    let mut rows = Vec::new();
-    for (value, weight) in weights.iter().skip(window).take(ROWS_MAX) {
-        let at_least = Exact::new(&(whole - &below), whole).decimal;
-        below += weight;
-        let at_most = Exact::new(&below, whole).decimal;
-        rows.push(ValueChance { value: *value, exactly: Exact::new(weight, whole), at_least, at_most });
-    }
-    let truncated = rows.len() < distribution.weights().len();
-    (rows, truncated)
-}
-
-/// Where to begin so that the middle of the distribution is listed.
-fn middle(odds: &LineOdds, rows: usize) -> usize {
-    let distribution = &odds.distribution;
-    let (mut sum, half) = (BigUint::zero(), distribution.whole() / 2_u32);
-    let median = distribution.weights().iter().position(|(_, weight)| {
-        sum += weight;
-        sum > half
-    });
-    median.unwrap_or_default().saturating_sub(ROWS_MAX / 2).min(rows.saturating_sub(ROWS_MAX))
+fn need(odds: &LineOdds, target: f64) -> Option<Need> {
+    odds.need(target).map(|need| Need { difficulty: need.difficulty, modifier: need.modifier, chance: need.chance })
 }

@@ -1,12 +1,13 @@
 //! Any expression, rolled.
 
-use domain::dice::notation::{self, Dialect, Notation, parse};
-use domain::dice::odds::{Exact, line_odds};
+use domain::dice::notation::{Dialect, Notation};
+use domain::dice::odds::Exact;
 use domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Allowed, App, Caller, Code, Fault, Kind, Operation, Toolset};
+use super::weigh::{read, weigh};
+use crate::{Allowed, App, Caller, Fault, Kind, Operation, Toolset};
 
 pub(super) struct Roll;
 
@@ -52,13 +53,13 @@ impl Operation for Roll {
     type Output = RollOutput;
 
     async fn run(app: &App, _: &Caller, input: RollInput) -> Result<RollOutput, Fault> {
-        let notation = read(&input.expression, input.dialect)?;
+        let notation = read(&input.expression, input.dialect, "expression")?;
         let mut randomness = Randomness::new(input.rng.unwrap_or_default(), app.entropy.bytes())?;
         let mut rolls = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
         let is_repeated = rolls.len() > 1;
         let result = (!is_repeated).then(|| rolls.remove(0));
         let chance = match &result {
-            Some(result) => chance(notation.roll.clone(), result.clone()).await,
+            Some(result) => chance(app, &notation, result).await,
             None => None,
         };
         Ok(RollOutput {
@@ -73,16 +74,7 @@ impl Operation for Roll {
 }
 
 /// How likely a result was. Left out where that takes too long to say.
-async fn chance(roll: notation::Roll, result: RollResult) -> Option<Exact> {
-    // Large expressions take a while; others go on meanwhile.
-    let odds = tokio::task::spawn_blocking(move || Some(line_odds(&roll).ok()?.chance_of(&result)));
-    odds.await.ok().flatten()
-}
-
-/// Reads an expression, or shows where it stops making sense.
-pub(super) fn read(expression: &str, dialect: Dialect) -> Result<Notation, Fault> {
-    parse(expression, dialect).map_err(|error| {
-        let message = format!("{}\n{}", error.message, error.caret(expression));
-        Fault::new(Code::InvalidParams, message).at("/expression").hint(error.hint)
-    })
+async fn chance(app: &App, notation: &Notation, result: &RollResult) -> Option<Exact> {
+    let (notation, result) = (notation.clone(), result.clone());
+    app.compute(move |effort| Ok(weigh(&notation, "expression", effort)?.chance_of(&result))).await.ok()
 }

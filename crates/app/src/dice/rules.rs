@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::duality::Nothing;
-use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset, Verb};
+use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct DualityRules;
 
@@ -25,7 +25,7 @@ impl Operation for DualityRules {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/duality/rules" }];
+    const ROUTES: &'static [Route] = &[Route::get("/duality/rules")];
     type Input = Nothing;
     type Output = Document;
 
@@ -44,7 +44,7 @@ impl Operation for DiceNotation {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route { verb: Verb::Get, path: "/dice/notation" }];
+    const ROUTES: &'static [Route] = &[Route::get("/dice/notation")];
     type Input = Nothing;
     type Output = Document;
 

@@ -14,7 +14,7 @@ impl Entropy for Ones {
 }
 
 pub(crate) fn engine() -> Arc<Local> {
-    Local::new(App { entropy: Arc::new(Ones) })
+    Local::new(App::new(Arc::new(Ones)))
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -38,6 +38,55 @@ fn the_same_entropy_rolls_the_same_dice() {
     let roll = || call("roll_dice", json!({"dice": [{"sides": 20, "count": 5}]})).unwrap();
     assert_eq!(roll(), roll());
     assert_eq!(roll()["rng"]["seed_used"], "01".repeat(32));
+}
+
+#[test]
+fn a_simulation_says_so_and_can_be_repeated() {
+    let simulate = |extra: Value| {
+        let mut input = json!({"expression": "30d10! >= 170", "simulate": 2_000});
+        input.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        call("odds", input)
+    };
+    let first = simulate(json!({})).unwrap();
+    assert_eq!(first["simulated"]["rolls"], 2_000);
+    let seed = first["simulated"]["rng"]["seed_used"].clone();
+    let again = simulate(json!({"rng": {"seed": seed, "roll_mode": "REPLAY"}})).unwrap();
+    assert_eq!(again["values"], first["values"]);
+    let exact = call("odds", json!({"expression": "2d20kh1+5 >= 15"})).unwrap();
+    let sampled = call("odds", json!({"expression": "2d20kh1+5 >= 15", "simulate": 20_000})).unwrap();
+    assert_eq!(exact.get("simulated"), None);
+    let decimal = |answer: &Value| answer["success"]["decimal"].as_f64().unwrap();
+    assert!((decimal(&exact) - decimal(&sampled)).abs() < 0.02, "{exact} {sampled}");
+    for (input, path) in [
+        (json!({"expression": "1d6", "simulate": 0}), "/simulate"),
+        (json!({"expression": "1d6", "simulate": 100_001}), "/simulate"),
+        (json!({"expression": "1000d6", "simulate": 100_000}), "/simulate"),
+        (json!({"expression": "1d6", "rng": {"seed": 1}}), "/rng"),
+    ] {
+        let fault = call("odds", input.clone()).unwrap_err();
+        assert_eq!(fault.body().path.as_deref(), Some(path), "{input}: {fault}");
+        assert!(fault.body().hint.is_some());
+    }
+}
+
+#[test]
+fn odds_that_nobody_waits_for_are_given_up() {
+    let work = Work::default();
+    work.cancelled.cancel();
+    let input = json!({"expression": "500d20 + 500d19 + 500d18 + 500d17"});
+    let fault = block_on(engine().call(&Caller::owner(), "odds", input, &work)).unwrap_err();
+    assert_eq!(fault.code(), Code::Unavailable);
+}
+
+#[test]
+fn an_expression_is_completed_while_it_is_typed() {
+    let complete = |uri: &str, typed: &str| {
+        let target = CompletionTarget::Resource(uri.to_owned());
+        let request = CompletionRequest { target, argument: "expression".to_owned(), typed: typed.to_owned() };
+        block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
+    };
+    assert_eq!(complete("dice://odds/{expression}", "2d20k"), ["2d20kh1", "2d20kh3", "2d20kl1"]);
+    assert!(complete("dice://odds/{expression}/picture.svg", "").contains(&"4d6kh3".to_owned()));
 }
 
 #[test]

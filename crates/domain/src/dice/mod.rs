@@ -20,4 +20,5 @@ pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
 pub use probability::{OutcomeCount, Probability, probability};
 pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
 pub use refusal::DiceRefusal;
+pub(crate) use throw::dice_in;
 pub use throw::{DieState, DieThrow, RollResult, Thrown, throw};

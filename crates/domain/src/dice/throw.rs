@@ -90,7 +90,8 @@ fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32) -> Result<RollResult, Dice
 }
 
 /// Dice that fall before any explodes.
-fn dice_in(roll: &Roll) -> u64 {
+/// How many dice a line throws, without those that explosions and rerolls bring.
+pub(crate) fn dice_in(roll: &Roll) -> u64 {
     fn of(expression: &Expression) -> u64 {
         match expression {
             Expression::Number(_) => 0,

@@ -40,7 +40,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let engine: Arc<dyn Engine> = Local::new(App { entropy: Arc::new(Sevens) });
+        let engine: Arc<dyn Engine> = Local::new(App::new(Arc::new(Sevens)));
         let readiness = Readiness::default();
         let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
@@ -62,6 +62,36 @@ impl Server {
             Ok(answer) => answer,
             Err(fault) => fault.envelope(),
         }
+    }
+}
+
+#[test]
+fn odds_are_drawn() {
+    let server = Server::start(Visible::EVERYTHING);
+    for query in [
+        "expression=4d6kh3",
+        "expression=2d20kh1%2B5+%3E%3D+15&mode=at_least",
+        "expression=4d6kh3&against=3d6&mode=at_most&theme=dark",
+        "expression=2d6%2B3+vs+1d20",
+        "expression=duality(%2B2,+dc+15)",
+    ] {
+        let reply = server.get(&format!("/api/v1/odds.svg?{query}"));
+        assert_eq!(reply.status, 200, "{query}: {}", reply.text());
+        assert_eq!(reply.header("content-type"), Some("image/svg+xml"));
+        assert!(reply.header("content-security-policy").is_some_and(|policy| policy.contains("default-src 'none'")));
+        assert!(reply.text().starts_with("<svg") && reply.text().trim_end().ends_with("</svg>"), "{}", reply.text());
+    }
+    assert!(server.get("/api/v1/odds.svg?expression=duality()").text().contains("Hope"), "a grid");
+    assert!(!server.get("/api/v1/odds.svg?expression=duality()&mode=exactly").text().contains("Hope"), "a chart");
+    for (query, path) in [
+        ("expression=4d6zz", "/expression"),
+        ("expression=1d6&against=1000d1000kh500", "/against"),
+        ("expression=1d6&mode=mostly", "/mode"),
+        ("", "/expression"),
+    ] {
+        let reply = server.get(&format!("/api/v1/odds.svg?{query}"));
+        assert_eq!(reply.header("content-type"), Some("application/json"), "{query}");
+        assert_eq!(reply.json()["error"]["path"], path, "{query}: {}", reply.text());
     }
 }
 

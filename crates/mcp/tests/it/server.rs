@@ -31,7 +31,7 @@ impl Entropy for Sevens {
 }
 
 fn app() -> App {
-    App { entropy: Arc::new(Sevens) }
+    App::new(Arc::new(Sevens))
 }
 
 /// The engine that Skald has.

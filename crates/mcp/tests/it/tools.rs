@@ -41,6 +41,23 @@ fn good_calls() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
+fn a_picture_is_an_image_beside_the_numbers() {
+    let server = Server::start(dice());
+    let arguments = json!({"expression": "duality(+2, dc 15)", "picture": true});
+    let result = called(&server, "odds", &arguments);
+    let [text, image] = &result["content"].as_array().unwrap()[..] else { panic!("two blocks: {result}") };
+    assert_eq!(image["type"], "image");
+    assert_eq!(image["mimeType"], "image/png");
+    // A PNG, and about as much of it as a picture has.
+    let data = image["data"].as_str().unwrap();
+    assert!(data.starts_with("iVBORw0KGgo") && data.len() > 10_000, "{} characters", data.len());
+    let plain = called(&server, "odds", &json!({"expression": "duality(+2, dc 15)"}));
+    assert_eq!(result["structuredContent"], plain["structuredContent"], "the numbers are the same");
+    assert_eq!(text, &plain["content"][0]);
+    assert_eq!(plain["content"].as_array().unwrap().len(), 1, "nobody asked for a picture");
+}
+
+#[test]
 fn every_tool_answers_what_its_schema_promises() {
     let server = Server::start(dice());
     let tools = mcp::tools(&*dice());

@@ -2,12 +2,14 @@
 //!
 //! Three dialects are read (see [`Dialect`]); what is printed back is one canonical form that every dialect reads alike.
 
+mod complete;
 mod dialect;
 mod parse;
 mod print;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub use complete::completions;
 pub use dialect::Dialect;
 pub use parse::{ParseError, parse};
 

@@ -5,13 +5,12 @@ use num_integer::Integer;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::OddsRefusal;
+use super::effort::{self, Effort};
 
-/// Bits that the packed form of a distribution may have. Squaring one this large takes about half a second.
-const PACKED_BITS_MAX: u64 = 16_000_000;
 /// Products of single weights up to which they are formed one by one.
-const PAIRS_FEW: usize = 2_048;
-/// Products of single weights past which nobody wants to wait.
-const PAIRS_MAX: usize = 2_000_000;
+const PAIRS_FEW: u64 = 2_048;
+/// Bits of a denominator up to which a mean is reduced.
+const REDUCED_BITS_MAX: u64 = 16_384;
 
 /// Each value with its weight, values ascending, no weight zero. The weights sum to `whole`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +44,10 @@ impl Distribution {
         &self.weights
     }
 
+    pub(super) fn into_weights(self) -> Vec<(i64, BigUint)> {
+        self.weights
+    }
+
     pub fn whole(&self) -> &BigUint {
         &self.whole
     }
@@ -69,54 +72,142 @@ impl Distribution {
     }
 
     /// The sum of two independent ones.
-    pub fn plus(&self, other: &Self) -> Result<Self, OddsRefusal> {
-        if self.weights.len() * other.weights.len() <= PAIRS_FEW {
-            return self.combine(other, i64::checked_add);
-        }
-        let whole = &self.whole * &other.whole;
-        let words = words_of(whole.bits());
-        let width = self.width() + other.width();
-        if check_packed(width, words).is_err() {
-            return self.combine(other, i64::checked_add);
-        }
-        let packed = self.pack(words)? * other.pack(words)?;
+    pub fn plus(&self, other: &Self, effort: &Effort) -> Result<Self, OddsRefusal> {
         let lowest = self.lowest().checked_add(other.lowest()).ok_or(OddsRefusal::NumberTooLarge)?;
-        Ok(unpack(&packed, words, lowest, whole))
+        self.highest().checked_add(other.highest()).ok_or(OddsRefusal::NumberTooLarge)?;
+        let width = self.width().saturating_add(other.width());
+        let words = effort::words(self.whole.bits() + other.whole.bits());
+        let packed = effort::product(self.width().saturating_mul(words), other.width().saturating_mul(words));
+        let is_sparse = width > self.pairs(other).saturating_mul(2);
+        if is_sparse {
+            return self.combine(other, i64::checked_add, effort);
+        }
+        effort.keep(width, words)?;
+        if self.pairs(other) <= PAIRS_FEW || self.pair_steps(other) <= packed {
+            return self.convolve(other, lowest, width, effort);
+        }
+        effort.spend(packed)?;
+        let packed = self.pack(words)? * other.pack(words)?;
+        Ok(unpack(&packed, words, lowest, &self.whole * &other.whole))
     }
 
-    /// The sum of `count` independent ones: the packed weights as one number, raised to that power.
-    pub fn times(&self, count: u32) -> Result<Self, OddsRefusal> {
+    /// The sum, weight by weight.
+    fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &Effort) -> Result<Self, OddsRefusal> {
+        let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::TooCostly)?];
+        let steps = self.pair_steps(other) / (self.weights.len() as u64).max(1);
+        for (left, left_weight) in &self.weights {
+            effort.spend(steps)?;
+            let small = u64::try_from(left_weight).ok();
+            for (right, right_weight) in &other.weights {
+                let product =
+                    small.map_or_else(|| left_weight * right_weight, |left_weight| right_weight * left_weight);
+                sums[place(left + right, lowest)] += product;
+            }
+        }
+        Ok(from_dense(sums, lowest, &self.whole * &other.whole))
+    }
+
+    /// The sum of `count` independent ones.
+    pub fn times(&self, count: u32, effort: &Effort) -> Result<Self, OddsRefusal> {
         match count {
             0 => return Ok(Self::certain(0)),
             1 => return Ok(self.clone()),
             _ => {}
         }
-        let words = words_of(self.whole.bits() * u64::from(count));
-        check_packed(self.width().saturating_mul(u64::from(count)), words)?;
-        let packed = self.pack(words)?.pow(count);
+        self.highest().checked_mul(i64::from(count)).ok_or(OddsRefusal::NumberTooLarge)?;
         let lowest = self.lowest().checked_mul(i64::from(count)).ok_or(OddsRefusal::NumberTooLarge)?;
-        Ok(unpack(&packed, words, lowest, self.whole.pow(count)))
+        let width = (self.width() - 1).saturating_mul(u64::from(count)).saturating_add(1);
+        let words = effort::words(self.whole.bits() * u64::from(count));
+        let packed_words = width.saturating_mul(words);
+        // Squaring after squaring, each about three times the one before it.
+        let packed = effort::product(packed_words / 2, packed_words / 2).saturating_mul(2);
+        let rows = effort::pairs(width.saturating_mul(self.weights.len() as u64), words, 0);
+        effort.keep(width, words)?;
+        match self.small_weights(count, width) {
+            Some(weights) if rows <= packed => self.times_by_rows(&weights, count, lowest, width, effort),
+            _ if effort.affords(packed) => {
+                let packed = power(&self.pack(words)?, count, effort)?;
+                Ok(unpack(&packed, words, lowest, self.whole.pow(count)))
+            }
+            _ => Err(OddsRefusal::TooCostly),
+        }
+    }
+
+    /// Weights from the lowest value on, gaps included, if all that [`Self::times_by_rows`] multiplies by fits a word.
+    fn small_weights(&self, count: u32, width: u64) -> Option<Vec<(u64, u64)>> {
+        let largest_factor = (u64::from(count) + 1).checked_mul(self.width())?.max(width);
+        let weights = self.weights.iter().map(|(value, weight)| {
+            let weight = u64::try_from(weight).ok()?;
+            weight.checked_mul(largest_factor)?;
+            Some((value.abs_diff(self.lowest()), weight))
+        });
+        weights.collect()
+    }
+
+    /// Each weight of the power from those before it. For `q = pⁿ`, the derivative says `p·q' = n·p'·q`; comparing
+    /// coefficients, `k·p₀·q[k]` is the sum over `i` of `((n + 1)·i − k)·p[i]·q[k − i]`.
+    fn times_by_rows(
+        &self,
+        weights: &[(u64, u64)],
+        count: u32,
+        lowest: i64,
+        width: u64,
+        effort: &Effort,
+    ) -> Result<Self, OddsRefusal> {
+        let [(_, first), others @ ..] = weights else { return Ok(self.clone()) };
+        let whole = self.whole.pow(count);
+        let steps = effort::pairs(weights.len() as u64, effort::words(whole.bits()), 0);
+        let mut sums: Vec<BigUint> = vec![BigUint::from(*first).pow(count)];
+        for at in 1..width {
+            effort.spend(steps)?;
+            let (mut more, mut less) = (BigUint::zero(), BigUint::zero());
+            for (offset, weight) in others.iter().take_while(|(offset, _)| *offset <= at) {
+                let before = &sums[usize::try_from(at - offset).map_err(|_| OddsRefusal::TooCostly)?];
+                let factor = (u64::from(count) + 1) * offset;
+                if factor > at {
+                    more += before * ((factor - at) * weight);
+                } else {
+                    less += before * ((at - factor) * weight);
+                }
+            }
+            sums.push((more - less) / at / *first);
+        }
+        Ok(from_dense(sums, lowest, whole))
     }
 
     /// A function of two independent ones, pair by pair.
-    pub fn combine(&self, other: &Self, function: impl Fn(i64, i64) -> Option<i64>) -> Result<Self, OddsRefusal> {
-        if self.weights.len().saturating_mul(other.weights.len()) > PAIRS_MAX {
+    pub fn combine(
+        &self,
+        other: &Self,
+        function: impl Fn(i64, i64) -> Option<i64>,
+        effort: &Effort,
+    ) -> Result<Self, OddsRefusal> {
+        let whole = &self.whole * &other.whole;
+        let steps = self.pair_steps(other).saturating_mul(2);
+        if !effort.affords(steps) {
             return Err(OddsRefusal::TooCostly);
         }
+        let (steps, words) = (steps / (self.weights.len() as u64).max(1), effort::words(whole.bits()));
         let mut weights = std::collections::BTreeMap::<i64, BigUint>::new();
         for (left, left_weight) in &self.weights {
+            effort.spend(steps)?;
+            Effort::fits(weights.len() as u64, words)?;
             for (right, right_weight) in &other.weights {
                 let value = function(*left, *right).ok_or(OddsRefusal::NumberTooLarge)?;
                 *weights.entry(value).or_default() += left_weight * right_weight;
             }
         }
-        Ok(Self { weights: weights.into_iter().collect(), whole: &self.whole * &other.whole })
+        effort.keep(weights.len() as u64, words)?;
+        Ok(Self { weights: weights.into_iter().collect(), whole })
     }
 
-    /// The mean as a reduced fraction.
+    /// The mean as a fraction, reduced where that is not far more work than the mean itself.
     pub fn mean(&self) -> (BigInt, BigUint) {
         let sum: BigInt =
-            self.weights.iter().map(|(value, weight)| BigInt::from(*value) * BigInt::from(weight.clone())).sum();
+            self.weights.iter().map(|(value, weight)| BigInt::from(weight.clone()) * BigInt::from(*value)).sum();
+        if self.whole.bits() > REDUCED_BITS_MAX {
+            return (sum, self.whole.clone());
+        }
         let common = sum.magnitude().gcd(&self.whole);
         (sum / BigInt::from(common.clone()), &self.whole / common)
     }
@@ -136,15 +227,24 @@ impl Distribution {
     }
 
     fn width(&self) -> u64 {
-        self.highest().abs_diff(self.lowest()) + 1
+        self.highest().abs_diff(self.lowest()).saturating_add(1)
+    }
+
+    fn pairs(&self, other: &Self) -> u64 {
+        (self.weights.len() as u64).saturating_mul(other.weights.len() as u64)
+    }
+
+    fn pair_steps(&self, other: &Self) -> u64 {
+        effort::pairs(self.pairs(other), effort::words(self.whole.bits()), effort::words(other.whole.bits()))
     }
 
     /// One large number with a weight in every `words` words.
-    fn pack(&self, words: usize) -> Result<BigUint, OddsRefusal> {
-        let width = usize::try_from(self.width()).map_err(|_| OddsRefusal::TooCostly)?;
-        let mut digits = vec![0_u32; width * words];
+    fn pack(&self, words: u64) -> Result<BigUint, OddsRefusal> {
+        let index = |number: u64| usize::try_from(number).map_err(|_| OddsRefusal::TooCostly);
+        let halves = index(words)? * 2;
+        let mut digits = vec![0_u32; index(self.width())? * halves];
         for (value, weight) in &self.weights {
-            let at = usize::try_from(value.abs_diff(self.lowest())).map_err(|_| OddsRefusal::TooCostly)? * words;
+            let at = place(*value, self.lowest()) * halves;
             for (place, digit) in digits[at..].iter_mut().zip(weight.to_u32_digits()) {
                 *place = digit;
             }
@@ -153,18 +253,37 @@ impl Distribution {
     }
 }
 
-fn words_of(bits: u64) -> usize {
-    usize::try_from(bits / 32 + 1).unwrap_or(usize::MAX)
+/// A power that can be given up between two products.
+fn power(base: &BigUint, exponent: u32, effort: &Effort) -> Result<BigUint, OddsRefusal> {
+    let product = |left: &BigUint, right: &BigUint| {
+        effort.spend(effort::product(effort::words(left.bits()), effort::words(right.bits())))?;
+        Ok(left * right)
+    };
+    let mut power = base.clone();
+    // The first bit is in the base already.
+    for bit in (0..exponent.ilog2()).rev() {
+        power = product(&power, &power)?;
+        if exponent >> bit & 1 == 1 {
+            power = product(&power, base)?;
+        }
+    }
+    Ok(power)
 }
 
-fn check_packed(width: u64, words: usize) -> Result<(), OddsRefusal> {
-    let bits = width.saturating_mul(words as u64).saturating_mul(32);
-    if bits > PACKED_BITS_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
+/// Where a value stands in a list that begins with the lowest one.
+fn place(value: i64, lowest: i64) -> usize {
+    usize::try_from(value.abs_diff(lowest)).unwrap_or(usize::MAX)
 }
 
-fn unpack(packed: &BigUint, words: usize, lowest: i64, whole: BigUint) -> Distribution {
+fn from_dense(sums: Vec<BigUint>, lowest: i64, whole: BigUint) -> Distribution {
+    let weights = (lowest..).zip(sums).filter(|(_, weight)| !weight.is_zero()).collect();
+    Distribution { weights, whole }
+}
+
+fn unpack(packed: &BigUint, words: u64, lowest: i64, whole: BigUint) -> Distribution {
     let digits = packed.to_u32_digits();
-    let weights = digits.chunks(words).zip(lowest..).map(|(digits, value)| (value, BigUint::from_slice(digits)));
+    let halves = usize::try_from(words).unwrap_or(usize::MAX).saturating_mul(2);
+    let weights = digits.chunks(halves).zip(lowest..).map(|(digits, value)| (value, BigUint::from_slice(digits)));
     Distribution { weights: weights.filter(|(_, weight)| !weight.is_zero()).collect(), whole }
 }
 

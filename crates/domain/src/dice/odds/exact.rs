@@ -11,6 +11,9 @@ use super::distribution::decimal;
 /// Digits past which a fraction says nothing to anybody.
 const FRACTION_CHARS_MAX: usize = 40;
 
+/// Bits of a denominator past which nothing is reduced to fewer digits than that.
+const FRACTION_BITS_MAX: u64 = 512;
+
 /// A number between whole ones.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Exact {
@@ -22,7 +25,7 @@ pub struct Exact {
 
 impl Exact {
     pub fn new(numerator: &BigUint, denominator: &BigUint) -> Self {
-        let fraction = (denominator.bits() < 512).then(|| {
+        let fraction = (denominator.bits() < FRACTION_BITS_MAX).then(|| {
             let common = numerator.gcd(denominator);
             if common.is_zero() {
                 "0/1".to_owned()
@@ -37,7 +40,8 @@ impl Exact {
     pub fn signed(numerator: &BigInt, denominator: &BigUint) -> Self {
         let magnitude = decimal(numerator.magnitude(), denominator);
         let decimal = if *numerator < BigInt::zero() { -magnitude } else { magnitude };
-        Self { fraction: short(Some(format!("{numerator}/{denominator}"))), decimal }
+        let fraction = (denominator.bits() < FRACTION_BITS_MAX).then(|| format!("{numerator}/{denominator}"));
+        Self { fraction: short(fraction), decimal }
     }
 }
 

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use num_bigint::BigUint;
 use num_traits::One;
 
-use super::pool::shown;
+use super::effort::{self, Effort};
+use super::explode::shown;
 use super::{Distribution, OddsRefusal};
 use crate::dice::notation::{Explode, Keep, KeepKind};
 
-/// Steps of dealing faces past which nobody wants to wait.
-const DEALS_MAX: u64 = 30_000_000;
-/// Steps of looking at hands that may be begun, by an estimate that is often far too high.
-const STEPS_ESTIMATED_MAX: u64 = 1_000_000_000;
-/// Steps of looking at hands past which nobody wants to wait.
-const STEPS_MAX: u64 = 3_000_000;
+/// Looks at hands that may be begun, by an estimate that is often far too high.
+const LOOKS_ESTIMATED_MAX: u64 = 1_000_000_000;
+/// Steps of looking at one hand, beside those for its size.
+const LOOK_STEPS: u64 = 300;
 
 /// Equal dice, each for itself. Faces are dealt from the best to the worst: so many dice show the first, so many of the
 /// others the next; once enough are kept, the rest may show whatever is left.
@@ -23,6 +22,7 @@ pub(super) fn of_equal_dice(
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
+    effort: &Effort,
 ) -> Result<Distribution, OddsRefusal> {
     let (highest_first, kept) = normal(keep, count);
     if kept == 0 {
@@ -32,11 +32,8 @@ pub(super) fn of_equal_dice(
     if highest_first {
         faces.reverse();
     }
-    let sums = die.highest().abs_diff(die.lowest()).saturating_mul(u64::from(kept)).saturating_add(1);
-    let steps = [faces.len() as u64, u64::from(kept), u64::from(count)].into_iter().fold(sums, u64::saturating_mul);
-    if steps > DEALS_MAX {
-        return Err(OddsRefusal::TooCostly);
-    }
+    let words = effort::words(die.whole().bits() * u64::from(count));
+    check_deal(&faces, &worth, count, kept, words, effort)?;
     // At most 127 bits fit the fast path with room for every intermediate sum, which is at most the whole.
     let weights: Option<Vec<(i64, u128)>> = if die.whole().bits() * u64::from(count) < 127 {
         faces.iter().map(|(value, weight)| Some((worth(*value), weight.try_into().ok()?))).collect()
@@ -44,12 +41,45 @@ pub(super) fn of_equal_dice(
         None
     };
     let dealt = if let Some(weights) = weights {
-        deal::<u128>(&weights, count, kept).into_iter().map(|(value, weight)| (value, weight.into())).collect()
+        deal::<u128>(&weights, count, kept, words, effort)?
+            .into_iter()
+            .map(|(value, weight)| (value, weight.into()))
+            .collect()
     } else {
         let weights: Vec<(i64, BigUint)> = faces.into_iter().map(|(value, weight)| (worth(value), weight)).collect();
-        deal::<BigUint>(&weights, count, kept)
+        deal::<BigUint>(&weights, count, kept, words, effort)?
     };
     Ok(Distribution::new(dealt))
+}
+
+/// Refuses what would take too long, before it is begun.
+fn check_deal(
+    faces: &[(i64, BigUint)],
+    worth: &impl Fn(i64) -> i64,
+    count: u32,
+    kept: u32,
+    words: u64,
+    effort: &Effort,
+) -> Result<(), OddsRefusal> {
+    let (lowest, highest) = faces.iter().fold((i64::MAX, i64::MIN), |(lowest, highest), (face, _)| {
+        (lowest.min(worth(*face)), highest.max(worth(*face)))
+    });
+    let range = highest.abs_diff(lowest);
+    let sums = |used: u64| range.saturating_mul(used).saturating_add(1);
+    let steps = (0..u64::from(kept)).map(|used| deal_steps(sums(used), used, u64::from(count), words));
+    let steps = steps.fold(0, u64::saturating_add).saturating_mul(faces.len() as u64);
+    let rows = range.saturating_mul(u64::from(kept)).saturating_add(1).saturating_mul(u64::from(kept) + 1);
+    Effort::fits(rows, words)?;
+    // The binomials are weights too.
+    Effort::fits(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
+    if effort.affords(steps) { Ok(()) } else { Err(OddsRefusal::TooCostly) }
+}
+
+/// Steps for one face where `used` dice show another one already, in so many sums.
+fn deal_steps(sums: u64, used: u64, count: u64, words: u64) -> u64 {
+    let half = words.div_ceil(2);
+    // The sums are multiplied by the ways to go on, and those are a product themselves.
+    effort::pairs(sums.saturating_add(2).saturating_mul(count - used + 1), half, half)
 }
 
 /// Whether the best are the highest, and how many of them count.
@@ -88,33 +118,38 @@ impl Weight for BigUint {
     }
 }
 
-fn power<W: Weight>(base: &W, exponent: u32) -> W {
-    (0..exponent).fold(W::from(1), |product, _| product.product(base))
+/// The powers of a weight, from none to `highest`.
+fn powers<W: Weight>(base: &W, highest: u32) -> Vec<W> {
+    let next = |power: &W| Some(power.product(base));
+    std::iter::successors(Some(W::from(1)), next).take(highest as usize + 1).collect()
 }
 
 /// `open[used]` holds the sums of the kept so far when `used` dice, fewer than are kept, show a face dealt already.
-fn deal<W: Weight>(faces: &[(i64, W)], count: u32, kept: u32) -> Vec<(i64, W)> {
+fn deal<W: Weight>(
+    faces: &[(i64, W)],
+    count: u32,
+    kept: u32,
+    words: u64,
+    effort: &Effort,
+) -> Result<Vec<(i64, W)>, OddsRefusal> {
     let mut tails = vec![W::from(0); faces.len() + 1];
     for (at, (_, weight)) in faces.iter().enumerate().rev() {
         tails[at] = tails[at + 1].clone();
         tails[at].add(weight);
     }
-    let binomials = pascal::<W>(count);
+    let binomials = binomials::<W>(count, kept);
     let mut open: Vec<BTreeMap<i64, W>> = vec![BTreeMap::new(); kept as usize];
     open[0].insert(0, W::from(1));
     let mut done: BTreeMap<i64, W> = BTreeMap::new();
     for (at, (worth, weight)) in faces.iter().enumerate() {
-        let mut powers = vec![W::from(1)];
-        for exponent in 0..count as usize {
-            powers.push(powers[exponent].product(weight));
-        }
-        let tail_powers: Vec<W> = (0..=count).map(|exponent| power(&tails[at + 1], exponent)).collect();
+        let (powers, tail_powers) = (powers(weight, count), powers(&tails[at + 1], count));
         // From many used to few, so that a sum moves on once per face.
         for used in (0..kept).rev() {
             let sums = std::mem::take(&mut open[used as usize]);
             let left = count - used;
+            effort.spend(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
             for showing in 0..=left {
-                let ways = binomials[left as usize][showing as usize].product(&powers[showing as usize]);
+                let ways = binomials[used as usize][showing as usize].product(&powers[showing as usize]);
                 let counted = showing.min(kept - used);
                 let now = used + showing;
                 let ways = if now >= kept { ways.product(&tail_powers[(count - now) as usize]) } else { ways };
@@ -126,23 +161,24 @@ fn deal<W: Weight>(faces: &[(i64, W)], count: u32, kept: u32) -> Vec<(i64, W)> {
             }
         }
     }
-    done.into_iter().collect()
+    Ok(done.into_iter().collect())
 }
 
-fn pascal<W: Weight>(rows: u32) -> Vec<Vec<W>> {
-    let mut triangle: Vec<Vec<W>> = vec![vec![W::from(1)]];
-    for row in 1..=rows as usize {
-        let above = &triangle[row - 1];
-        let mut line = vec![W::from(1)];
-        for at in 1..row {
-            let mut sum = above[at - 1].clone();
-            sum.add(&above[at]);
-            line.push(sum);
+/// For each number of dice that are used, the ways to choose from the others.
+fn binomials<W: Weight>(count: u32, kept: u32) -> Vec<Vec<W>> {
+    let mut row = vec![W::from(1)];
+    let mut rows = std::collections::VecDeque::new();
+    for others in 0..=count {
+        if others + kept > count {
+            rows.push_front(row.clone());
         }
-        line.push(W::from(1));
-        triangle.push(line);
+        for at in (1..row.len()).rev() {
+            let left = row[at - 1].clone();
+            row[at].add(&left);
+        }
+        row.push(W::from(1));
     }
-    triangle
+    rows.into()
 }
 
 /// The dice that are held back while others come: those that are kept, or those that are dropped.
@@ -202,18 +238,19 @@ impl Hold {
     }
 }
 
+/// Refuses what would take too long, before it is begun.
 fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
-    let steps = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
-    if steps > STEPS_ESTIMATED_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
+    let looks = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
+    if looks > LOOKS_ESTIMATED_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
 }
 
-/// The steps that are left.
-struct Budget(u64);
-
-impl Budget {
-    fn spend(&mut self, steps: usize) -> Result<(), OddsRefusal> {
-        self.0 = self.0.checked_sub(steps as u64).ok_or(OddsRefusal::TooCostly)?;
-        Ok(())
+impl Hold {
+    /// Pays for adding each of so many faces to one hand, and looks that the hands do not become too many.
+    fn pay(self, effort: &Effort, faces: usize, hands: usize, words: u64) -> Result<(), OddsRefusal> {
+        let size = self.size as u64;
+        effort.spend((faces as u64).saturating_mul(LOOK_STEPS.saturating_add(size * 4).saturating_add(words * 4)))?;
+        // Once coming and once done.
+        Effort::fits(hands as u64 * 2, words + size + 8)
     }
 }
 
@@ -230,11 +267,12 @@ pub(super) fn of_exploding_dice(
     count: u32,
     keep: Keep,
     worth: impl Fn(i64) -> i64,
+    effort: &Effort,
 ) -> Result<Distribution, OddsRefusal> {
     let hold = Hold::of(keep);
     let (faces, draws) = (die.weights().len() as u64, u64::from(count) * u64::from(explode.cap + 1));
     check_hands(hold, faces + 1, draws, faces)?;
-    let mut budget = Budget(STEPS_MAX);
+    let words = effort::words(die.whole().bits() * draws);
     let mut hands = empty_hand();
     for _ in 0..count {
         let mut done = Hands::new();
@@ -244,7 +282,7 @@ pub(super) fn of_exploding_dice(
             let unmade = die.whole().pow(explode.cap - depth);
             let mut next = Hands::new();
             for (held, ways) in &coming {
-                budget.spend(die.weights().len())?;
+                hold.pay(effort, die.weights().len(), done.len() + next.len(), words)?;
                 for (value, weight) in die.weights() {
                     let hand = hold.add(held, shown(explode, *value, depth), &worth);
                     if depth < explode.cap && explode.when.holds(*value) {
@@ -262,21 +300,25 @@ pub(super) fn of_exploding_dice(
 }
 
 /// Totals of different expressions, of which some are kept.
-pub(super) fn of_items(items: &[&Distribution], keep: Option<Keep>) -> Result<Distribution, OddsRefusal> {
+pub(super) fn of_items(
+    items: &[&Distribution],
+    keep: Option<Keep>,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
     let Some(keep) = keep else {
-        return items.iter().try_fold(Distribution::certain(0), |sum, item| sum.plus(item));
+        return items.iter().try_fold(Distribution::certain(0), |sum, item| sum.plus(item, effort));
     };
     let hold = Hold::of(keep);
     let widest = items.iter().map(|item| item.weights().len()).max().unwrap_or_default() as u64;
     let count = items.len() as u64;
     check_hands(hold, widest.saturating_mul(count), count, widest)?;
     let worth = |value: i64| value;
-    let mut budget = Budget(STEPS_MAX);
+    let words = effort::words(items.iter().map(|item| item.whole().bits()).sum());
     let mut hands = empty_hand();
     for item in items {
         let mut next = Hands::new();
         for (held, ways) in &hands {
-            budget.spend(item.weights().len())?;
+            hold.pay(effort, item.weights().len(), next.len(), words)?;
             for (value, weight) in item.weights() {
                 *next.entry(hold.add(held, *value, &worth)).or_default() += ways * weight;
             }

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use num_traits::Zero;
 
-use super::{Distribution, Exact, OddsRefusal, odds};
+use super::{Distribution, Effort, Exact, OddsRefusal, decimal, odds};
 use crate::dice::notation::{Comparison, Duality, Edge, Expression, Roll};
 use crate::dice::{DUALITY_SIDES, Outcome, RollResult, judge};
 
@@ -12,6 +12,8 @@ use crate::dice::{DUALITY_SIDES, Outcome, RollResult, judge};
 pub struct LineOdds {
     /// Of the total; of the left side where there are two.
     pub distribution: Distribution,
+    /// Of the right side, where there are two.
+    pub against: Option<Distribution>,
     /// The chance that the comparison holds, or that the left side is higher.
     pub success: Option<Exact>,
     /// The chance that both sides are equal.
@@ -21,7 +23,7 @@ pub struct LineOdds {
     /// The chance of each outcome of a Duality roll that can happen.
     pub outcomes: Vec<(Outcome, Exact)>,
     /// Left less right, where there are two sides.
-    margin: Option<(Comparison, Distribution)>,
+    pub(super) margin: Option<(Comparison, Distribution)>,
 }
 
 /// What would give a chance at least as good as the one that was asked for.
@@ -35,23 +37,23 @@ pub struct Need {
     pub chance: Exact,
 }
 
-pub fn line_odds(roll: &Roll) -> Result<LineOdds, OddsRefusal> {
+pub fn line_odds(roll: &Roll, effort: &Effort) -> Result<LineOdds, OddsRefusal> {
     match roll {
         Roll::Total(expression) => {
-            let total = odds(expression)?;
-            let beyond_cap = beyond(&[&total]);
+            let total = odds(expression, effort)?;
             Ok(LineOdds {
                 distribution: total.distribution,
+                against: None,
                 success: None,
                 tie: None,
-                beyond_cap,
+                beyond_cap: total.beyond_cap.chance(),
                 outcomes: Vec::new(),
                 margin: None,
             })
         }
-        Roll::Check { left, comparison, right } => two_sides(left, *comparison, right, false),
-        Roll::Versus { left, right } => two_sides(left, Comparison::Over, right, true),
-        Roll::Repeat { roll, .. } => line_odds(roll),
+        Roll::Check { left, comparison, right } => two_sides(left, *comparison, right, false, effort),
+        Roll::Versus { left, right } => two_sides(left, Comparison::Over, right, true, effort),
+        Roll::Repeat { roll, .. } => line_odds(roll, effort),
         Roll::Duality(duality) => Ok(duality_odds(*duality)),
     }
 }
@@ -61,30 +63,23 @@ fn two_sides(
     comparison: Comparison,
     right: &Expression,
     has_tie: bool,
+    effort: &Effort,
 ) -> Result<LineOdds, OddsRefusal> {
-    let (left, right) = (odds(left)?, odds(right)?);
-    let margin = left.distribution.plus(&right.distribution.map(i64::checked_neg)?)?;
+    let (left, right) = (odds(left, effort)?, odds(right, effort)?);
+    let margin = left.distribution.plus(&right.distribution.map(i64::checked_neg)?, effort)?;
     let chance = |holds: &dyn Fn(i64) -> bool| Exact::new(&margin.weight_where(holds), margin.whole());
     let success = chance(&|margin| comparison.holds(margin, 0));
     let tie = has_tie.then(|| chance(&|margin| margin == 0));
-    let beyond_cap = beyond(&[&left, &right]);
-    let distribution = left.distribution;
+    let beyond_cap = left.beyond_cap.or(&right.beyond_cap).chance();
     Ok(LineOdds {
-        distribution,
+        distribution: left.distribution,
+        against: Some(right.distribution),
         success: Some(success),
         tie,
         beyond_cap,
         outcomes: Vec::new(),
         margin: Some((comparison, margin)),
     })
-}
-
-fn beyond(parts: &[&super::Odds]) -> Option<Exact> {
-    let (within, whole) = parts.iter().fold((BigUint::from(1_u32), BigUint::from(1_u32)), |(within, whole), part| {
-        let (beyond, all) = part.beyond_cap();
-        (within * (&all - beyond), whole * all)
-    });
-    (within != whole).then(|| Exact::new(&(&whole - within), &whole))
 }
 
 fn duality_odds(duality: Duality) -> LineOdds {
@@ -116,10 +111,29 @@ fn duality_odds(duality: Duality) -> LineOdds {
     let possible = counts.into_iter().filter(|(_, count)| !count.is_zero());
     let outcomes = possible.map(|(outcome, count)| (outcome, Exact::new(&count, &whole))).collect();
     let success = duality.difficulty.map(|_| Exact::new(&successes, &whole));
-    LineOdds { distribution, success, tie: None, beyond_cap: None, outcomes, margin: None }
+    LineOdds { distribution, against: None, success, tie: None, beyond_cap: None, outcomes, margin: None }
+}
+
+/// A distribution in four numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    pub lowest: i64,
+    pub highest: i64,
+    pub mean: Exact,
+    pub standard_deviation: f64,
 }
 
 impl LineOdds {
+    pub fn summary(&self) -> Summary {
+        let (numerator, denominator) = self.distribution.mean();
+        Summary {
+            lowest: self.distribution.lowest(),
+            highest: self.distribution.highest(),
+            mean: Exact::signed(&numerator, &denominator),
+            standard_deviation: self.distribution.standard_deviation(),
+        }
+    }
+
     /// The chance of a result as good as this one, or better.
     pub fn chance_of(&self, result: &RollResult) -> Exact {
         self.success.clone().unwrap_or_else(|| self.at_least(result.total))
@@ -157,9 +171,8 @@ fn highest_reached(distribution: &Distribution, target: f64) -> Option<(i64, Exa
     let mut weight = BigUint::zero();
     for (value, own) in distribution.weights().iter().rev() {
         weight += own;
-        let chance = Exact::new(&weight, distribution.whole());
-        if chance.decimal >= target {
-            return Some((*value, chance));
+        if decimal(&weight, distribution.whole()) >= target {
+            return Some((*value, Exact::new(&weight, distribution.whole())));
         }
     }
     None

@@ -2,20 +2,26 @@
 //!
 //! Nothing is sampled. What would cost too much is refused before it is tried.
 
+mod beyond;
 mod distribution;
+mod effort;
 mod exact;
+mod explode;
 mod keep;
 mod line;
 mod pool;
+mod sample;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use num_bigint::BigUint;
-use num_traits::One;
-
+use beyond::Beyond;
 pub use distribution::{Distribution, decimal};
+pub use effort::Effort;
 pub use exact::Exact;
-pub use line::{LineOdds, Need, line_odds};
+pub use line::{LineOdds, Need, Summary, line_odds};
+pub use sample::{SampleRefusal, sample};
+pub use table::{Table, ValueChance};
 
 use super::notation::{Expression, Operator};
 
@@ -28,72 +34,64 @@ pub enum OddsRefusal {
     DivisionByZero,
     #[error("the numbers here grow too large")]
     NumberTooLarge,
+    #[error("nobody waits for these odds any more")]
+    GivenUp,
 }
 
 /// The odds of an expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Odds {
     pub distribution: Distribution,
-    /// The chance that no die reaches its cap of explosions with another one due, as a fraction.
-    within_cap: (BigUint, BigUint),
+    /// The chance that a die would have exploded past its cap.
+    pub beyond_cap: Beyond,
 }
 
 impl Odds {
-    fn certain(value: i64) -> Self {
-        Self::of(Distribution::certain(value))
-    }
-
     fn of(distribution: Distribution) -> Self {
-        Self { distribution, within_cap: (BigUint::one(), BigUint::one()) }
-    }
-
-    /// The exact chance that a die would have exploded past its cap, as a fraction.
-    pub fn beyond_cap(&self) -> (BigUint, BigUint) {
-        (&self.within_cap.1 - &self.within_cap.0, self.within_cap.1.clone())
-    }
-
-    fn combined(distribution: Distribution, left: &Self, right: &Self) -> Self {
-        let within_cap = (&left.within_cap.0 * &right.within_cap.0, &left.within_cap.1 * &right.within_cap.1);
-        Self { distribution, within_cap }
+        Self { distribution, beyond_cap: Beyond::never() }
     }
 }
 
-pub fn odds(expression: &Expression) -> Result<Odds, OddsRefusal> {
+pub fn odds(expression: &Expression, effort: &Effort) -> Result<Odds, OddsRefusal> {
     match expression {
-        Expression::Number(number) => Ok(Odds::certain(*number)),
-        Expression::Pool(pool) => pool::odds(pool),
-        Expression::Labelled { inner, .. } => odds(inner),
+        Expression::Number(number) => Ok(Odds::of(Distribution::certain(*number))),
+        Expression::Pool(pool) => pool::odds(pool, effort),
+        Expression::Labelled { inner, .. } => odds(inner, effort),
         Expression::Negative(inner) => {
-            let inner = odds(inner)?;
+            let inner = odds(inner, effort)?;
             let distribution = inner.distribution.map(i64::checked_neg)?;
             Ok(Odds { distribution, ..inner })
         }
         Expression::Set(set) => {
-            let items = set.items.iter().map(odds).collect::<Result<Vec<_>, _>>()?;
+            let items = set.items.iter().map(|item| odds(item, effort)).collect::<Result<Vec<_>, _>>()?;
             let distributions: Vec<&Distribution> = items.iter().map(|item| &item.distribution).collect();
-            let distribution = keep::of_items(&distributions, set.keep)?;
-            let start = Odds::certain(0);
-            let within = items.iter().fold(start, |sum, item| Odds::combined(sum.distribution.clone(), &sum, item));
-            Ok(Odds { distribution, ..within })
+            let distribution = keep::of_items(&distributions, set.keep, effort)?;
+            let beyond_cap = items.iter().fold(Beyond::never(), |any, item| any.or(&item.beyond_cap));
+            Ok(Odds { distribution, beyond_cap })
         }
         Expression::Binary { operator, left, right } => {
-            let (left, right) = (odds(left)?, odds(right)?);
-            let distribution = binary(*operator, &left.distribution, &right.distribution)?;
-            Ok(Odds::combined(distribution, &left, &right))
+            let (left, right) = (odds(left, effort)?, odds(right, effort)?);
+            let distribution = binary(*operator, &left.distribution, &right.distribution, effort)?;
+            Ok(Odds { distribution, beyond_cap: left.beyond_cap.or(&right.beyond_cap) })
         }
     }
 }
 
-fn binary(operator: Operator, left: &Distribution, right: &Distribution) -> Result<Distribution, OddsRefusal> {
+fn binary(
+    operator: Operator,
+    left: &Distribution,
+    right: &Distribution,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
     match operator {
-        Operator::Add => left.plus(right),
-        Operator::Subtract => left.plus(&right.map(i64::checked_neg)?),
-        Operator::Multiply => left.combine(right, i64::checked_mul),
+        Operator::Add => left.plus(right, effort),
+        Operator::Subtract => left.plus(&right.map(i64::checked_neg)?, effort),
+        Operator::Multiply => left.combine(right, i64::checked_mul, effort),
         Operator::Divide => {
             if right.weights().iter().any(|(value, _)| *value == 0) {
                 return Err(OddsRefusal::DivisionByZero);
             }
-            left.combine(right, checked_floor_division)
+            left.combine(right, checked_floor_division, effort)
         }
     }
 }

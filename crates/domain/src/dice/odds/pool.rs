@@ -1,41 +1,35 @@
 //! Odds of a pool: one die with all its rerolls and explosions, and then as many of them as there are.
 
 use num_bigint::BigUint;
-use num_traits::{One, Zero};
 
-use super::{Distribution, Odds, OddsRefusal, keep};
-use crate::dice::notation::{Explode, ExplodeKind, Pool};
+use super::{Beyond, Distribution, Effort, Odds, OddsRefusal, explode, keep};
+use crate::dice::notation::{ExplodeKind, Pool};
 
 /// Faces of a die past which its odds are not worked out one by one.
 const FACES_MAX: u32 = 100_000;
 
-pub(super) fn odds(pool: &Pool) -> Result<Odds, OddsRefusal> {
+pub(super) fn odds(pool: &Pool, effort: &Effort) -> Result<Odds, OddsRefusal> {
     if pool.die.sides() > FACES_MAX {
         return Err(OddsRefusal::TooCostly);
     }
+    effort.keep(u64::from(pool.die.sides()), 1)?;
     let die = Distribution::new(faces(pool));
     let worth = |value: i64| pool.count_successes.map_or(value, |count| count.worth(value));
     let distribution = match (pool.explode, pool.keep) {
-        (None, None) => die.map(|value| Some(worth(value)))?.times(pool.count)?,
-        (None, Some(kept)) => keep::of_equal_dice(&die, pool.count, kept, worth)?,
+        (None, None) => die.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
+        (None, Some(kept)) => keep::of_equal_dice(&die, pool.count, kept, worth, effort)?,
         (Some(explode), kept) if explode.kind == ExplodeKind::Compound => {
-            let chain = chain(&die, explode, &|value| value);
+            let chain = explode::chain(&die, explode, &|value| value, effort)?;
             match kept {
-                None => chain.map(|value| Some(worth(value)))?.times(pool.count)?,
-                Some(kept) => keep::of_equal_dice(&chain, pool.count, kept, worth)?,
+                None => chain.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
+                Some(kept) => keep::of_equal_dice(&chain, pool.count, kept, worth, effort)?,
             }
         }
-        (Some(explode), None) => chain(&die, explode, &worth).times(pool.count)?,
-        (Some(explode), Some(kept)) => keep::of_exploding_dice(&die, explode, pool.count, kept, worth)?,
+        (Some(explode), None) => explode::sum(&die, explode, pool.count, &worth, effort)?,
+        (Some(explode), Some(kept)) => keep::of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?,
     };
-    Ok(Odds {
-        distribution,
-        within_cap: pool.explode.map_or_else(one, |explode| within_cap(&die, explode, pool.count)),
-    })
-}
-
-fn one() -> (BigUint, BigUint) {
-    (BigUint::one(), BigUint::one())
+    let beyond_cap = pool.explode.map_or_else(Beyond::never, |explode| Beyond::of(&die, explode, pool.count));
+    Ok(Odds { distribution, beyond_cap })
 }
 
 /// The values of one die, rerolled and bounded, with their weights.
@@ -56,38 +50,4 @@ fn faces(pool: &Pool) -> Vec<(i64, BigUint)> {
         pool.maximum.map_or(face, |maximum| face.min(maximum))
     };
     all.map(|face| (bounded(face), BigUint::from(weight(face)))).collect()
-}
-
-/// What dice of a chain count for: the first one as it is, the others less one if they penetrate.
-pub(super) fn shown(explode: Explode, value: i64, depth: u32) -> i64 {
-    if explode.kind == ExplodeKind::Penetrate && depth > 0 { value - 1 } else { value }
-}
-
-/// The worth of a die and all that it brings, where each counts by itself.
-fn chain(die: &Distribution, explode: Explode, worth: &impl Fn(i64) -> i64) -> Distribution {
-    let mut rest = Distribution::certain(0);
-    // From the last die that may come to the first.
-    for depth in (0..=explode.cap).rev() {
-        let mut weights = Vec::new();
-        for (value, weight) in die.weights() {
-            let own = worth(shown(explode, *value, depth));
-            if depth < explode.cap && explode.when.holds(*value) {
-                weights.extend(rest.weights().iter().map(|(more, times)| (own + more, weight * times)));
-            } else {
-                weights.push((own, weight * rest.whole()));
-            }
-        }
-        rest = Distribution::new(weights);
-    }
-    rest
-}
-
-fn within_cap(die: &Distribution, explode: Explode, count: u32) -> (BigUint, BigUint) {
-    let exploding = die.weight_where(|value| explode.when.holds(value));
-    if exploding.is_zero() {
-        return one();
-    }
-    let whole = die.whole().pow(explode.cap + 1);
-    let within = &whole - exploding.pow(explode.cap + 1);
-    (within.pow(count), whole.pow(count))
 }

@@ -17,8 +17,12 @@ fn expression(text: &str) -> Expression {
     }
 }
 
+fn weigh(expression: &Expression) -> Result<Odds, OddsRefusal> {
+    odds(expression, &Effort::default())
+}
+
 fn distribution(text: &str) -> Distribution {
-    odds(&expression(text)).unwrap().distribution
+    weigh(&expression(text)).unwrap().distribution
 }
 
 fn fraction(weight: &BigUint, whole: &BigUint) -> String {
@@ -81,7 +85,7 @@ proptest! {
     #[test]
     fn odds_are_what_enumeration_counts(expression in any_expression()) {
         let Some(counted) = enumerate(&expression) else { return Err(TestCaseError::reject("too many to enumerate")) };
-        match (counted, odds(&expression)) {
+        match (counted, weigh(&expression)) {
             (Ok(counted), Ok(odds)) => {
                 let sum: BigUint = odds.distribution.weights().iter().map(|(_, weight)| weight).sum();
                 prop_assert_eq!(&sum, odds.distribution.whole());
@@ -123,20 +127,62 @@ fn a_hundred_dice_sum_to_one() {
 
 #[test]
 fn mass_beyond_the_cap_is_exact() {
-    let odds = odds(&expression("1d6x2=6")).unwrap();
-    let (beyond, whole) = odds.beyond_cap();
-    assert_eq!(fraction(&beyond, &whole), "1/216");
-    let none = super::odds(&expression("3d6")).unwrap().beyond_cap();
-    assert_eq!(fraction(&none.0, &none.1), "0/1");
-    let two = super::odds(&expression("2d6x1=6")).unwrap().beyond_cap();
-    assert_eq!(fraction(&two.0, &two.1), "71/1296");
+    let beyond = |text: &str| weigh(&expression(text)).unwrap().beyond_cap.chance();
+    let fraction = |text: &str| beyond(text).and_then(|chance| chance.fraction);
+    assert_eq!(fraction("1d6x2=6").as_deref(), Some("1/216"));
+    assert_eq!(fraction("2d6x1=6").as_deref(), Some("71/1296"));
+    assert_eq!(beyond("3d6"), None);
+    // Too long to be written down, and still right to the last digit of a decimal.
+    let Expression::Pool(pool) = expression("1000d6x") else { panic!("a pool") };
+    let many = Beyond::of(&distribution("1d6"), pool.explode.unwrap(), pool.count).chance().unwrap();
+    assert_eq!(many.fraction, None);
+    assert!((many.decimal / (1_000.0 / 6_f64.powi(21)) - 1.0).abs() < 1e-9, "{}", many.decimal);
 }
 
 #[test]
 fn what_costs_too_much_is_refused() {
     for text in ["1000d1000kh500", "1000d1000000", "{100d100,100d100,100d100}kh2", "20d20xkh10", "500d500*500d500"] {
-        assert_eq!(odds(&expression(text)), Err(OddsRefusal::TooCostly), "{text}");
+        assert_eq!(weigh(&expression(text)), Err(OddsRefusal::TooCostly), "{text}");
     }
+}
+
+#[test]
+fn work_ends_when_it_is_given_up() {
+    let asked = std::cell::Cell::new(0_u32);
+    let is_given_up = || {
+        asked.set(asked.get() + 1);
+        asked.get() > 10
+    };
+    assert_eq!(odds(&expression("500d20"), &Effort::until(&is_given_up)), Err(OddsRefusal::GivenUp));
+    assert_eq!(asked.get(), 11);
+}
+
+/// All that an answer does together is paid from one effort, however many parts it has.
+#[test]
+fn many_parts_are_not_many_efforts() {
+    let part = "500d20";
+    let sum = vec![part; 60].join("+");
+    assert!(weigh(&expression(part)).is_ok());
+    assert_eq!(weigh(&expression(&sum)), Err(OddsRefusal::TooCostly));
+}
+
+#[test]
+fn a_sample_has_all_that_odds_have() {
+    let mut faces = 0_u32;
+    let mut draw = |sides: u32| {
+        faces += 1;
+        faces % sides + 1
+    };
+    let sampled = |text: &str, draw: &mut dyn FnMut(u32) -> u32| {
+        sample(&parse(text, Dialect::Auto).unwrap(), 144, draw, &Effort::default()).unwrap()
+    };
+    let check = sampled("1d6 >= 4", &mut draw);
+    assert_eq!(check.success.unwrap().fraction.as_deref(), Some("1/2"));
+    let duality = sampled("duality(+2, dc 15)", &mut draw);
+    assert!(duality.success.is_some() && !duality.outcomes.is_empty());
+    let versus = sampled("1d6 vs 1d6", &mut draw);
+    assert!(versus.tie.is_some() && versus.against.is_some());
+    assert_eq!(sampled("3x(1d4)", &mut draw).distribution.whole(), &BigUint::from(144_u32));
 }
 
 /// Expressions that between them have every modifier.

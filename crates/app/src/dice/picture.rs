@@ -1,0 +1,161 @@
+//! Odds as a picture: a chart of totals, or the grid of a Duality roll.
+
+use domain::dice::judge;
+use domain::dice::notation::{self, Comparison, Dialect, Duality, Edge, Expression, Notation, Roll};
+use domain::dice::odds::{Distribution, Effort, LineOdds, decimal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::weigh::{read, weigh};
+use crate::picture::{Cell, Chart, Grid, Mark, Mode, Series, Theme};
+use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
+
+pub(super) struct OddsPicture;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OddsPictureInput {
+    /// Dice notation.
+    #[schemars(extend("examples" = ["4d6kh3", "2d20kh1+5 >= 15", "2d6+3 vs 1d20", "duality(+2, dc 15)"]))]
+    expression: String,
+    /// A second expression, drawn over the first.
+    #[schemars(extend("examples" = ["1d20"]))]
+    against: Option<String>,
+    /// Whose habits they are written in; found out by itself if left out.
+    #[serde(default)]
+    dialect: Dialect,
+    /// What the bars stand for; exactly if left out. A Duality roll is drawn as a grid unless this is given.
+    mode: Option<Mode>,
+    /// The colours; those that the reader prefers if left out.
+    #[serde(default)]
+    theme: Theme,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct OddsPictureOutput {
+    /// The picture, as SVG.
+    text: String,
+}
+
+impl Operation for OddsPicture {
+    const NAME: &'static str = "odds_picture";
+    const TITLE: &'static str = "Odds as a picture";
+    const SUMMARY: &'static str =
+        "A chart of exact odds as SVG, of one expression or of two laid over each other; a grid for a Duality roll.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::document("/odds.svg", "image/svg+xml")];
+    type Input = OddsPictureInput;
+    type Output = OddsPictureOutput;
+
+    async fn run(app: &App, _: &Caller, input: OddsPictureInput) -> Result<OddsPictureOutput, Fault> {
+        app.compute(move |effort| draw(&input, effort).map(|text| OddsPictureOutput { text })).await
+    }
+
+    async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        ["expression", "against"].contains(&field).then(|| notation::completions(typed))
+    }
+}
+
+fn draw(input: &OddsPictureInput, effort: &Effort) -> Result<String, Fault> {
+    let notation = read(&input.expression, input.dialect, "expression")?;
+    let odds = weigh(&notation, "expression", effort)?;
+    let against = match &input.against {
+        None => None,
+        Some(against) => {
+            let against = read(against, input.dialect, "against")?;
+            let odds = weigh(&against, "against", effort)?;
+            Some((against, odds))
+        }
+    };
+    let against = against.as_ref().map(|(notation, odds)| (notation.roll.to_string(), &odds.distribution));
+    Ok(Sight { notation: &notation, odds: &odds, against }.svg(input.mode, input.theme))
+}
+
+/// What is to be seen.
+pub(super) struct Sight<'a> {
+    pub notation: &'a Notation,
+    pub odds: &'a LineOdds,
+    /// The name and the odds of what is laid over it.
+    pub against: Option<(String, &'a Distribution)>,
+}
+
+impl Sight<'_> {
+    pub(super) fn svg(&self, mode: Option<Mode>, theme: Theme) -> String {
+        let title = self.notation.roll.to_string();
+        match (&self.notation.roll, mode, &self.against) {
+            (Roll::Duality(duality), None, None) if duality.edge == Edge::None => {
+                let subtitle = self.subtitle();
+                grid(*duality, &Grid { title: &title, subtitle: &subtitle, theme })
+            }
+            _ => self.chart(&title, mode.unwrap_or(Mode::Exactly), theme),
+        }
+    }
+
+    fn chart(&self, title: &str, mode: Mode, theme: Theme) -> String {
+        let sides = sides(&self.notation.roll);
+        let name = sides.as_ref().map_or_else(|| title.to_owned(), |(left, _)| left.clone());
+        let of_line = sides.and_then(|(_, right)| Some((right, self.odds.against.as_ref()?)));
+        let against = self.against.as_ref().map(|(name, odds)| (name.clone(), *odds)).or(of_line);
+        let title = match &self.against {
+            Some((other, _)) => format!("{title} and {other}"),
+            None => title.to_owned(),
+        };
+        let (bars, other_bars) = (bars(&self.odds.distribution), against.as_ref().map(|(_, odds)| bars(odds)));
+        let against = against.as_ref().zip(other_bars.as_deref()).map(|((name, _), bars)| Series { name, bars });
+        let subtitle = self.subtitle();
+        let series = Series { name: &name, bars: &bars };
+        let chart = Chart { title: &title, subtitle: &subtitle, series, against, mode, mark: self.mark(), theme };
+        chart.svg()
+    }
+
+    /// The chances that no bar shows.
+    fn subtitle(&self) -> String {
+        let percent = |chance: f64| format!("{:.2}%", chance * 100.0);
+        // A mark and a grid say it themselves.
+        let success = self.odds.success.as_ref().filter(|_| sides(&self.notation.roll).is_some());
+        let success = success.map(|chance| format!("success {}", percent(chance.decimal)));
+        let tie = self.odds.tie.as_ref().map(|chance| format!("tie {}", percent(chance.decimal)));
+        let beyond = self.odds.beyond_cap.as_ref().map(|chance| format!("beyond the cap {:.2e}", chance.decimal));
+        [success, tie, beyond].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Which totals succeed, where that is the same for all rolls.
+    fn mark(&self) -> Option<Mark> {
+        match &self.notation.roll {
+            Roll::Check { comparison, right: Expression::Number(number), .. } => Some(match comparison {
+                Comparison::Equal => Mark { mode: Mode::Exactly, value: *number },
+                Comparison::AtLeast => Mark { mode: Mode::AtLeast, value: *number },
+                Comparison::Over => Mark { mode: Mode::AtLeast, value: number.checked_add(1)? },
+                Comparison::AtMost => Mark { mode: Mode::AtMost, value: *number },
+                Comparison::Under => Mark { mode: Mode::AtMost, value: number.checked_sub(1)? },
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Both sides of an opposed roll, as they are written.
+fn sides(roll: &Roll) -> Option<(String, String)> {
+    match roll {
+        Roll::Versus { left, right } => Some((left.to_string(), right.to_string())),
+        Roll::Check { left, right, .. } if !matches!(right, Expression::Number(_)) => {
+            Some((left.to_string(), right.to_string()))
+        }
+        _ => None,
+    }
+}
+
+fn bars(distribution: &Distribution) -> Vec<(i64, f64)> {
+    distribution.weights().iter().map(|(value, weight)| (*value, decimal(weight, distribution.whole()))).collect()
+}
+
+fn grid(duality: Duality, grid: &Grid) -> String {
+    grid.svg(|hope, fear| {
+        let judgement = judge(hope, fear, duality.modifier, duality.difficulty);
+        let judgement = judgement.expect("a grid has faces of dice, and a difficulty that was read");
+        Cell { total: judgement.total, outcome: judgement.outcome }
+    })
+}

@@ -1,0 +1,102 @@
+//! What the dashed lines of a chart mean: its means, and the mark.
+
+use super::chart::{Mark, Mode};
+use super::ink::Ink;
+use super::label::{BOLD, decimal, percent, width};
+use super::roll::Roll;
+use super::scale::{Area, Totals};
+use super::svg::Svg;
+
+const SIZE: f64 = 11.0;
+const ROW_HEIGHT: f64 = 17.0;
+
+/// A dashed line with its label. Labels stand in rows above the bars, so that none covers another.
+struct Callout {
+    x: f64,
+    middle: f64,
+    row: u8,
+    text: String,
+    ink: Ink,
+    text_ink: Ink,
+    dashes: &'static str,
+    has_line: bool,
+}
+
+/// All of a chart's callouts.
+pub(super) struct Callouts {
+    all: Vec<Callout>,
+    rows: u8,
+    /// The baseline of the highest row.
+    first_baseline: f64,
+}
+
+impl Callouts {
+    pub(super) fn new(rolls: &[Roll], mark: Option<Mark>, totals: Totals, area: Area) -> Self {
+        let mut callouts: Vec<Callout> = Vec::new();
+        for (roll, ink) in rolls.iter().zip([Ink::First, Ink::Second]) {
+            let Some(mean) = roll.mean().filter(|_| roll.bars.len() > 1) else { continue };
+            let (ink, text_ink) = if rolls.len() > 1 { (ink, ink) } else { (Ink::Text, Ink::Muted) };
+            let x = totals.between(mean).clamp(area.left, area.right);
+            let text = format!("mean {}", decimal(mean));
+            callouts.push(Callout { x, middle: x, row: 0, text, ink, text_ink, dashes: "2 3", has_line: true });
+        }
+        callouts.extend(mark.map(|mark| Callout::of_mark(mark, rolls, totals, area)));
+        for index in 0..callouts.len() {
+            let (placed, rest) = callouts.split_at_mut(index);
+            rest[0].place(placed, area);
+        }
+        let rows = callouts.iter().map(|callout| callout.row + 1).max().unwrap_or(0);
+        Self { all: callouts, rows, first_baseline: area.top + SIZE + 2.0 }
+    }
+
+    pub(super) fn height(&self) -> f64 {
+        ROW_HEIGHT * f64::from(self.rows)
+    }
+
+    fn baseline(&self, callout: &Callout) -> f64 {
+        self.first_baseline + ROW_HEIGHT * f64::from(self.rows - 1 - callout.row)
+    }
+
+    pub(super) fn draw_lines(&self, svg: &mut Svg, bottom: f64) {
+        for callout in self.all.iter().filter(|callout| callout.has_line) {
+            let line = svg.line((callout.x, self.baseline(callout) + 4.0), (callout.x, bottom));
+            line.stroke(callout.ink, 1.5).attribute("stroke-dasharray", callout.dashes).end();
+        }
+    }
+
+    pub(super) fn draw_labels(&self, svg: &mut Svg) {
+        for callout in &self.all {
+            let text = svg.label(callout.middle, self.baseline(callout), SIZE).attribute("text-anchor", "middle");
+            text.attribute("font-weight", "bold").fill(callout.text_ink).halo().text(&callout.text);
+        }
+    }
+}
+
+impl Callout {
+    fn of_mark(mark: Mark, rolls: &[Roll], totals: Totals, area: Area) -> Self {
+        let chances: Vec<String> = rolls.iter().map(|roll| percent(roll.chance(mark), 2)).collect();
+        let x = match mark.mode {
+            Mode::Exactly => totals.middle(mark.value),
+            Mode::AtLeast => totals.edge(mark.value),
+            Mode::AtMost => totals.end(mark.value),
+        };
+        let x = x.clamp(area.left, area.right);
+        let text = format!("{}: {}", mark.label(), chances.join(" against "));
+        let ink = if rolls.len() > 1 { Ink::Text } else { Ink::Success };
+        // A bar says by itself that it is the one.
+        let has_line = mark.mode != Mode::Exactly && totals.contains(mark.value);
+        Self { x, middle: x, row: 0, text, ink, text_ink: ink, dashes: "6 3", has_line }
+    }
+
+    fn half(&self) -> f64 {
+        width(&self.text, SIZE * BOLD) / 2.0
+    }
+
+    /// Moves inside the area, and into the first row in which there is room.
+    fn place(&mut self, placed: &[Self], area: Area) {
+        let half = self.half();
+        self.middle = self.x.clamp(area.left + half, (area.right - half).max(area.left + half));
+        let meets = |other: &&Self| (other.middle - self.middle).abs() < half + other.half() + 8.0;
+        self.row = placed.iter().filter(meets).map(|other| other.row + 1).max().unwrap_or(0);
+    }
+}

@@ -1,0 +1,73 @@
+//! Pictures of odds, as SVG text: a chart of totals, and the grid of a Duality roll.
+//!
+//! Plain numbers come in and the same text comes out every time. Nothing here knows an operation or a rule of the game.
+//! Each element carries its light colours as attributes, and a style sheet turns them dark where the reader prefers that;
+//! a renderer without media queries shows the light card.
+
+mod callout;
+mod chart;
+mod grid;
+mod ink;
+mod label;
+mod plot;
+mod roll;
+mod scale;
+mod svg;
+#[cfg(test)]
+mod tests;
+
+pub use chart::{Chart, Mark, Mode, Series};
+pub use grid::{Cell, Grid};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use ink::Ink;
+use label::shorten;
+use svg::Svg;
+
+/// Units across, of every picture.
+const WIDTH: f64 = 720.0;
+/// Between the card's edge and what is on it.
+const MARGIN: f64 = 24.0;
+/// Where the rest begins if there is no subtitle.
+const HEADING_BOTTOM: f64 = 48.0;
+/// What a subtitle adds to that.
+const SUBTITLE_HEIGHT: f64 = 20.0;
+
+/// Which colours a picture has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    /// Light, or dark where the reader prefers that.
+    #[default]
+    Auto,
+    Light,
+    Dark,
+}
+
+/// What stands at the top of a picture.
+struct Heading<'a> {
+    title: &'a str,
+    subtitle: &'a str,
+    /// The picture in words, for who cannot see it.
+    description: &'a str,
+}
+
+/// A card with its heading, and where the rest begins.
+fn card(heading: &Heading, height: f64, theme: Theme) -> (Svg, f64) {
+    let mut svg = Svg::new(WIDTH, height, theme);
+    svg.element("title").text(heading.title);
+    svg.element("desc").text(heading.description);
+    let card = svg.element("rect").number("x", 0.5).number("y", 0.5);
+    let card = card.number("width", WIDTH - 1.0).number("height", height - 1.0).number("rx", 12.0);
+    card.fill(Ink::Card).stroke(Ink::Border, 1.0).end();
+    let room = WIDTH - 2.0 * MARGIN;
+    let title = svg.label(MARGIN, 38.0, 17.0).attribute("font-weight", "bold").fill(Ink::Text);
+    title.text(&shorten(heading.title, 17.0 * label::BOLD, room));
+    if heading.subtitle.is_empty() {
+        return (svg, HEADING_BOTTOM);
+    }
+    svg.label(MARGIN, 59.0, 12.5).fill(Ink::Muted).text(&shorten(heading.subtitle, 12.5, room));
+    (svg, HEADING_BOTTOM + SUBTITLE_HEIGHT)
+}

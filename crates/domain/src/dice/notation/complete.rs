@@ -1,0 +1,102 @@
+//! What may be typed next. Nothing is offered that could not be rolled.
+
+use super::{Dialect, parse};
+
+/// What people begin with.
+const BEGINNINGS: [&str; 8] =
+    ["1d20", "2d20kh1", "4d6kh3", "2d6", "1d100", "duality(+2, dc 15)", "{2d6,1d12}kh1", "6x(4d6kh3)"];
+
+/// What may follow, roughly in the order in which it is wanted. A few letters of one may have been typed already.
+const CONTINUATIONS: [&str; 40] = [
+    "d20",
+    "d6",
+    "d8",
+    "d10",
+    "d12",
+    "d4",
+    "d100",
+    "d%",
+    "dF",
+    "kh1",
+    "kh3",
+    "kl1",
+    "dl1",
+    "dh1",
+    "!",
+    "!!",
+    "!p",
+    "r1",
+    "ro1",
+    "rr1",
+    "min2",
+    "max5",
+    "cs>=5",
+    "cs>=8df=1",
+    "+1",
+    "+5",
+    "-1",
+    "+1d4",
+    "+1d6",
+    "*2",
+    "/2",
+    " >= 15",
+    " >= 10",
+    " <= 10",
+    " vs 1d20",
+    "[fire]",
+    ")",
+    "}kh1",
+    ", dc 15)",
+    ", adv)",
+];
+
+/// Whole expressions that begin with what was typed.
+pub fn completions(typed: &str) -> Vec<String> {
+    let beginnings = BEGINNINGS.into_iter().filter(|text| text.starts_with(typed)).map(str::to_owned);
+    let mut found: Vec<String> = beginnings.collect();
+    if !typed.trim().is_empty() {
+        let more: Vec<(usize, String)> = CONTINUATIONS.into_iter().filter_map(|more| continued(typed, more)).collect();
+        // Who has begun to type one of them wants no other.
+        let has_begun = more.iter().any(|(begun, _)| *begun > 0);
+        found.extend(more.into_iter().filter(|(begun, _)| !has_begun || *begun > 0).map(|(_, text)| text));
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    found.retain(|text| seen.insert(text.clone()));
+    found
+}
+
+/// The typed text with the rest of a continuation, if that makes an expression; and how much of it was there already.
+fn continued(typed: &str, more: &str) -> Option<(usize, String)> {
+    let begun = (0..more.len()).rev().find(|length| typed.ends_with(more.get(..*length).unwrap_or("\0")))?;
+    let texts = [begun, 0].into_iter().map(|begun| (begun, format!("{typed}{}", &more[begun..])));
+    texts.into_iter().find(|(_, text)| parse(text, Dialect::Auto).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_go_on_from_what_was_typed() {
+        assert!(completions("").contains(&"4d6kh3".to_owned()));
+        assert!(completions("4d").contains(&"4d6".to_owned()));
+        assert_eq!(completions("2d20k"), ["2d20kh1", "2d20kh3", "2d20kl1"]);
+        assert!(completions("4d6kh3").contains(&"4d6kh3 >= 15".to_owned()));
+        assert_eq!(completions("du"), ["duality(+2, dc 15)"]);
+        assert!(completions("duality(+3").contains(&"duality(+3, dc 15)".to_owned()));
+        assert!(completions("duality(+3, d").contains(&"duality(+3, dc 15)".to_owned()));
+        assert!(completions("{1d8,1d6").contains(&"{1d8,1d6}kh1".to_owned()));
+        assert_eq!(completions("no dice"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_completion_can_be_rolled() {
+        for typed in ["", "1", "4d6", "4d6kh3", "(2d6", "{1d6,1d8", "6x(4d6", "duality(", "2d20kh1+5 ", "é", "2d6[fi"]
+        {
+            for text in completions(typed) {
+                assert!(text.starts_with(typed), "{text:?} does not go on from {typed:?}");
+                assert!(parse(&text, Dialect::Auto).is_ok(), "{text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What one answer may cost. Work is estimated and paid for before it is done; whoever asked may give up at any payment.
+
+use std::cell::Cell;
+
+use super::OddsRefusal;
+
+/// Each takes one to two nanoseconds of one core of a small machine.
+const STEPS_MAX: u64 = 500_000_000;
+/// Bytes that all distributions of one answer may have together, and any single piece of work on the way to them.
+const BYTES_MAX: u64 = 24_000_000;
+/// Bytes of a value with its weight, beside the words of the weight.
+const ROW_BYTES: u64 = 64;
+/// Steps of what is done with every pair of weights, beside the product of their words.
+const PAIR_STEPS: u64 = 80;
+/// Words from which a product is formed by halves.
+const HALVED_WORDS: u64 = 64;
+
+/// The effort that is left for an answer.
+pub struct Effort<'a> {
+    steps: Cell<u64>,
+    bytes: Cell<u64>,
+    is_given_up: &'a dyn Fn() -> bool,
+}
+
+impl Default for Effort<'_> {
+    fn default() -> Self {
+        Self::until(&|| false)
+    }
+}
+
+impl<'a> Effort<'a> {
+    /// An effort that ends when nobody waits for it any more.
+    pub fn until(is_given_up: &'a dyn Fn() -> bool) -> Self {
+        Self { steps: Cell::new(STEPS_MAX), bytes: Cell::new(BYTES_MAX), is_given_up }
+    }
+
+    /// Whether so many steps could still be made.
+    pub(super) fn affords(&self, steps: u64) -> bool {
+        steps <= self.steps.get()
+    }
+
+    /// Pays for steps that are about to be made.
+    pub(super) fn spend(&self, steps: u64) -> Result<(), OddsRefusal> {
+        if (self.is_given_up)() {
+            return Err(OddsRefusal::GivenUp);
+        }
+        self.steps.set(self.steps.get().checked_sub(steps).ok_or(OddsRefusal::TooCostly)?);
+        Ok(())
+    }
+
+    /// Pays for a distribution that is about to be made.
+    pub(super) fn keep(&self, rows: u64, words: u64) -> Result<(), OddsRefusal> {
+        let left = self.bytes.get().checked_sub(row_bytes(rows, words));
+        self.bytes.set(left.ok_or(OddsRefusal::TooCostly)?);
+        Ok(())
+    }
+
+    /// Whether something that is let go again at once is small enough.
+    pub(super) fn fits(rows: u64, words: u64) -> Result<(), OddsRefusal> {
+        if row_bytes(rows, words) > BYTES_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
+    }
+}
+
+fn row_bytes(rows: u64, words: u64) -> u64 {
+    rows.saturating_mul(words.saturating_mul(8).saturating_add(ROW_BYTES))
+}
+
+/// The words of a number of so many bits.
+pub(super) fn words(bits: u64) -> u64 {
+    bits / 64 + 1
+}
+
+/// Steps of multiplying weight by weight.
+pub(super) fn pairs(pairs: u64, left_words: u64, right_words: u64) -> u64 {
+    pairs.saturating_mul(left_words.saturating_mul(right_words).saturating_add(left_words + right_words + PAIR_STEPS))
+}
+
+/// Steps of one product of large numbers.
+pub(super) fn product(left_words: u64, right_words: u64) -> u64 {
+    let (less, more) = (left_words.min(right_words), left_words.max(right_words));
+    if less < HALVED_WORDS { less.saturating_mul(more) } else { more.saturating_mul(less.isqrt()).saturating_mul(4) }
+}

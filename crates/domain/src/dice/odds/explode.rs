@@ -1,0 +1,128 @@
+//! Odds of dice that bring others.
+
+use num_bigint::BigUint;
+use num_traits::One;
+
+use super::effort::{self, Effort};
+use super::{Distribution, OddsRefusal};
+use crate::dice::notation::{Explode, ExplodeKind};
+
+/// What dice of a chain count for: the first one as it is, the others less one if they penetrate.
+pub(super) fn shown(explode: Explode, value: i64, depth: u32) -> i64 {
+    if explode.kind == ExplodeKind::Penetrate && depth > 0 { value - 1 } else { value }
+}
+
+/// The faces of one die of a chain, by what they are worth.
+struct Link {
+    exploding: Distribution,
+    ending: Distribution,
+}
+
+impl Link {
+    fn new(die: &Distribution, explode: Explode, depth: u32, worth: &impl Fn(i64) -> i64) -> Self {
+        let worths = |explodes: bool| {
+            let faces = die.weights().iter().filter(move |(face, _)| explode.when.holds(*face) == explodes);
+            Distribution::new(faces.map(|(face, weight)| (worth(shown(explode, *face, depth)), weight.clone())))
+        };
+        Self { exploding: worths(true), ending: worths(false) }
+    }
+}
+
+/// The worth of a die and all that it brings, where each counts by itself.
+pub(super) fn chain(
+    die: &Distribution,
+    explode: Explode,
+    worth: &impl Fn(i64) -> i64,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
+    // From the last die that may come, which brings none, to the first.
+    let mut rest = die.map(|face| Some(worth(shown(explode, face, explode.cap))))?;
+    for depth in (0..explode.cap).rev() {
+        effort.spend(effort::pairs(die.weights().len() as u64, 1, 1))?;
+        let link = Link::new(die, explode, depth, worth);
+        let ending = link.ending.weights().iter().map(|(value, weight)| (*value, weight * rest.whole()));
+        let ending: Vec<(i64, BigUint)> = ending.collect();
+        rest = if link.exploding.weights().is_empty() {
+            link.ending
+        } else {
+            let going_on = link.exploding.plus(&rest, effort)?;
+            Distribution::new(going_on.into_weights().into_iter().chain(ending))
+        };
+        effort.spend(effort::pairs(rest.weights().len() as u64, effort::words(rest.whole().bits()), 1))?;
+    }
+    Ok(rest)
+}
+
+/// The worth of so many dice and all that they bring.
+pub(super) fn sum(
+    die: &Distribution,
+    explode: Explode,
+    count: u32,
+    worth: &impl Fn(i64) -> i64,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
+    let link = Link::new(die, explode, 0, worth);
+    match link.exploding.weights() {
+        [(value, weight)] if explode.kind == ExplodeKind::Separate && !link.ending.weights().is_empty() => {
+            let face = OneFace { value: *value, weight, whole: die.whole(), cap: explode.cap };
+            if effort.affords(face.steps(&link.ending, count)) {
+                return face.sum(&link.ending, count, effort);
+            }
+        }
+        _ => {}
+    }
+    chain(die, explode, worth, effort)?.times(count, effort)
+}
+
+/// One worth that brings another die: the usual case, and one with a shorter way.
+struct OneFace<'a> {
+    value: i64,
+    weight: &'a BigUint,
+    whole: &'a BigUint,
+    cap: u32,
+}
+
+impl OneFace<'_> {
+    /// About what [`Self::sum`] takes.
+    fn steps(&self, ending: &Distribution, count: u32) -> u64 {
+        let (endings, depths) = (ending.highest().abs_diff(ending.lowest()), u64::from(self.cap));
+        let words = |dice: u64| effort::words(self.whole.bits() * dice);
+        let steps = (0..=u64::from(count)).map(|ended| {
+            let pairs = endings.saturating_mul(ended).saturating_add(1).saturating_mul(depths * ended + 1);
+            effort::pairs(pairs, words(ended), words(ended * depths))
+        });
+        steps.fold(0, u64::saturating_add)
+    }
+
+    /// A die either ends on another face after `d` explosions, or explodes to its cap and once more without effect.
+    /// Of `count` dice, `k` end and the others do not: a sum over `k`, in which all endings share one distribution and
+    /// all numbers of explosions another. Both are far smaller than that of the whole chain.
+    fn sum(&self, ending: &Distribution, count: u32, effort: &Effort) -> Result<Distribution, OddsRefusal> {
+        let draws = u64::from(self.cap + 1) * u64::from(count);
+        let widest = self.value.unsigned_abs().max(ending.highest().abs_diff(ending.lowest())) + 1;
+        effort.keep(widest.saturating_mul(draws), effort::words(self.whole.bits() * draws))?;
+        let explosions =
+            (0..=self.cap).map(|depth| (i64::from(depth), self.weight.pow(depth) * self.whole.pow(self.cap - depth)));
+        let explosions = Distribution::new(explosions);
+        let unended = self.weight.pow(self.cap + 1);
+        let (mut endings, mut depths) = (Distribution::certain(0), Distribution::certain(0));
+        let (mut weights, mut ways) = (Vec::new(), BigUint::one());
+        for ended in 0..=count {
+            let others = count - ended;
+            let all = endings.plus(&depths.map(|depth| depth.checked_mul(self.value))?, effort)?;
+            let words = effort::words(all.whole().bits());
+            let other_words = effort::words(unended.bits() * u64::from(others) + ways.bits());
+            effort.spend(effort::product(other_words, other_words))?;
+            effort.spend(effort::pairs(all.weights().len() as u64, words, other_words))?;
+            let (ways_of_others, shift) =
+                (&ways * unended.pow(others), self.value * i64::from((self.cap + 1) * others));
+            let more = all.weights().iter().map(|(value, weight)| (value + shift, weight * &ways_of_others));
+            weights = Distribution::new(weights.into_iter().chain(more)).into_weights();
+            if others > 0 {
+                (endings, depths) = (endings.plus(ending, effort)?, depths.plus(&explosions, effort)?);
+                ways = ways * others / (ended + 1);
+            }
+        }
+        Ok(Distribution::new(weights))
+    }
+}

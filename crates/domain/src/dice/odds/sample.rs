@@ -1,0 +1,103 @@
+//! Odds by rolling: for what is too much to weigh, and only for who asks for it.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+
+use super::{Distribution, Effort, Exact, LineOdds, OddsRefusal};
+use crate::dice::notation::{Comparison, Notation, Roll};
+use crate::dice::{DiceRefusal, Outcome, dice_in, throw};
+
+/// Steps of rolling one line, beside those for its dice.
+const LINE_STEPS: u64 = 400;
+/// Steps of rolling one die, its explosions and rerolls set aside.
+const DIE_STEPS: u64 = 120;
+
+/// Why there are no odds by rolling.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SampleRefusal {
+    #[error(transparent)]
+    Odds(#[from] OddsRefusal),
+    #[error(transparent)]
+    Dice(#[from] DiceRefusal),
+}
+
+/// What came of so many rolls. The fractions are of the rolls, not of what is possible.
+pub fn sample(
+    notation: &Notation,
+    rolls: u32,
+    draw: &mut dyn FnMut(u32) -> u32,
+    effort: &Effort,
+) -> Result<LineOdds, SampleRefusal> {
+    let roll = match &notation.roll {
+        Roll::Repeat { roll, .. } => roll,
+        roll => roll,
+    };
+    let notation = Notation { roll: roll.clone(), comment: None };
+    let steps = dice_in(roll).saturating_mul(DIE_STEPS).saturating_add(LINE_STEPS);
+    if !effort.affords(steps.saturating_mul(u64::from(rolls))) {
+        return Err(OddsRefusal::TooCostly.into());
+    }
+    let mut counted = Counted::default();
+    for _ in 0..rolls {
+        effort.spend(steps)?;
+        for result in throw(&notation, draw)? {
+            *counted.totals.entry(result.total).or_default() += 1;
+            if let Some(against) = result.against {
+                *counted.against.entry(against).or_default() += 1;
+                *counted.margins.entry(result.total.saturating_sub(against)).or_default() += 1;
+            }
+            if let Some(duality) = result.duality {
+                counted.outcomes.push(duality.outcome);
+                counted.met += u32::from(duality.meets_difficulty);
+            }
+        }
+    }
+    Ok(counted.odds(roll, rolls))
+}
+
+#[derive(Default)]
+struct Counted {
+    totals: BTreeMap<i64, u32>,
+    against: BTreeMap<i64, u32>,
+    margins: BTreeMap<i64, u32>,
+    outcomes: Vec<Outcome>,
+    met: u32,
+}
+
+impl Counted {
+    fn odds(self, roll: &Roll, rolls: u32) -> LineOdds {
+        let share = |count: u32| Exact::new(&count.into(), &rolls.into());
+        let comparison = match roll {
+            Roll::Check { comparison, .. } => Some(*comparison),
+            Roll::Versus { .. } => Some(Comparison::Over),
+            _ => None,
+        };
+        let where_margin = |holds: &dyn Fn(i64) -> bool| {
+            share(self.margins.iter().filter(|(margin, _)| holds(**margin)).map(|(_, count)| count).sum())
+        };
+        let success = match (comparison, roll) {
+            (Some(comparison), _) => Some(where_margin(&|margin| comparison.holds(margin, 0))),
+            (None, Roll::Duality(duality)) => duality.difficulty.map(|_| share(self.met)),
+            _ => None,
+        };
+        let tie = matches!(roll, Roll::Versus { .. }).then(|| where_margin(&|margin| margin == 0));
+        let outcomes = Outcome::ALL.into_iter().filter_map(|outcome| {
+            let count = self.outcomes.iter().filter(|counted| **counted == outcome).count();
+            (count > 0).then(|| (outcome, share(u32::try_from(count).unwrap_or(u32::MAX))))
+        });
+        LineOdds {
+            outcomes: outcomes.collect(),
+            distribution: distribution(self.totals),
+            against: comparison.map(|_| distribution(self.against)),
+            success,
+            tie,
+            beyond_cap: None,
+            margin: comparison.map(|comparison| (comparison, distribution(self.margins))),
+        }
+    }
+}
+
+fn distribution(counts: BTreeMap<i64, u32>) -> Distribution {
+    Distribution::new(counts.into_iter().map(|(value, count)| (value, BigUint::from(count))))
+}

@@ -1,0 +1,57 @@
+//! Distributions as people read them: a row for each value.
+
+use num_bigint::BigUint;
+use num_traits::Zero;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{Distribution, Exact, decimal};
+
+/// Some values of a distribution.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    pub rows: Vec<ValueChance>,
+    /// Whether the distribution has other values too.
+    pub is_part: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ValueChance {
+    pub value: i64,
+    pub exactly: Exact,
+    pub at_least: f64,
+    pub at_most: f64,
+}
+
+impl Distribution {
+    /// At most so many rows: those between two values, or those around the middle.
+    pub fn table(&self, from: Option<i64>, to: Option<i64>, rows_max: usize) -> Table {
+        let is_asked = |value: i64| from.is_none_or(|from| value >= from) && to.is_none_or(|to| value <= to);
+        let asked: Vec<&(i64, BigUint)> = self.weights().iter().filter(|(value, _)| is_asked(*value)).collect();
+        let begin = if from.is_some() || to.is_some() { 0 } else { self.middle(rows_max) };
+        let mut below = self.weight_where(|value| asked.get(begin).is_some_and(|(first, _)| value < *first));
+        let rows: Vec<ValueChance> = asked
+            .into_iter()
+            .skip(begin)
+            .take(rows_max)
+            .map(|(value, weight)| {
+                let at_least = decimal(&(self.whole() - &below), self.whole());
+                below += weight;
+                let at_most = decimal(&below, self.whole());
+                ValueChance { value: *value, exactly: Exact::new(weight, self.whole()), at_least, at_most }
+            })
+            .collect();
+        Table { is_part: rows.len() < self.weights().len(), rows }
+    }
+
+    /// Where to begin so that the median is in the middle of so many rows.
+    fn middle(&self, rows_max: usize) -> usize {
+        let (mut sum, half) = (BigUint::zero(), self.whole() / 2_u32);
+        let median = self.weights().iter().position(|(_, weight)| {
+            sum += weight;
+            sum > half
+        });
+        let last = self.weights().len().saturating_sub(rows_max);
+        median.unwrap_or_default().saturating_sub(rows_max / 2).min(last)
+    }
+}

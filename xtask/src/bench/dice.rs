@@ -1,0 +1,52 @@
+//! How long exact odds take, and the most that any expression within the limits takes.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use anyhow::{Context, ensure};
+
+use super::BenchOptions;
+use super::report::{Gate, Table};
+
+/// Expressions and the microseconds that their odds may take; the last is refused in that time.
+const EXPRESSIONS: [(&str, f64); 5] =
+    [("100d6", 1_500.0), ("4d6kh3", 10.0), ("20d20kh10", 10_000.0), ("10d10!", 10_000.0), ("1000d1000kh500", 1_000.0)];
+/// What the worst of many generated expressions may take.
+const LONGEST_MILLISECONDS_MAX: f64 = 2_000.0;
+const MEGABYTES_MAX: f64 = 100.0;
+/// Expressions that are generated.
+const TRIED: &str = "500";
+const TRIED_LONG: &str = "10000";
+
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let speed = figures(&mut Command::new(&options.speed))?;
+    let mut bounds = Command::new(&options.bounds);
+    bounds.arg(if options.long { TRIED_LONG } else { TRIED });
+    let bounds = figures(&mut bounds)?;
+    let mut table = Table::new("Exact odds, medians", &["expression", "µs"]);
+    for (name, microseconds) in &speed {
+        table.row([name.clone(), format!("{microseconds:.1}")]);
+    }
+    table.print();
+    let figure = |figures: &BTreeMap<String, f64>, name: &str| {
+        figures.get(name).copied().with_context(|| format!("there is no figure for {name}"))
+    };
+    let mut gates = Vec::new();
+    for (expression, most) in EXPRESSIONS {
+        gates.push(Gate::at_most(format!("odds of {expression}"), figure(&speed, expression)?, most, "µs"));
+    }
+    let tried = if options.long { TRIED_LONG } else { TRIED };
+    let longest = figure(&bounds, "longest_ms")?;
+    gates.push(Gate::at_most(format!("longest of {tried} odds"), longest, LONGEST_MILLISECONDS_MAX, "ms"));
+    gates.push(Gate::at_most(format!("most for {tried} odds"), figure(&bounds, "peak_mb")?, MEGABYTES_MAX, "MB"));
+    Ok(gates)
+}
+
+/// The lines that are a name and a number.
+fn figures(command: &mut Command) -> anyhow::Result<BTreeMap<String, f64>> {
+    let output = command.output().context("the example cannot be started")?;
+    ensure!(output.status.success(), "the example failed: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    Ok(lines.filter_map(|(name, figure)| Some((name.to_owned(), figure.parse().ok()?))).collect())
+}
