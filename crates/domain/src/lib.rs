@@ -3,7 +3,12 @@
 //! Everything here is a function of its arguments. There is no clock, no source of randomness, no file and no network:
 //! what a rule needs to know of the world is handed in, and what it decides is handed back.
 
+pub mod campaign;
 pub mod decider;
 pub mod dice;
+pub mod id;
 pub mod limits;
+mod moment;
 mod words;
+
+pub use moment::Moment;

@@ -20,6 +20,16 @@ pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 pub const REPEATS_MAX: u32 = 100;
 /// Items of one set of rolls.
 pub const SET_ITEMS_MAX: usize = 20;
+/// Characters of one name.
+pub const NAME_CHARS_MAX: usize = 200;
+/// Characters of one text: a theme, notes about an actor, a note of a session.
+pub const TEXT_CHARS_MAX: usize = 10_000;
+/// Participants of one campaign.
+pub const PARTICIPANTS_MAX: usize = 1_000;
+/// Actors of one campaign.
+pub const ACTORS_MAX: usize = 10_000;
+/// Play sessions of one campaign, ended ones included.
+pub const PLAY_SESSIONS_MAX: usize = 10_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -61,6 +71,11 @@ pub const ALL: &[Limit] = &[
     limit("rolls from which odds are estimated", SIMULATED_ROLLS_MAX as u64, "rolls"),
     limit("repetitions of one roll", REPEATS_MAX as u64, "repetitions"),
     limit("items of one set of rolls", SET_ITEMS_MAX as u64, "items"),
+    limit("one name", NAME_CHARS_MAX as u64, "characters"),
+    limit("a theme, notes about an actor, a note of a session", TEXT_CHARS_MAX as u64, "characters"),
+    limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
+    limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
+    limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

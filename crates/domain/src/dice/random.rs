@@ -5,6 +5,7 @@
 //! If that is less than sides, the face is one more than it; otherwise the word is rejected and the next one taken.
 //! There is no modulo, so no face is favoured. A die with one side takes no word.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -110,7 +111,7 @@ impl Visitor<'_> for SeedVisitor {
 }
 
 impl JsonSchema for Seed {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
+    fn schema_name() -> Cow<'static, str> {
         "Seed".into()
     }
 
@@ -160,11 +161,16 @@ pub enum SeedSource {
     Server,
 }
 
+ignoring_case!(SeedSource {
+    Client = "CLIENT",
+    Server = "SERVER"
+});
+
 /// How a roll came about: enough to repeat it anywhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RandomReport {
     pub seed_used: Seed,
-    pub rng_algo: &'static str,
+    pub rng_algo: Cow<'static, str>,
     pub seed_source: SeedSource,
     pub roll_mode: RollMode,
 }
@@ -186,7 +192,12 @@ impl Randomness {
         };
         Ok(Self {
             stream: ChaCha20Rng::from_seed(seed.0),
-            report: RandomReport { seed_used: seed, rng_algo: ALGORITHM, seed_source, roll_mode: request.roll_mode },
+            report: RandomReport {
+                seed_used: seed,
+                rng_algo: ALGORITHM.into(),
+                seed_source,
+                roll_mode: request.roll_mode,
+            },
         })
     }
 

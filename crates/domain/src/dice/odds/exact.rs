@@ -4,7 +4,7 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::Zero;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::distribution::decimal;
 
@@ -15,7 +15,7 @@ const FRACTION_CHARS_MAX: usize = 40;
 const FRACTION_BITS_MAX: u64 = 512;
 
 /// A number between whole ones.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Exact {
     /// Reduced; left out where it is very long.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,74 @@
+//! What may be asked of a campaign. Ids of new things come with the command: making them is not a rule.
+
+use super::record::{ActorKind, Controller, GmMode, Role};
+use super::roll::RecordedRoll;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum CampaignCommand {
+    Create {
+        id: String,
+        name: String,
+        gm_mode: GmMode,
+        theme_prompt: String,
+    },
+    /// What is left out stays as it is; at least one field is there. So it is with every update.
+    Update {
+        name: Option<String>,
+        gm_mode: Option<GmMode>,
+        theme_prompt: Option<String>,
+    },
+    End,
+    Archive,
+    Restore,
+    AddParticipant {
+        id: String,
+        display_name: String,
+        role: Role,
+        controller: Controller,
+    },
+    UpdateParticipant {
+        participant_id: String,
+        display_name: Option<String>,
+        role: Option<Role>,
+        controller: Option<Controller>,
+    },
+    RemoveParticipant {
+        participant_id: String,
+    },
+    AddActor {
+        id: String,
+        name: String,
+        kind: ActorKind,
+        notes: String,
+    },
+    UpdateActor {
+        actor_id: String,
+        name: Option<String>,
+        kind: Option<ActorKind>,
+        notes: Option<String>,
+    },
+    RemoveActor {
+        actor_id: String,
+    },
+    /// `controller` is `GM` in any case, or a participant's id.
+    SetActorControl {
+        actor_id: String,
+        controller: String,
+    },
+    StartSession {
+        id: String,
+        name: String,
+    },
+    /// Without an id: the active one.
+    EndSession {
+        session_id: Option<String>,
+    },
+    /// Without a session: the active one. An ended session may still be remembered better.
+    AddNote {
+        id: String,
+        session_id: Option<String>,
+        text: String,
+    },
+    /// Without a session: the active one, or none if nobody plays.
+    RecordRoll(Box<RecordedRoll>),
+}

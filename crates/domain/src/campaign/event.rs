@@ -1,0 +1,116 @@
+//! What happened to a campaign. These shapes are promises: each has a golden file that must always decode.
+//!
+//! - The type names the version. A field may be added if it can be left out; any other change is a new version, and the
+//!   old one still decodes.
+//! - Only the creation names the campaign, so that a copy of the first events of one campaign is the start of another.
+//! - The moment and the principal stand in the journal's record, beside the events of one command.
+//! - A removal repeats the name of what it removes, so that a history reads well without what came before.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::record::{ActorController, ActorKind, Controller, GmMode, Role};
+use super::roll::RecordedRoll;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type")]
+pub enum CampaignEvent {
+    #[serde(rename = "campaign.created.v1")]
+    CampaignCreated { id: String, name: String, gm_mode: GmMode, theme_prompt: String },
+    #[serde(rename = "campaign.updated.v1")]
+    CampaignUpdated {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        gm_mode: Option<GmMode>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        theme_prompt: Option<String>,
+    },
+    /// The first session of a draft makes it a campaign that is played.
+    #[serde(rename = "campaign.activated.v1")]
+    CampaignActivated {},
+    #[serde(rename = "campaign.completed.v1")]
+    CampaignCompleted {},
+    #[serde(rename = "campaign.archived.v1")]
+    CampaignArchived {},
+    #[serde(rename = "campaign.restored.v1")]
+    CampaignRestored {},
+    #[serde(rename = "participant.added.v1")]
+    ParticipantAdded { participant_id: String, display_name: String, role: Role, controller: Controller },
+    #[serde(rename = "participant.updated.v1")]
+    ParticipantUpdated {
+        participant_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        display_name: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        role: Option<Role>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        controller: Option<Controller>,
+    },
+    #[serde(rename = "participant.removed.v1")]
+    ParticipantRemoved {
+        participant_id: String,
+        display_name: String,
+        /// The actors that nobody plays any more.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        released_actor_ids: Vec<String>,
+    },
+    #[serde(rename = "actor.added.v1")]
+    ActorAdded { actor_id: String, name: String, kind: ActorKind, notes: String },
+    #[serde(rename = "actor.updated.v1")]
+    ActorUpdated {
+        actor_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kind: Option<ActorKind>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        notes: Option<String>,
+    },
+    #[serde(rename = "actor.removed.v1")]
+    ActorRemoved { actor_id: String, name: String },
+    #[serde(rename = "actor.control_set.v1")]
+    ActorControlSet { actor_id: String, controller: ActorController },
+    #[serde(rename = "session.started.v1")]
+    SessionStarted { session_id: String, name: String },
+    #[serde(rename = "session.ended.v1")]
+    SessionEnded { session_id: String },
+    #[serde(rename = "note.added.v1")]
+    NoteAdded { note_id: String, session_id: String, text: String },
+    #[serde(rename = "roll.recorded.v1")]
+    RollRecorded(Box<RecordedRoll>),
+}
+
+macro_rules! kinds {
+    ($($variant:ident = $kind:literal),+ $(,)?) => {
+        impl CampaignEvent {
+            /// The types of all events that are written today.
+            pub const KINDS: &'static [&'static str] = &[$($kind),+];
+
+            /// The type under which the event is stored.
+            pub fn kind(&self) -> &'static str {
+                match self { $(Self::$variant { .. } => $kind),+ }
+            }
+        }
+    };
+}
+
+kinds! {
+    CampaignCreated = "campaign.created.v1",
+    CampaignUpdated = "campaign.updated.v1",
+    CampaignActivated = "campaign.activated.v1",
+    CampaignCompleted = "campaign.completed.v1",
+    CampaignArchived = "campaign.archived.v1",
+    CampaignRestored = "campaign.restored.v1",
+    ParticipantAdded = "participant.added.v1",
+    ParticipantUpdated = "participant.updated.v1",
+    ParticipantRemoved = "participant.removed.v1",
+    ActorAdded = "actor.added.v1",
+    ActorUpdated = "actor.updated.v1",
+    ActorRemoved = "actor.removed.v1",
+    ActorControlSet = "actor.control_set.v1",
+    SessionStarted = "session.started.v1",
+    SessionEnded = "session.ended.v1",
+    NoteAdded = "note.added.v1",
+    RollRecorded = "roll.recorded.v1",
+}

@@ -1,0 +1,185 @@
+//! What an event does to the state. Nothing here fails: an event about something unknown changes nothing.
+
+use std::sync::Arc;
+
+use super::event::CampaignEvent;
+use super::record::{
+    Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Participant, Role, Session,
+    SessionStatus,
+};
+use super::state::CampaignState;
+use crate::Moment;
+use crate::decider::Given;
+
+pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Given) -> CampaignState {
+    use CampaignEvent as E;
+    let at = Moment::from(given.at);
+    match event {
+        E::CampaignCreated { id, name, gm_mode, theme_prompt } => state.create(id, name, *gm_mode, theme_prompt, at),
+        E::ParticipantAdded { participant_id, display_name, role, controller } => {
+            state.add_participant(participant_id, display_name, *role, *controller, at);
+        }
+        E::ParticipantUpdated { participant_id, display_name, role, controller } => {
+            state.participants.change(participant_id, |participant| {
+                set(&mut participant.display_name, display_name.as_ref());
+                set(&mut participant.role, role.as_ref());
+                set(&mut participant.controller, controller.as_ref());
+                participant.updated_at = at;
+            });
+        }
+        E::ParticipantRemoved { participant_id, released_actor_ids, .. } => {
+            for actor_id in released_actor_ids {
+                state.control(actor_id, None, at);
+            }
+            state.participants.remove(participant_id);
+        }
+        E::ActorAdded { actor_id, name, kind, notes } => state.add_actor(actor_id, name, *kind, notes, at),
+        E::ActorUpdated { actor_id, name, kind, notes } => state.actors.change(actor_id, |actor| {
+            set(&mut actor.name, name.as_ref());
+            set(&mut actor.kind, kind.as_ref());
+            set(&mut actor.notes, notes.as_ref());
+            actor.updated_at = at;
+        }),
+        E::ActorRemoved { actor_id, .. } => {
+            state.control(actor_id, None, at);
+            state.actors.remove(actor_id);
+        }
+        E::ActorControlSet { actor_id, controller } => state.control(actor_id, Some(controller), at),
+        E::SessionStarted { session_id, name } => state.start_session(session_id, name, at),
+        E::SessionEnded { session_id } => {
+            state.active_session_id.take_if(|active| **active == **session_id);
+            state.sessions.change(session_id, |session| {
+                session.status = SessionStatus::Ended;
+                (session.updated_at, session.ended_at) = (at, Some(at));
+            });
+        }
+        E::NoteAdded { session_id, .. } => state.sessions.change(session_id, |session| {
+            session.note_count += 1;
+            session.updated_at = at;
+        }),
+        E::RollRecorded(roll) => state.sessions.change(roll.session_id.as_deref().unwrap_or_default(), |session| {
+            session.roll_count += 1;
+            session.updated_at = at;
+        }),
+        E::CampaignUpdated { .. }
+        | E::CampaignActivated {}
+        | E::CampaignCompleted {}
+        | E::CampaignArchived {}
+        | E::CampaignRestored {} => {}
+    }
+    state.follow(event, at);
+    state
+}
+
+impl CampaignState {
+    /// The campaign's own record follows every event but notes and rolls.
+    fn follow(&mut self, event: &CampaignEvent, at: Moment) {
+        use CampaignEvent as E;
+        if matches!(event, E::NoteAdded { .. } | E::RollRecorded(_)) {
+            return;
+        }
+        let Some(campaign) = &mut self.campaign else { return };
+        let campaign = Arc::make_mut(campaign);
+        campaign.updated_at = at;
+        (campaign.participant_count, campaign.actor_count) = (self.participants.len(), self.actors.len());
+        match event {
+            E::CampaignUpdated { name, gm_mode, theme_prompt } => {
+                set(&mut campaign.name, name.as_ref());
+                set(&mut campaign.gm_mode, gm_mode.as_ref());
+                set(&mut campaign.theme_prompt, theme_prompt.as_ref());
+            }
+            E::CampaignActivated {} => campaign.status = CampaignStatus::Active,
+            E::CampaignCompleted {} => {
+                (campaign.status, campaign.completed_at) = (CampaignStatus::Completed, Some(at));
+            }
+            E::CampaignArchived {} => (campaign.status, campaign.archived_at) = (CampaignStatus::Archived, Some(at)),
+            E::CampaignRestored {} => {
+                campaign.status = CampaignStatus::Draft;
+                (campaign.completed_at, campaign.archived_at) = (None, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn create(&mut self, id: &str, name: &str, gm_mode: GmMode, theme_prompt: &str, at: Moment) {
+        self.campaign = Some(Arc::new(Campaign {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            gm_mode,
+            participant_count: 0,
+            actor_count: 0,
+            theme_prompt: theme_prompt.to_owned(),
+            status: CampaignStatus::Draft,
+            created_at: at,
+            updated_at: at,
+            completed_at: None,
+            archived_at: None,
+        }));
+    }
+
+    fn campaign_id(&self) -> String {
+        self.campaign.as_ref().map(|campaign| campaign.id.clone()).unwrap_or_default()
+    }
+
+    fn add_participant(&mut self, id: &str, display_name: &str, role: Role, controller: Controller, at: Moment) {
+        self.participants.put(Participant {
+            id: id.to_owned(),
+            campaign_id: self.campaign_id(),
+            display_name: display_name.to_owned(),
+            role,
+            controller,
+            created_at: at,
+            updated_at: at,
+        });
+    }
+
+    fn add_actor(&mut self, id: &str, name: &str, kind: ActorKind, notes: &str, at: Moment) {
+        self.actors.put(Actor {
+            id: id.to_owned(),
+            campaign_id: self.campaign_id(),
+            name: name.to_owned(),
+            kind,
+            notes: notes.to_owned(),
+            controller: None,
+            created_at: at,
+            updated_at: at,
+        });
+    }
+
+    /// Gives an actor to somebody, or to nobody, and keeps the index of who plays whom in step.
+    fn control(&mut self, actor_id: &str, controller: Option<&ActorController>, at: Moment) {
+        let Some(actor) = self.actors.get(actor_id) else { return };
+        let pair = |controller: &ActorController| Some((controller.participant_id()?.into(), actor_id.into()));
+        if let Some(before) = actor.controller.as_ref().and_then(pair) {
+            self.played.remove(&before);
+        }
+        if let Some(after) = controller.and_then(pair) {
+            self.played.insert(after);
+        }
+        self.actors.change(actor_id, |actor| {
+            actor.controller = controller.cloned();
+            actor.updated_at = at;
+        });
+    }
+
+    fn start_session(&mut self, id: &str, name: &str, at: Moment) {
+        self.active_session_id = Some(id.into());
+        self.sessions.put(Session {
+            id: id.to_owned(),
+            campaign_id: self.campaign_id(),
+            name: name.to_owned(),
+            status: SessionStatus::Active,
+            note_count: 0,
+            roll_count: 0,
+            started_at: at,
+            updated_at: at,
+            ended_at: None,
+        });
+    }
+}
+
+fn set<T: Clone>(field: &mut T, value: Option<&T>) {
+    if let Some(value) = value {
+        field.clone_from(value);
+    }
+}

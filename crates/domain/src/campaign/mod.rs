@@ -1,0 +1,58 @@
+//! The campaign: who plays, whom they play, when they play, and what was noted and rolled.
+//!
+//! One campaign is one stream of events. Notes and rolls live in the journal alone, so the state stays small however
+//! long a campaign is played; a [`recap`] reads them from there.
+
+mod command;
+mod decide;
+mod event;
+mod evolve;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod properties;
+mod recap;
+mod record;
+mod refusal;
+mod register;
+mod roll;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use command::CampaignCommand;
+pub use event::CampaignEvent;
+pub use recap::recap;
+pub use record::{
+    Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
+    SessionStatus,
+};
+pub use refusal::{CampaignRefusal, Deed, RefusalKind};
+pub use register::{Keyed, Register};
+pub use roll::{LoggedRoll, RecordedRoll};
+pub use state::CampaignState;
+
+use crate::decider::{Decider, Given};
+
+/// The rules of the campaign.
+#[derive(Debug)]
+pub struct CampaignRules;
+
+impl Decider for CampaignRules {
+    type Command = CampaignCommand;
+    type Event = CampaignEvent;
+    type Refusal = CampaignRefusal;
+    type State = CampaignState;
+
+    fn decide(
+        state: &CampaignState,
+        command: &CampaignCommand,
+        _: &Given,
+    ) -> Result<Vec<CampaignEvent>, CampaignRefusal> {
+        decide::decide(state, command)
+    }
+
+    fn evolve(state: CampaignState, event: &CampaignEvent, given: &Given) -> CampaignState {
+        evolve::evolve(state, event, given)
+    }
+}

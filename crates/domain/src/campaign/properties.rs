@@ -1,0 +1,212 @@
+//! What holds after any commands whatever.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::tests::Table;
+use super::*;
+use crate::decider::Decider;
+
+/// Few ids, so that commands meet each other's things, and some that nothing has.
+fn id(prefix: &'static str) -> impl Strategy<Value = String> {
+    (0..5_u8).prop_map(move |number| format!("{prefix}{number}"))
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![4 => "[a-z]{1,8}", 1 => Just(String::new()), 1 => " [a-z]{1,3}\n", 1 => Just("x".repeat(10_001))]
+}
+
+fn role() -> impl Strategy<Value = Role> {
+    prop_oneof![Just(Role::Gm), Just(Role::Player)]
+}
+
+fn kind() -> impl Strategy<Value = ActorKind> {
+    prop_oneof![Just(ActorKind::Pc), Just(ActorKind::Npc)]
+}
+
+fn controller() -> impl Strategy<Value = Controller> {
+    prop_oneof![Just(Controller::Human), Just(Controller::Ai)]
+}
+
+fn session_id() -> impl Strategy<Value = Option<String>> {
+    proptest::option::of(id("sess_"))
+}
+
+fn people() -> impl Strategy<Value = CampaignCommand> {
+    use proptest::option::of;
+    prop_oneof![
+        3 => (id("part_"), text(), role(), controller()).prop_map(|(id, display_name, role, controller)| {
+            CampaignCommand::AddParticipant { id, display_name, role, controller }
+        }),
+        1 => (id("part_"), of(text()), of(role()), of(controller())).prop_map(
+            |(participant_id, display_name, role, controller)| {
+                CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
+            }
+        ),
+        2 => id("part_").prop_map(|participant_id| CampaignCommand::RemoveParticipant { participant_id }),
+        3 => (id("actor_"), text(), kind(), text()).prop_map(|(id, name, kind, notes)| {
+            CampaignCommand::AddActor { id, name, kind, notes }
+        }),
+        1 => (id("actor_"), of(text()), of(kind()), of(text())).prop_map(|(actor_id, name, kind, notes)| {
+            CampaignCommand::UpdateActor { actor_id, name, kind, notes }
+        }),
+        1 => id("actor_").prop_map(|actor_id| CampaignCommand::RemoveActor { actor_id }),
+        4 => (id("actor_"), prop_oneof![4 => id("part_"), 1 => Just("gm".to_owned()), 1 => Just(String::new())])
+            .prop_map(|(actor_id, controller)| CampaignCommand::SetActorControl { actor_id, controller }),
+    ]
+}
+
+fn play() -> impl Strategy<Value = CampaignCommand> {
+    use proptest::option::of;
+    prop_oneof![
+        (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
+        session_id().prop_map(|session_id| CampaignCommand::EndSession { session_id }),
+        (id("note_"), session_id(), text()).prop_map(|(id, session_id, text)| CampaignCommand::AddNote {
+            id,
+            session_id,
+            text
+        }),
+        (id("roll_"), session_id(), of(id("part_")), of(id("actor_"))).prop_map(
+            |(id, session_id, participant_id, actor_id)| {
+                CampaignCommand::RecordRoll(Box::new(RecordedRoll {
+                    id,
+                    session_id,
+                    participant_id,
+                    actor_id,
+                    tool: "roll".to_owned(),
+                    expression: None,
+                    input: json!({}),
+                    result: json!({ "total": 7 }),
+                    chance: None,
+                    rng: None,
+                }))
+            }
+        ),
+    ]
+}
+
+fn command() -> impl Strategy<Value = CampaignCommand> {
+    let create = |name| CampaignCommand::Create {
+        id: "camp_1".to_owned(),
+        name,
+        gm_mode: GmMode::Ai,
+        theme_prompt: String::new(),
+    };
+    prop_oneof![
+        2 => text().prop_map(create),
+        1 => proptest::option::of(text())
+            .prop_map(|name| CampaignCommand::Update { name, gm_mode: None, theme_prompt: None }),
+        1 => prop_oneof![Just(CampaignCommand::End), Just(CampaignCommand::Archive)],
+        2 => Just(CampaignCommand::Restore),
+        12 => people(),
+        8 => play(),
+    ]
+}
+
+fn check(state: &CampaignState) {
+    if let Some(campaign) = state.campaign() {
+        assert_eq!(campaign.participant_count, state.participants().len());
+        assert_eq!(campaign.actor_count, state.actors().len());
+    }
+    let active: Vec<&Session> =
+        state.sessions().oldest_first().filter(|session| session.status == SessionStatus::Active).collect();
+    assert!(active.len() <= 1, "{active:?}");
+    assert_eq!(active.first().copied(), state.active_session());
+    // Whoever plays an actor is at the table, and the index knows it.
+    let mut players = 0;
+    for actor in state.actors().oldest_first() {
+        if let Some(player) = actor.controller.as_ref().and_then(ActorController::participant_id) {
+            players += 1;
+            assert!(state.participants().contains(player), "{player} plays {}", actor.id);
+            assert!(state.played_by(player).any(|actor_id| actor_id == actor.id));
+        }
+    }
+    assert_eq!(state.played.len(), players);
+}
+
+proptest! {
+    #[test]
+    fn any_commands_leave_a_campaign_in_order(commands in proptest::collection::vec(command(), 0..60)) {
+        let mut table = Table::empty();
+        for command in commands {
+            let before = table.state.clone();
+            match table.tries(&command) {
+                Ok(events) => assert!(!events.is_empty()),
+                Err(refusal) => {
+                    assert_eq!(table.state, before);
+                    assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty());
+                }
+            }
+            check(&table.state);
+        }
+    }
+
+    #[test]
+    fn a_journal_gives_the_state_again(commands in proptest::collection::vec(command(), 0..60)) {
+        let mut table = Table::empty();
+        for command in &commands {
+            let _ = table.tries(command);
+        }
+        let stored: Vec<(_, String)> = table
+            .journal
+            .iter()
+            .map(|(given, event)| (given, serde_json::to_string(event).unwrap()))
+            .collect();
+        let replayed = stored.iter().fold(CampaignState::default(), |state, (given, event)| {
+            CampaignRules::evolve(state, &serde_json::from_str(event).unwrap(), given)
+        });
+        assert_eq!(replayed, table.state);
+    }
+
+    #[test]
+    fn a_stored_state_goes_on_as_if_it_had_not_been(
+        commands in proptest::collection::vec(command(), 0..60),
+        at in 0..60_usize,
+    ) {
+        let (mut one, mut other) = (Table::empty(), Table::empty());
+        for (number, command) in commands.iter().enumerate() {
+            if number == at {
+                let stored = serde_json::to_string(&other.state).unwrap();
+                other.state = serde_json::from_str(&stored).unwrap();
+            }
+            assert_eq!(one.tries(command), other.tries(command));
+            assert_eq!(one.state, other.state);
+        }
+    }
+
+    #[test]
+    fn any_session_can_be_told(commands in proptest::collection::vec(command(), 0..60)) {
+        let mut table = Table::set();
+        for command in &commands {
+            let _ = table.tries(command);
+        }
+        for session in table.state.sessions().oldest_first() {
+            let events = table.journal.iter().map(|(given, event)| (given.at, &given.by, event));
+            let told = recap(session, &table.state, events);
+            assert!(told.starts_with("# ") && told.ends_with('\n'));
+            assert_eq!(told.contains("## What happened"), session.note_count > 0);
+            assert_eq!(told.contains("## Dice"), session.roll_count > 0);
+        }
+    }
+
+    #[test]
+    fn any_events_in_any_order_are_taken(events in shuffled()) {
+        let given = Table::given();
+        let state =
+            events.iter().fold(CampaignState::default(), |state, event| CampaignRules::evolve(state, event, &given));
+        assert!(state.campaign().is_some());
+        assert!(state.played.len() <= state.actors().len());
+    }
+}
+
+/// Events in an order in which no commands would have brought them.
+fn shuffled() -> impl Strategy<Value = Vec<CampaignEvent>> {
+    let journal = proptest::collection::vec(command(), 0..60).prop_map(|commands| {
+        let mut table = Table::set();
+        for command in &commands {
+            let _ = table.tries(command);
+        }
+        table.journal.into_iter().map(|(_, event)| event).collect::<Vec<_>>()
+    });
+    journal.prop_shuffle()
+}

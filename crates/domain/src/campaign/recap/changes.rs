@@ -1,0 +1,85 @@
+//! What is different after a session.
+
+use std::fmt::Write;
+
+use super::super::event::CampaignEvent;
+use super::super::record::{ActorController, Controller, Role};
+use super::names::{Names, line};
+
+const CHANGES_SHOWN: usize = 30;
+
+#[derive(Default)]
+pub(super) struct Changes {
+    lines: Vec<String>,
+    left_out: usize,
+}
+
+impl Changes {
+    pub(super) fn hear(&mut self, event: &CampaignEvent, names: &Names<'_>) {
+        let Some(change) = change(event, names) else { return };
+        if self.lines.len() < CHANGES_SHOWN {
+            self.lines.push(change);
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    pub(super) fn tell(&self, text: &mut String) {
+        if self.lines.is_empty() {
+            return;
+        }
+        text.push_str("\n## What changed\n\n");
+        for change in &self.lines {
+            let _ = writeln!(text, "- {change}");
+        }
+        if self.left_out > 0 {
+            let _ = writeln!(text, "- and {} more changes", self.left_out);
+        }
+    }
+}
+
+/// One change in a few words; none for what a table does not talk about.
+fn change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
+    Some(match event {
+        CampaignEvent::CampaignUpdated { name: Some(name), .. } => format!("The campaign is now called {}", line(name)),
+        CampaignEvent::ParticipantAdded { display_name, role, controller, .. } => {
+            let role = if *role == Role::Gm { " as game master" } else { "" };
+            let controller = if *controller == Controller::Ai { ", an AI" } else { "" };
+            format!("{}{controller} joined the table{role}", line(display_name))
+        }
+        CampaignEvent::ParticipantUpdated { participant_id, display_name: Some(name), .. } => {
+            renamed(names.heard(participant_id), name)
+        }
+        CampaignEvent::ParticipantRemoved { display_name, released_actor_ids, .. } => {
+            let released: Vec<String> = released_actor_ids.iter().map(|id| names.actor(id)).collect();
+            let released = match released.as_slice() {
+                [] => String::new(),
+                released => format!(", and nobody plays {} now", released.join(", ")),
+            };
+            format!("{} left the table{released}", line(display_name))
+        }
+        CampaignEvent::ActorAdded { name, kind, .. } => format!("{} ({}) entered the story", line(name), kind.word()),
+        CampaignEvent::ActorUpdated { actor_id, name: Some(name), .. } => renamed(names.heard(actor_id), name),
+        CampaignEvent::ActorRemoved { name, .. } => format!("{} left the story", line(name)),
+        CampaignEvent::ActorControlSet { actor_id, controller } => {
+            let player = match controller {
+                ActorController::Gm => "the game master".to_owned(),
+                ActorController::Participant(_) => names.controller(controller),
+            };
+            format!("{} is now played by {player}", names.actor(actor_id))
+        }
+        _ => return None,
+    })
+}
+
+fn renamed(before: Option<&str>, name: &str) -> String {
+    let name = line(name);
+    match before {
+        Some(before) => format!("{before} is now called {name}"),
+        None => format!("{name} is a new name"),
+    }
+}

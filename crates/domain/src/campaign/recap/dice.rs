@@ -1,0 +1,101 @@
+//! How the dice fell.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::super::roll::RecordedRoll;
+use super::luck::{Luck, Reading};
+use super::names::Names;
+use super::{clock, shown};
+use crate::dice::{Outcome, RollMode};
+
+/// Rollers and criticals that a recap names.
+const NAMES_SHOWN: usize = 5;
+
+#[derive(Default)]
+pub(super) struct Dice {
+    rolls_by_name: BTreeMap<String, u64>,
+    replays: u64,
+    with_hope: u64,
+    with_fear: u64,
+    criticals: Vec<String>,
+    luckiest: Option<(Luck, String)>,
+    unluckiest: Option<(Luck, String)>,
+}
+
+impl Dice {
+    pub(super) fn hear(&mut self, at: Timestamp, roll: &RecordedRoll, names: &Names<'_>) {
+        // A replay shows a roll that was counted when it fell.
+        if roll.rng.as_ref().is_some_and(|rng| rng.roll_mode == RollMode::Replay) {
+            self.replays += 1;
+            return;
+        }
+        let roller = names.roller(roll);
+        let reading = Reading::of(&roll.result);
+        for outcome in reading.outcomes() {
+            match outcome {
+                Outcome::CriticalSuccess => self.criticals.push(format!("{roller} ({})", clock(at))),
+                Outcome::RollWithHope | Outcome::SuccessWithHope | Outcome::FailureWithHope => self.with_hope += 1,
+                Outcome::RollWithFear | Outcome::SuccessWithFear | Outcome::FailureWithFear => self.with_fear += 1,
+            }
+        }
+        if let Some(luck) = roll.chance.as_ref().and_then(|chance| Luck::of(&reading, chance.decimal)) {
+            let what = roll.expression.as_ref().unwrap_or(&roll.tool);
+            let total = reading.total.map(|total| format!(" for {total}")).unwrap_or_default();
+            let told = format!("{roller}, `{what}`{total}");
+            if luck.is_good() && self.luckiest.as_ref().is_none_or(|(best, _)| luck.rank > best.rank) {
+                self.luckiest = Some((luck, told));
+            } else if luck.is_bad() && self.unluckiest.as_ref().is_none_or(|(worst, _)| luck.rank < worst.rank) {
+                self.unluckiest = Some((luck, told));
+            }
+        }
+        *self.rolls_by_name.entry(roller).or_default() += 1;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rolls_by_name.is_empty()
+    }
+
+    pub(super) fn tell(&self, text: &mut String) {
+        if self.is_empty() {
+            return;
+        }
+        text.push_str("\n## Dice\n\n");
+        let rolls: u64 = self.rolls_by_name.values().sum();
+        let _ = writeln!(text, "- {}: {}", counted(rolls, "roll"), self.rollers());
+        if self.with_hope + self.with_fear > 0 {
+            let balance = match self.with_hope.cmp(&self.with_fear) {
+                std::cmp::Ordering::Greater => "Hope was ahead",
+                std::cmp::Ordering::Equal => "an even balance",
+                std::cmp::Ordering::Less => "Fear was ahead",
+            };
+            let _ = writeln!(text, "- {} with Hope, {} with Fear: {balance}", self.with_hope, self.with_fear);
+        }
+        if !self.criticals.is_empty() {
+            let names = shown(self.criticals.iter().cloned(), NAMES_SHOWN).join(", ");
+            let _ = writeln!(text, "- {}: {names}", counted(self.criticals.len() as u64, "critical"));
+        }
+        if let Some((luck, told)) = &self.luckiest {
+            let _ = writeln!(text, "- Luckiest: {told}{}", luck.told());
+        }
+        if let Some((luck, told)) = &self.unluckiest {
+            let _ = writeln!(text, "- Unluckiest: {told}{}", luck.told());
+        }
+        if self.replays > 0 {
+            let _ = writeln!(text, "- Not counted: {}", counted(self.replays, "replay"));
+        }
+    }
+
+    /// Whoever rolled most comes first.
+    fn rollers(&self) -> String {
+        let mut rollers: Vec<(&String, &u64)> = self.rolls_by_name.iter().collect();
+        rollers.sort_by_key(|(_, rolls)| std::cmp::Reverse(**rolls));
+        shown(rollers.iter().map(|(name, rolls)| format!("{name} {rolls}")), NAMES_SHOWN).join(", ")
+    }
+}
+
+fn counted(count: u64, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
+}

@@ -1,0 +1,126 @@
+//! What can be read off any roll's result, and whether it was lucky.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::dice::Outcome;
+
+/// The parts that the answers of all rolling operations have in common.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Reading {
+    pub(super) total: Option<i64>,
+    success: Option<bool>,
+    difficulty: Option<i64>,
+    meets_difficulty: bool,
+    outcome: Option<Outcome>,
+    duality: Option<Box<Reading>>,
+    /// Each roll of a repeated one, or each pool.
+    rolls: Vec<Reading>,
+}
+
+impl Reading {
+    /// A result of a shape that is not known here reads as nothing.
+    pub(super) fn of(result: &Value) -> Self {
+        if result.is_object() { Self::deserialize(result).unwrap_or_default() } else { Self::default() }
+    }
+
+    /// Whether it reached what there was to reach.
+    fn success(&self) -> Option<bool> {
+        self.success.or_else(|| self.difficulty.map(|_| self.meets_difficulty))
+    }
+
+    /// The outcome of every Duality roll in it.
+    pub(super) fn outcomes(&self) -> Vec<Outcome> {
+        let own = self.outcome.or_else(|| self.duality.as_ref().and_then(|duality| duality.outcome));
+        own.into_iter().chain(self.rolls.iter().flat_map(Self::outcomes)).collect()
+    }
+}
+
+/// How a roll stands among all that it might have been.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Luck {
+    /// From 0, the worst, to 1, the best.
+    pub(super) rank: f64,
+    chance: f64,
+    success: Option<bool>,
+}
+
+impl Luck {
+    /// `chance` is that of success where there was something to reach, and otherwise of this result or a better one.
+    /// A success stands in the middle of all successes, for nothing more is known of it; so does a failure.
+    pub(super) fn of(reading: &Reading, chance: f64) -> Option<Self> {
+        let success = reading.success();
+        let rank = match success {
+            Some(true) => 1.0 - chance / 2.0,
+            Some(false) => (1.0 - chance) / 2.0,
+            None => 1.0 - chance,
+        };
+        (0.0..=1.0).contains(&chance).then_some(Self { rank, chance, success })
+    }
+
+    /// Among the best fifth.
+    pub(super) fn is_good(&self) -> bool {
+        self.rank >= 0.8
+    }
+
+    /// Among the worst fifth.
+    pub(super) fn is_bad(&self) -> bool {
+        self.rank <= 0.2
+    }
+
+    pub(super) fn told(&self) -> String {
+        let chance = percent(self.chance);
+        match self.success {
+            Some(true) => format!(" (a success at {chance})"),
+            Some(false) => format!(" (a failure at {chance})"),
+            None => format!(" ({chance} do as well or better)"),
+        }
+    }
+}
+
+/// Never 0 % for what may happen, nor 100 % for what may not.
+fn percent(chance: f64) -> String {
+    let percent = chance * 100.0;
+    if percent > 0.0 && percent < 0.1 {
+        "under 0.1 %".to_owned()
+    } else if percent < 10.0 {
+        format!("{percent:.1} %")
+    } else if percent > 99.0 && percent < 100.0 {
+        "over 99 %".to_owned()
+    } else {
+        format!("{percent:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_narrow_success_is_lucky_and_a_safe_failure_is_not() {
+        let rank = |result: Value, chance| Luck::of(&Reading::of(&result), chance).unwrap().rank;
+        let reached = |success: bool| json!({ "total": 9, "success": success });
+        assert!(rank(reached(true), 0.1) > rank(reached(true), 0.9));
+        assert!(rank(reached(false), 0.9) < rank(reached(false), 0.1));
+        assert!(rank(reached(false), 0.1) < rank(reached(true), 0.9));
+        assert!(rank(json!({ "total": 18 }), 0.01) > rank(json!({ "total": 3 }), 1.0));
+        assert_eq!(Luck::of(&Reading::default(), f64::NAN), None);
+    }
+
+    #[test]
+    fn a_result_of_an_unknown_shape_reads_as_nothing() {
+        for result in [json!(null), json!([1]), json!({ "total": "many" }), json!({ "outcome": "DRAW" })] {
+            let reading = Reading::of(&result);
+            assert_eq!((reading.total, reading.success(), reading.outcomes()), (None, None, Vec::new()));
+        }
+    }
+
+    #[test]
+    fn chances_are_not_rounded_to_certainty() {
+        let shown: Vec<String> = [0.0, 0.0001, 0.0162, 0.5833, 0.996, 1.0].into_iter().map(percent).collect();
+        assert_eq!(shown, ["0.0 %", "under 0.1 %", "1.6 %", "58 %", "over 99 %", "100 %"]);
+    }
+}

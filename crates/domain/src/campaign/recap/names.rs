@@ -1,0 +1,72 @@
+//! Who is who: the names of today, and those of whoever has left since.
+
+use std::collections::BTreeMap;
+
+use super::super::event::CampaignEvent;
+use super::super::record::ActorController;
+use super::super::roll::RecordedRoll;
+use super::super::state::CampaignState;
+
+/// Names by id. Today's come first, because that is how people are known.
+#[derive(Default)]
+pub(super) struct Names<'a> {
+    people: Option<&'a CampaignState>,
+    heard: BTreeMap<String, String>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(people: &'a CampaignState) -> Self {
+        Self { people: Some(people), heard: BTreeMap::new() }
+    }
+
+    /// Remembers who is introduced or leaves.
+    pub(super) fn hear(&mut self, event: &CampaignEvent) {
+        if let CampaignEvent::ParticipantAdded { participant_id: id, display_name: name, .. }
+        | CampaignEvent::ParticipantUpdated { participant_id: id, display_name: Some(name), .. }
+        | CampaignEvent::ParticipantRemoved { participant_id: id, display_name: name, .. }
+        | CampaignEvent::ActorAdded { actor_id: id, name, .. }
+        | CampaignEvent::ActorUpdated { actor_id: id, name: Some(name), .. }
+        | CampaignEvent::ActorRemoved { actor_id: id, name } = event
+        {
+            self.heard.insert(id.clone(), line(name));
+        }
+    }
+
+    /// What somebody was called so far, if that was heard.
+    pub(super) fn heard(&self, id: &str) -> Option<&str> {
+        self.heard.get(id).map(String::as_str)
+    }
+
+    pub(super) fn participant(&self, id: &str) -> String {
+        let today = self.people.and_then(|people| people.participants().get(id));
+        let name = today.map(|participant| line(&participant.display_name));
+        name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
+    }
+
+    pub(super) fn actor(&self, id: &str) -> String {
+        let today = self.people.and_then(|people| people.actors().get(id));
+        let name = today.map(|actor| line(&actor.name));
+        name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
+    }
+
+    pub(super) fn controller(&self, controller: &ActorController) -> String {
+        match controller {
+            ActorController::Gm => "GM".to_owned(),
+            ActorController::Participant(id) => self.participant(id),
+        }
+    }
+
+    /// For whom the dice fell, or else who threw them.
+    pub(super) fn roller(&self, roll: &RecordedRoll) -> String {
+        match (&roll.actor_id, &roll.participant_id) {
+            (Some(id), _) => self.actor(id),
+            (None, Some(id)) => self.participant(id),
+            (None, None) => "somebody".to_owned(),
+        }
+    }
+}
+
+/// A name on one line, whatever is in it.
+pub(super) fn line(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,153 @@
+use serde_json::json;
+
+use super::super::tests::{
+    Table, add_actor, add_participant, control, end_session, note, remove_participant, roll, start_session,
+};
+use super::super::{ActorKind, CampaignCommand, RecordedRoll, Role};
+use super::*;
+use crate::dice::RollMode;
+use crate::dice::odds::Exact;
+
+fn told(table: &Table, session_id: &str) -> String {
+    let session = table.state.sessions().get(session_id).unwrap();
+    recap(session, &table.state, table.journal.iter().map(|(given, event)| (given.at, &given.by, event)))
+}
+
+fn rolls(actor_id: Option<&str>, expression: &str, result: serde_json::Value, chance: Option<f64>) -> CampaignCommand {
+    CampaignCommand::RecordRoll(Box::new(RecordedRoll {
+        actor_id: actor_id.map(str::to_owned),
+        expression: Some(expression.to_owned()),
+        result,
+        chance: chance.map(|decimal| Exact { fraction: None, decimal }),
+        ..roll()
+    }))
+}
+
+fn duality(hope: i32, fear: i32, difficulty: i32) -> serde_json::Value {
+    serde_json::to_value(crate::dice::judge(hope, fear, 2, Some(difficulty)).unwrap()).unwrap()
+}
+
+#[test]
+fn a_session_is_told_again() {
+    let mut table = Table::set();
+    table.does(control("actor_thorin", "part_alice"));
+    // What came before, and what comes after, is no part of it.
+    table.does(rolls(None, "4d6kh3", json!({ "total": 18 }), Some(0.016)));
+    table.does(start_session("sess_1", "Session 1: The Journey Begins"));
+    table.does(note("The party sets out at dawn."));
+    table.does(add_actor("actor_troll", "Bridge\nTroll", ActorKind::Npc));
+    table.does(note("A troll wants a toll:\n\n- gold\n- or a song"));
+    let thorin = Some("actor_thorin");
+    table.does(rolls(thorin, "duality(+2, dc 20)", duality(7, 7, 20), Some(0.2)));
+    table.does(rolls(thorin, "duality(+2, dc 15)", duality(5, 8, 15), Some(0.58)));
+    table.does(rolls(thorin, "duality(+2, dc 6)", duality(1, 2, 6), Some(0.98)));
+    table.does(rolls(Some("actor_troll"), "4d6kh3", json!({ "total": 18 }), Some(0.0162)));
+    let both = json!({ "rolls": [{ "duality": duality(8, 5, 15) }, { "duality": duality(12, 1, 30) }] });
+    table.does(rolls(None, "2x(duality(+2))", both, None));
+    let mut replay = roll();
+    replay.rng.as_mut().unwrap().roll_mode = RollMode::Replay;
+    table.does(CampaignCommand::RecordRoll(Box::new(replay)));
+    table.does(CampaignCommand::RemoveActor { actor_id: "actor_troll".to_owned() });
+    table.does(add_participant("part_bob", "Bob", Role::Player));
+    table.does(remove_participant("part_alice"));
+    table.does(control("actor_thorin", "part_bob"));
+    table.does(end_session());
+    let session_id = Some("sess_1".to_owned());
+    table.does(CampaignCommand::AddNote { id: "note_3".to_owned(), session_id, text: "Alice waved.".to_owned() });
+    table.does(add_participant("part_late", "Late", Role::Player));
+    table.does(add_participant("part_brief", "Brief", Role::Player));
+    table.does(remove_participant("part_brief"));
+    table.does(start_session("sess_2", ""));
+    table.does(note("Another day."));
+    assert_eq!(
+        told(&table, "sess_1"),
+        "\
+# Session 1: The Journey Begins
+
+*The Lost Expedition*, 15 January 2025, 10:08 to 10:22 UTC (14 min)
+
+**At the table:** Mira (GM), Bob, Alice (left since)
+
+**In the story:** Thorin Ironforge (Bob)
+
+## What happened
+
+- 10:09: The party sets out at dawn.
+- 10:11: A troll wants a toll:
+
+  - gold
+  - or a song
+- later: Alice waved.
+
+## Dice
+
+- 5 rolls: Thorin Ironforge 3, Bridge Troll 1, somebody 1
+- 2 with Hope, 2 with Fear: an even balance
+- 1 critical: Thorin Ironforge (10:12)
+- Luckiest: Bridge Troll, `4d6kh3` for 18 (1.6 % do as well or better)
+- Unluckiest: Thorin Ironforge, `duality(+2, dc 6)` for 5 (a failure at 98 %)
+- Not counted: 1 replay
+
+## What changed
+
+- Bridge Troll (NPC) entered the story
+- Bridge Troll left the story
+- Bob joined the table
+- Alice left the table, and nobody plays Thorin Ironforge now
+- Thorin Ironforge is now played by Bob
+"
+    );
+    assert_eq!(
+        told(&table, "sess_2"),
+        "\
+# The session of 15 January 2025
+
+*The Lost Expedition*, 15 January 2025, since 10:27 UTC, still going on
+
+**At the table:** Mira (GM), Bob, Late
+
+**In the story:** Thorin Ironforge (Bob)
+
+## What happened
+
+- 10:28: Another day.
+"
+    );
+}
+
+#[test]
+fn an_empty_session_is_told_as_such() {
+    let mut table = Table::set();
+    table.does(start_session("sess_1", "Nobody came"));
+    table.does(end_session());
+    assert!(told(&table, "sess_1").ends_with("\nNothing was written down, and no dice were rolled.\n"));
+}
+
+#[test]
+fn long_notes_are_cut_and_many_are_counted() {
+    let mut table = Table::playing();
+    table.does(note(&"é".repeat(NOTE_CHARS_SHOWN)));
+    table.does(note(&"é".repeat(NOTE_CHARS_SHOWN + 1)));
+    for _ in 0..NOTES_SHOWN {
+        table.does(note("and so on"));
+    }
+    table.journal[8].0.by = "alice".to_owned();
+    let told = told(&table, "sess_1");
+    assert!(told.contains(&format!("- 10:07 (local): {}\n", "é".repeat(NOTE_CHARS_SHOWN))), "{told}");
+    assert!(told.contains(&format!("- 10:08 (alice): {}…\n", "é".repeat(NOTE_CHARS_SHOWN))), "{told}");
+    assert!(told.ends_with("- and 2 more notes\n"), "{told}");
+}
+
+#[test]
+fn a_crowd_is_counted() {
+    let mut table = Table::playing();
+    for number in 0..PEOPLE_SHOWN {
+        table.does(add_participant(&format!("part_{number}"), "One", Role::Player));
+        table.does(add_actor(&format!("actor_{number}"), "One", ActorKind::Pc));
+    }
+    let told = told(&table, "sess_1");
+    let names = |count: usize| vec!["One"; count].join(", ");
+    assert!(told.contains(&format!("table:** Mira (GM), Alice, {}, and 2 more\n", names(PEOPLE_SHOWN - 2))), "{told}");
+    assert!(told.contains(&format!("story:** Thorin Ironforge, {}, and 1 more\n", names(PEOPLE_SHOWN - 1))), "{told}");
+    assert!(told.ends_with("- and 10 more changes\n"), "{told}");
+}

@@ -1,0 +1,194 @@
+//! Why a campaign refuses a command, where in the input the fault lies, and what to do next.
+
+use std::fmt;
+
+use super::record::CampaignStatus;
+
+/// What a refusal comes to, for the table of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    NotFound,
+    /// A field does not fit.
+    Invalid,
+    ActiveSessionExists,
+    /// The campaign would hold more than a limit allows.
+    TooLarge,
+    /// The rules do not allow it as things stand.
+    Rejected,
+}
+
+/// What one does with a campaign, as far as its status has a say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deed {
+    Change,
+    StartSession,
+    Play,
+    End,
+    Archive,
+    Restore,
+}
+
+impl Deed {
+    /// The statuses in which it may be done.
+    pub fn statuses(self) -> &'static [CampaignStatus] {
+        use CampaignStatus::{Active, Archived, Completed, Draft};
+        match self {
+            Self::Change | Self::StartSession => &[Draft, Active],
+            Self::Play | Self::End => &[Active],
+            Self::Archive => &[Draft, Active, Completed],
+            Self::Restore => &[Archived],
+        }
+    }
+}
+
+impl fmt::Display for Deed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Change => "changed",
+            Self::StartSession | Self::Play => "played",
+            Self::End => "ended",
+            Self::Archive => "archived",
+            Self::Restore => "restored",
+        })
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CampaignRefusal {
+    /// An empty stream: whoever asked knows the id.
+    #[error("there is no such campaign")]
+    CampaignNotFound,
+    #[error("there is no participant {participant_id} in this campaign")]
+    ParticipantNotFound { field: &'static str, participant_id: String },
+    #[error("there is no actor {actor_id} in this campaign")]
+    ActorNotFound { actor_id: String },
+    #[error("there is no session {session_id} in this campaign")]
+    SessionNotFound { session_id: String },
+    #[error("{field} is required, it is empty")]
+    Empty { field: &'static str },
+    #[error("{field} has at most {chars_max} characters, this one has {chars}")]
+    TooLong { field: &'static str, chars: usize, chars_max: usize },
+    #[error("an update needs at least one of {}", fields.join(", "))]
+    NothingToUpdate { fields: &'static [&'static str] },
+    #[error("a campaign has at most {count_max} {things}")]
+    TooMany { things: &'static str, count_max: usize },
+    #[error("campaign {campaign_id} exists already")]
+    CampaignExists { campaign_id: String },
+    #[error("{id} exists already in this campaign")]
+    IdTaken { id: String },
+    #[error("the campaign is {}, it can be {deed} only while it is {}", status.word(), words(deed.statuses()).join(" or "))]
+    StatusForbids { status: CampaignStatus, deed: Deed },
+    #[error("active session exists: {session_id}")]
+    ActiveSessionExists { session_id: String },
+    #[error("the campaign cannot be {deed} during a session, {session_id} is active")]
+    SessionGoesOn { session_id: String, deed: Deed },
+    #[error("no session is active")]
+    NoActiveSession,
+    #[error("session {session_id} has ended")]
+    SessionEnded { session_id: String },
+}
+
+impl CampaignRefusal {
+    pub fn kind(&self) -> RefusalKind {
+        match self {
+            Self::CampaignNotFound
+            | Self::ParticipantNotFound { .. }
+            | Self::ActorNotFound { .. }
+            | Self::SessionNotFound { .. } => RefusalKind::NotFound,
+            Self::Empty { .. } | Self::TooLong { .. } | Self::NothingToUpdate { .. } => RefusalKind::Invalid,
+            Self::TooMany { .. } => RefusalKind::TooLarge,
+            Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => RefusalKind::ActiveSessionExists,
+            Self::CampaignExists { .. }
+            | Self::IdTaken { .. }
+            | Self::StatusForbids { .. }
+            | Self::NoActiveSession
+            | Self::SessionEnded { .. } => RefusalKind::Rejected,
+        }
+    }
+
+    /// Where in the input the fault lies, as a JSON pointer; nowhere, if it is the campaign that says no.
+    pub fn pointer(&self) -> Option<String> {
+        match self {
+            Self::CampaignNotFound => Some("/campaign_id".to_owned()),
+            Self::ParticipantNotFound { field, .. } | Self::Empty { field } | Self::TooLong { field, .. } => {
+                Some(format!("/{field}"))
+            }
+            Self::ActorNotFound { .. } => Some("/actor_id".to_owned()),
+            Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
+            Self::NothingToUpdate { .. }
+            | Self::TooMany { .. }
+            | Self::CampaignExists { .. }
+            | Self::IdTaken { .. }
+            | Self::StatusForbids { .. }
+            | Self::ActiveSessionExists { .. }
+            | Self::SessionGoesOn { .. }
+            | Self::NoActiveSession => None,
+        }
+    }
+
+    /// The id or the word at fault, where there is one.
+    pub fn value(&self) -> Option<&str> {
+        match self {
+            Self::ParticipantNotFound { participant_id: id, .. }
+            | Self::ActorNotFound { actor_id: id }
+            | Self::SessionNotFound { session_id: id }
+            | Self::CampaignExists { campaign_id: id }
+            | Self::IdTaken { id }
+            | Self::ActiveSessionExists { session_id: id }
+            | Self::SessionGoesOn { session_id: id, .. }
+            | Self::SessionEnded { session_id: id } => Some(id),
+            Self::StatusForbids { status, .. } => Some(status.word()),
+            Self::Empty { .. } => Some(""),
+            Self::CampaignNotFound
+            | Self::TooLong { .. }
+            | Self::NothingToUpdate { .. }
+            | Self::TooMany { .. }
+            | Self::NoActiveSession => None,
+        }
+    }
+
+    /// What would have been right, where that is a short list: statuses, or fields.
+    pub fn allowed(&self) -> Vec<&'static str> {
+        match self {
+            Self::StatusForbids { deed, .. } => words(deed.statuses()),
+            Self::NothingToUpdate { fields } => fields.to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::CampaignNotFound => "list the campaigns for their ids, or create one",
+            Self::ParticipantNotFound { field: "controller", .. } | Self::Empty { field: "controller" } => {
+                "send GM, or the id of a participant of this campaign"
+            }
+            Self::ParticipantNotFound { .. } => "list the campaign's participants for their ids",
+            Self::ActorNotFound { .. } => "list the campaign's actors for their ids",
+            Self::SessionNotFound { .. } => "list the campaign's sessions for their ids",
+            Self::Empty { .. } => "send at least one character that is not a space",
+            Self::TooLong { .. } => "shorten it, or put the rest elsewhere",
+            Self::NothingToUpdate { .. } => "send what should change",
+            Self::TooMany { .. } => "remove what is no longer played, or start another campaign",
+            Self::CampaignExists { .. } => "read it, or create another one under a new idempotency key",
+            Self::IdTaken { .. } => "read it, or send the request again under a new idempotency key",
+            Self::StatusForbids { status: CampaignStatus::Archived, .. } => "restore the campaign first",
+            Self::StatusForbids { status: CampaignStatus::Completed, deed: Deed::End } => {
+                "it has ended already; archive it to put it away"
+            }
+            Self::StatusForbids { status: CampaignStatus::Completed, .. } => {
+                "to play on, archive the campaign and restore it"
+            }
+            Self::StatusForbids { deed: Deed::Restore, .. } => "only what was archived needs restoring; go on as it is",
+            Self::StatusForbids { .. } => "start a session first; to put the campaign away without one, archive it",
+            Self::ActiveSessionExists { .. } => "go on in that session, or end it first",
+            Self::SessionGoesOn { .. } => "end the session first",
+            Self::NoActiveSession => "start a session first, or name the session",
+            Self::SessionEnded { .. } => "what has ended stays so; start another session to play on",
+        }
+    }
+}
+
+fn words(statuses: &[CampaignStatus]) -> Vec<&'static str> {
+    statuses.iter().map(|status| status.word()).collect()
+}

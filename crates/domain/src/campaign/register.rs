@@ -1,0 +1,107 @@
+//! Things by id that remember the order in which they came.
+
+use std::fmt;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What stands in a register under its id.
+pub trait Keyed {
+    fn id(&self) -> &str;
+}
+
+/// A persistent register: cheap to clone, found by id, listed by age. Each entry has a number that only grows and is
+/// never given twice, so a reader's place in a list stays right while others come and go.
+#[derive(Clone, PartialEq)]
+pub struct Register<T> {
+    next: u64,
+    entries: OrdMap<u64, Arc<T>>,
+    numbers: OrdMap<Arc<str>, u64>,
+}
+
+impl<T> Register<T> {
+    pub fn get(&self, id: &str) -> Option<&T> {
+        self.entries.get(self.numbers.get(id)?).map(AsRef::as_ref)
+    }
+
+    pub fn contains(&self, id: &str) -> bool {
+        self.numbers.contains_key(id)
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn newest_first(&self) -> impl Iterator<Item = &T> {
+        self.entries.values().rev().map(AsRef::as_ref)
+    }
+
+    pub fn oldest_first(&self) -> impl Iterator<Item = &T> {
+        self.entries.values().map(AsRef::as_ref)
+    }
+
+    /// The rest of a list, newest first: what came before the entry of this number.
+    pub fn older_than(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
+        self.entries.range(..number).rev().map(|(number, entry)| (*number, entry.as_ref()))
+    }
+}
+
+impl<T: Keyed + Clone> Register<T> {
+    /// Adds at the end; what has the same id keeps its place and is replaced.
+    pub(super) fn put(&mut self, entry: T) {
+        let number = self.numbers.get(entry.id()).copied().unwrap_or(self.next);
+        self.next = self.next.max(number + 1);
+        self.numbers.insert(entry.id().into(), number);
+        self.entries.insert(number, Arc::new(entry));
+    }
+
+    /// Changes one entry; one that is not there stays so.
+    pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) {
+        if let Some(entry) = self.numbers.get(id).and_then(|number| self.entries.get_mut(number)) {
+            change(Arc::make_mut(entry));
+        }
+    }
+
+    pub(super) fn remove(&mut self, id: &str) -> Option<Arc<T>> {
+        self.numbers.remove(id).and_then(|number| self.entries.remove(&number))
+    }
+}
+
+impl<T> Default for Register<T> {
+    fn default() -> Self {
+        Self { next: 0, entries: OrdMap::new(), numbers: OrdMap::new() }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Register<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_map().entries(self.entries.iter()).finish()
+    }
+}
+
+/// As it is stored: the numbers by id follow from the entries.
+#[derive(Serialize, Deserialize)]
+struct Stored<T> {
+    next: u64,
+    entries: Vec<(u64, Arc<T>)>,
+}
+
+impl<T: Serialize> Serialize for Register<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entries = self.entries.iter().map(|(number, entry)| (*number, Arc::clone(entry))).collect();
+        Stored { next: self.next, entries }.serialize(serializer)
+    }
+}
+
+impl<'de, T: Keyed + Deserialize<'de>> Deserialize<'de> for Register<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Stored { next, entries } = Stored::<T>::deserialize(deserializer)?;
+        let numbers = entries.iter().map(|(number, entry)| (Arc::from(entry.id()), *number)).collect();
+        Ok(Self { next, entries: entries.into_iter().collect(), numbers })
+    }
+}

@@ -1,0 +1,68 @@
+//! A campaign as it stands: what deciding needs, and what is read most.
+
+use std::sync::Arc;
+
+use imbl::OrdSet;
+use serde::{Deserialize, Serialize};
+
+use super::record::{Actor, Campaign, Participant, Session};
+use super::register::{Keyed, Register};
+
+/// Empty until the campaign is created. Cheap to clone, and a command costs what it changes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CampaignState {
+    pub(super) campaign: Option<Arc<Campaign>>,
+    pub(super) participants: Register<Participant>,
+    pub(super) actors: Register<Actor>,
+    pub(super) sessions: Register<Session>,
+    pub(super) active_session_id: Option<Arc<str>>,
+    /// Participant and actor: who leaves must be found without looking at every actor.
+    pub(super) played: OrdSet<(Arc<str>, Arc<str>)>,
+}
+
+impl CampaignState {
+    pub fn campaign(&self) -> Option<&Campaign> {
+        self.campaign.as_deref()
+    }
+
+    pub fn participants(&self) -> &Register<Participant> {
+        &self.participants
+    }
+
+    pub fn actors(&self) -> &Register<Actor> {
+        &self.actors
+    }
+
+    pub fn sessions(&self) -> &Register<Session> {
+        &self.sessions
+    }
+
+    pub fn active_session(&self) -> Option<&Session> {
+        self.sessions.get(self.active_session_id.as_deref()?)
+    }
+
+    /// The ids of the actors that a participant plays, in order.
+    pub fn played_by<'a>(&'a self, participant_id: &'a str) -> impl Iterator<Item = &'a str> {
+        let first: (Arc<str>, Arc<str>) = (participant_id.into(), "".into());
+        let pairs = self.played.range(first..).take_while(move |(player, _)| **player == *participant_id);
+        pairs.map(|(_, actor)| actor.as_ref())
+    }
+}
+
+impl Keyed for Participant {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Keyed for Actor {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+impl Keyed for Session {
+    fn id(&self) -> &str {
+        &self.id
+    }
+}

@@ -1,0 +1,644 @@
+use jiff::Timestamp;
+use serde_json::{Value, json, to_value};
+
+use super::*;
+use crate::decider::{Decider, Given};
+use crate::dice::{RandomRequest, roll_duality};
+use crate::limits;
+
+/// A campaign under test: commands go through the rules, and every one takes a minute.
+pub(super) struct Table {
+    pub(super) state: CampaignState,
+    pub(super) journal: Vec<(Given, CampaignEvent)>,
+    clock: Timestamp,
+}
+
+impl Table {
+    pub(super) fn empty() -> Self {
+        let clock = "2025-01-15T10:00:00.25Z".parse().unwrap();
+        Self { state: CampaignState::default(), journal: Vec::new(), clock }
+    }
+
+    /// A campaign with a game master, a player and two actors, before its first session.
+    pub(super) fn set() -> Self {
+        let mut table = Self::empty();
+        table.does(create("The Lost Expedition"));
+        table.does(add_participant("part_mira", "Mira", Role::Gm));
+        table.does(add_participant("part_alice", "Alice", Role::Player));
+        table.does(add_actor("actor_thorin", "Thorin Ironforge", ActorKind::Pc));
+        table.does(add_actor("actor_wolf", "Grey Wolf", ActorKind::Npc));
+        table
+    }
+
+    /// The same with a session going on.
+    pub(super) fn playing() -> Self {
+        let mut table = Self::set();
+        table.does(start_session("sess_1", "Session 1: The Journey Begins"));
+        table
+    }
+
+    pub(super) fn given() -> Given {
+        Given { at: Self::empty().clock, by: "local".to_owned() }
+    }
+
+    pub(super) fn tries(&mut self, command: &CampaignCommand) -> Result<Vec<CampaignEvent>, CampaignRefusal> {
+        self.clock += jiff::SignedDuration::from_mins(1);
+        let given = Given { at: self.clock, by: "local".to_owned() };
+        let events = CampaignRules::decide(&self.state, command, &given)?;
+        for event in &events {
+            self.state = CampaignRules::evolve(std::mem::take(&mut self.state), event, &given);
+            self.journal.push((given.clone(), event.clone()));
+        }
+        Ok(events)
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
+    pub(super) fn does(&mut self, command: CampaignCommand) -> Vec<CampaignEvent> {
+        self.tries(&command).unwrap_or_else(|refusal| panic!("{command:?}: {refusal}"))
+    }
+
+    /// Refused, and nothing has changed.
+    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
+    fn refuses(&mut self, command: CampaignCommand) -> CampaignRefusal {
+        let before = self.state.clone();
+        let refusal = self.tries(&command).expect_err("a refusal");
+        assert_eq!(self.state, before);
+        refusal
+    }
+
+    fn campaign(&self) -> &Campaign {
+        self.state.campaign().unwrap()
+    }
+
+    fn status(&self) -> CampaignStatus {
+        self.campaign().status
+    }
+}
+
+pub(super) fn create(name: &str) -> CampaignCommand {
+    CampaignCommand::Create {
+        id: "camp_lost".to_owned(),
+        name: name.to_owned(),
+        gm_mode: GmMode::Human,
+        theme_prompt: "A cursed forest".to_owned(),
+    }
+}
+
+pub(super) fn add_participant(id: &str, name: &str, role: Role) -> CampaignCommand {
+    CampaignCommand::AddParticipant {
+        id: id.to_owned(),
+        display_name: name.to_owned(),
+        role,
+        controller: Controller::Human,
+    }
+}
+
+pub(super) fn add_actor(id: &str, name: &str, kind: ActorKind) -> CampaignCommand {
+    CampaignCommand::AddActor { id: id.to_owned(), name: name.to_owned(), kind, notes: String::new() }
+}
+
+pub(super) fn control(actor_id: &str, controller: &str) -> CampaignCommand {
+    CampaignCommand::SetActorControl { actor_id: actor_id.to_owned(), controller: controller.to_owned() }
+}
+
+pub(super) fn start_session(id: &str, name: &str) -> CampaignCommand {
+    CampaignCommand::StartSession { id: id.to_owned(), name: name.to_owned() }
+}
+
+pub(super) fn end_session() -> CampaignCommand {
+    CampaignCommand::EndSession { session_id: None }
+}
+
+pub(super) fn note(text: &str) -> CampaignCommand {
+    CampaignCommand::AddNote { id: "note_1".to_owned(), session_id: None, text: text.to_owned() }
+}
+
+pub(super) fn remove_participant(id: &str) -> CampaignCommand {
+    CampaignCommand::RemoveParticipant { participant_id: id.to_owned() }
+}
+
+pub(super) fn roll() -> RecordedRoll {
+    let (judgement, rng) = roll_duality(2, Some(15), RandomRequest::default(), [7; 32]).unwrap();
+    RecordedRoll {
+        id: "roll_1".to_owned(),
+        session_id: None,
+        participant_id: None,
+        actor_id: None,
+        tool: "duality_action_roll".to_owned(),
+        expression: Some("duality(+2, dc 15)".to_owned()),
+        input: json!({ "modifier": 2, "difficulty": 15 }),
+        result: to_value(judgement).unwrap(),
+        chance: None,
+        rng: Some(rng),
+    }
+}
+
+fn recorded(roll: RecordedRoll) -> CampaignCommand {
+    CampaignCommand::RecordRoll(Box::new(roll))
+}
+
+fn update(name: Option<&str>) -> CampaignCommand {
+    CampaignCommand::Update { name: name.map(str::to_owned), gm_mode: None, theme_prompt: None }
+}
+
+#[test]
+fn a_new_campaign_reads_as_its_clients_expect() {
+    let mut table = Table::empty();
+    table.does(create("  The Lost Expedition "));
+    assert_eq!(
+        to_value(table.campaign()).unwrap(),
+        json!({
+            "id": "camp_lost",
+            "name": "The Lost Expedition",
+            "gm_mode": "HUMAN",
+            "participant_count": 0,
+            "actor_count": 0,
+            "theme_prompt": "A cursed forest",
+            "status": "DRAFT",
+            "created_at": "2025-01-15T10:01:00Z",
+            "updated_at": "2025-01-15T10:01:00Z",
+        })
+    );
+}
+
+#[test]
+fn people_and_sessions_read_as_their_clients_expect() {
+    let mut table = Table::playing();
+    table.does(control("actor_thorin", "part_alice"));
+    let state = &table.state;
+    assert_eq!(
+        to_value(state.participants().get("part_alice")).unwrap(),
+        json!({
+            "id": "part_alice",
+            "campaign_id": "camp_lost",
+            "display_name": "Alice",
+            "role": "PLAYER",
+            "controller": "HUMAN",
+            "created_at": "2025-01-15T10:03:00Z",
+            "updated_at": "2025-01-15T10:03:00Z",
+        })
+    );
+    assert_eq!(
+        to_value(state.actors().get("actor_thorin")).unwrap(),
+        json!({
+            "id": "actor_thorin",
+            "campaign_id": "camp_lost",
+            "name": "Thorin Ironforge",
+            "kind": "PC",
+            "notes": "",
+            "controller": "part_alice",
+            "created_at": "2025-01-15T10:04:00Z",
+            "updated_at": "2025-01-15T10:07:00Z",
+        })
+    );
+    assert!(to_value(state.actors().get("actor_wolf")).unwrap().get("controller").is_none());
+    assert_eq!(
+        to_value(state.active_session()).unwrap(),
+        json!({
+            "id": "sess_1",
+            "campaign_id": "camp_lost",
+            "name": "Session 1: The Journey Begins",
+            "status": "ACTIVE",
+            "note_count": 0,
+            "roll_count": 0,
+            "started_at": "2025-01-15T10:06:00Z",
+            "updated_at": "2025-01-15T10:06:00Z",
+        })
+    );
+    assert_eq!((table.campaign().participant_count, table.campaign().actor_count), (2, 2));
+}
+
+#[test]
+fn words_are_read_in_any_case_and_written_in_capitals() {
+    let read = |word: &str| serde_json::from_value::<GmMode>(Value::from(word));
+    assert_eq!(read(" hybrid ").unwrap(), GmMode::Hybrid);
+    assert_eq!(to_value(GmMode::Ai).unwrap(), json!("AI"));
+    assert_eq!(read("robot").unwrap_err().to_string(), "\"robot\" is not allowed, allowed: HUMAN, AI, HYBRID");
+    assert_eq!(ActorController::read(" gm "), ActorController::Gm);
+    assert_eq!(to_value(ActorController::Gm).unwrap(), json!("GM"));
+}
+
+#[test]
+fn every_word_is_written_as_it_is_read() {
+    fn same<T: serde::Serialize + std::str::FromStr<Err = String>>(words: &[&str]) {
+        for word in words {
+            assert_eq!(to_value(word.parse::<T>().unwrap()).unwrap(), json!(word));
+        }
+    }
+    same::<GmMode>(GmMode::WORDS);
+    same::<CampaignStatus>(CampaignStatus::WORDS);
+    same::<Role>(Role::WORDS);
+    same::<Controller>(Controller::WORDS);
+    same::<ActorKind>(ActorKind::WORDS);
+    same::<SessionStatus>(SessionStatus::WORDS);
+}
+
+#[test]
+fn a_campaign_is_created_once_and_before_anything_else() {
+    let mut table = Table::empty();
+    assert_eq!(table.refuses(update(Some("x"))), CampaignRefusal::CampaignNotFound);
+    assert_eq!(table.refuses(end_session()), CampaignRefusal::CampaignNotFound);
+    assert_eq!(table.refuses(recorded(roll())), CampaignRefusal::CampaignNotFound);
+    table.does(create("One"));
+    let refusal = table.refuses(create("Two"));
+    assert_eq!(refusal, CampaignRefusal::CampaignExists { campaign_id: "camp_lost".to_owned() });
+}
+
+#[test]
+fn names_are_trimmed_required_and_bounded() {
+    let mut table = Table::empty();
+    assert_eq!(table.refuses(create(" \n ")), CampaignRefusal::Empty { field: "name" });
+    let chars = limits::NAME_CHARS_MAX + 1;
+    let refusal = table.refuses(create(&"é".repeat(chars)));
+    assert_eq!(refusal, CampaignRefusal::TooLong { field: "name", chars, chars_max: limits::NAME_CHARS_MAX });
+    table.does(create(&format!(" {} ", "é".repeat(limits::NAME_CHARS_MAX))));
+
+    let refusal = table.refuses(add_participant("part_1", "", Role::Player));
+    assert_eq!(refusal, CampaignRefusal::Empty { field: "display_name" });
+    assert_eq!(table.refuses(add_actor("actor_1", "", ActorKind::Pc)), CampaignRefusal::Empty { field: "name" });
+    // A session may go without a name.
+    table.does(start_session("sess_1", "  "));
+    assert_eq!(table.state.active_session().unwrap().name, "");
+    table.does(end_session());
+    let refusal = table.refuses(start_session("sess_2", &"x".repeat(chars)));
+    assert_eq!(refusal, CampaignRefusal::TooLong { field: "name", chars, chars_max: limits::NAME_CHARS_MAX });
+}
+
+#[test]
+fn texts_are_bounded_and_a_theme_keeps_its_spaces() {
+    let mut table = Table::playing();
+    let chars = limits::TEXT_CHARS_MAX + 1;
+    let (long, longest) = ("x".repeat(chars), "x".repeat(limits::TEXT_CHARS_MAX));
+    let too_long = |field| CampaignRefusal::TooLong { field, chars, chars_max: limits::TEXT_CHARS_MAX };
+    let theme =
+        |theme: &str| CampaignCommand::Update { name: None, gm_mode: None, theme_prompt: Some(theme.to_owned()) };
+    let notes = |notes: &str| CampaignCommand::UpdateActor {
+        actor_id: "actor_wolf".to_owned(),
+        name: None,
+        kind: None,
+        notes: Some(notes.to_owned()),
+    };
+    assert_eq!(table.refuses(theme(&long)), too_long("theme_prompt"));
+    assert_eq!(table.refuses(notes(&long)), too_long("notes"));
+    assert_eq!(table.refuses(note(&long)), too_long("text"));
+    assert_eq!(table.refuses(note("  ")), CampaignRefusal::Empty { field: "text" });
+    for command in [theme(&longest), notes(&longest), note(&longest), notes(" howls\n"), theme(" dark\n")] {
+        table.does(command);
+    }
+    assert_eq!(table.campaign().theme_prompt, " dark\n");
+    assert_eq!(table.state.actors().get("actor_wolf").unwrap().notes, "howls");
+}
+
+#[test]
+fn an_update_changes_what_it_names_and_must_name_something() {
+    let mut table = Table::set();
+    let refusal = table.refuses(update(None));
+    assert_eq!(refusal.allowed(), ["name", "gm_mode", "theme_prompt"]);
+    table.does(CampaignCommand::Update { name: None, gm_mode: Some(GmMode::Ai), theme_prompt: None });
+    let campaign = table.campaign();
+    assert_eq!((campaign.name.as_str(), campaign.gm_mode), ("The Lost Expedition", GmMode::Ai));
+    assert_eq!(campaign.updated_at.to_string(), "2025-01-15T10:07:00Z");
+
+    let participant = |id: &str, role| CampaignCommand::UpdateParticipant {
+        participant_id: id.to_owned(),
+        display_name: None,
+        role,
+        controller: None,
+    };
+    let refusal = table.refuses(participant("part_alice", None));
+    assert_eq!(refusal.allowed(), ["display_name", "role", "controller"]);
+    let refusal = table.refuses(participant("part_nobody", Some(Role::Gm)));
+    assert_eq!(refusal.pointer().as_deref(), Some("/participant_id"));
+    table.does(participant(" part_alice ", Some(Role::Gm)));
+    let alice = table.state.participants().get("part_alice").unwrap();
+    assert_eq!((alice.display_name.as_str(), alice.role), ("Alice", Role::Gm));
+    assert!(alice.updated_at > alice.created_at);
+
+    let actor =
+        |id: &str, kind| CampaignCommand::UpdateActor { actor_id: id.to_owned(), name: None, kind, notes: None };
+    assert_eq!(table.refuses(actor("actor_wolf", None)).allowed(), ["name", "kind", "notes"]);
+    let refusal = table.refuses(actor("actor_none", Some(ActorKind::Pc)));
+    assert_eq!(refusal, CampaignRefusal::ActorNotFound { actor_id: "actor_none".to_owned() });
+    table.does(actor("actor_wolf", Some(ActorKind::Pc)));
+    assert_eq!(table.state.actors().get("actor_wolf").unwrap().kind, ActorKind::Pc);
+}
+
+#[test]
+fn the_first_session_makes_a_draft_active() {
+    let mut table = Table::set();
+    assert_eq!(table.status(), CampaignStatus::Draft);
+    let kinds: Vec<&str> = table.does(start_session("sess_1", "")).iter().map(CampaignEvent::kind).collect();
+    assert_eq!(kinds, ["campaign.activated.v1", "session.started.v1"]);
+    assert_eq!(table.status(), CampaignStatus::Active);
+    table.does(end_session());
+    assert_eq!(table.does(start_session("sess_2", "")).len(), 1);
+}
+
+#[test]
+fn a_campaign_has_one_active_session() {
+    let mut table = Table::playing();
+    let refusal = table.refuses(start_session("sess_2", ""));
+    assert_eq!(refusal, CampaignRefusal::ActiveSessionExists { session_id: "sess_1".to_owned() });
+    assert_eq!(refusal.to_string(), "active session exists: sess_1");
+    assert_eq!(refusal.kind(), RefusalKind::ActiveSessionExists);
+    table.does(CampaignCommand::EndSession { session_id: Some(" sess_1 ".to_owned()) });
+    let session = table.state.sessions().get("sess_1").unwrap();
+    assert_eq!((session.status, session.ended_at), (SessionStatus::Ended, Some(session.updated_at)));
+    assert_eq!(table.state.active_session(), None);
+    assert_eq!(table.refuses(end_session()), CampaignRefusal::NoActiveSession);
+    let end = |id: &str| CampaignCommand::EndSession { session_id: Some(id.to_owned()) };
+    let session_id = "sess_1".to_owned();
+    assert_eq!(table.refuses(end("sess_1")), CampaignRefusal::SessionEnded { session_id });
+    let session_id = "sess_9".to_owned();
+    assert_eq!(table.refuses(end("sess_9")), CampaignRefusal::SessionNotFound { session_id });
+    assert_eq!(table.refuses(end("")), CampaignRefusal::Empty { field: "session_id" });
+    assert_eq!(table.refuses(start_session("sess_1", "")), CampaignRefusal::IdTaken { id: "sess_1".to_owned() });
+    table.does(start_session("sess_2", ""));
+}
+
+#[test]
+fn statuses_follow_each_other_as_drawn() {
+    use CampaignCommand::{Archive, End, Restore};
+    use CampaignStatus::{Active, Archived, Completed, Draft};
+    let forbids = |status, deed| CampaignRefusal::StatusForbids { status, deed };
+    let mut table = Table::set();
+    assert_eq!(table.refuses(End), forbids(Draft, Deed::End));
+    assert_eq!(table.refuses(Restore), forbids(Draft, Deed::Restore));
+    table.does(start_session("sess_1", ""));
+    for (command, deed) in [(End, Deed::End), (Archive, Deed::Archive)] {
+        let refusal = table.refuses(command);
+        assert_eq!(refusal, CampaignRefusal::SessionGoesOn { session_id: "sess_1".to_owned(), deed });
+        assert_eq!(refusal.kind(), RefusalKind::ActiveSessionExists);
+    }
+    table.does(end_session());
+    assert_eq!(table.refuses(Restore), forbids(Active, Deed::Restore));
+    table.does(End);
+    assert_eq!(table.campaign().completed_at, Some(table.campaign().updated_at));
+    assert_eq!(table.refuses(End), forbids(Completed, Deed::End));
+    assert_eq!(table.refuses(Restore), forbids(Completed, Deed::Restore));
+    table.does(Archive);
+    assert_eq!(table.campaign().archived_at, Some(table.campaign().updated_at));
+    assert!(table.campaign().completed_at.is_some());
+    assert_eq!(table.refuses(Archive), forbids(Archived, Deed::Archive));
+    table.does(Restore);
+    let campaign = table.campaign();
+    assert_eq!((campaign.status, campaign.completed_at, campaign.archived_at), (Draft, None, None));
+    // From a draft and from an active campaign too.
+    table.does(Archive);
+    table.does(Restore);
+    table.does(start_session("sess_2", ""));
+    table.does(end_session());
+    table.does(Archive);
+    assert_eq!(table.status(), Archived);
+}
+
+#[test]
+fn what_is_over_or_put_away_is_not_changed() {
+    let changes = || {
+        [
+            update(Some("x")),
+            add_participant("part_new", "New", Role::Player),
+            CampaignCommand::UpdateParticipant {
+                participant_id: "part_alice".to_owned(),
+                display_name: None,
+                role: Some(Role::Gm),
+                controller: None,
+            },
+            remove_participant("part_alice"),
+            add_actor("actor_new", "New", ActorKind::Npc),
+            CampaignCommand::UpdateActor {
+                actor_id: "actor_wolf".to_owned(),
+                name: None,
+                kind: Some(ActorKind::Pc),
+                notes: None,
+            },
+            CampaignCommand::RemoveActor { actor_id: "actor_wolf".to_owned() },
+            control("actor_wolf", "GM"),
+            start_session("sess_2", ""),
+            CampaignCommand::AddNote {
+                id: "note_1".to_owned(),
+                session_id: Some("sess_1".to_owned()),
+                text: "x".to_owned(),
+            },
+            recorded(roll()),
+        ]
+    };
+    let mut table = Table::playing();
+    table.does(end_session());
+    for (command, status) in
+        [(CampaignCommand::End, CampaignStatus::Completed), (CampaignCommand::Archive, CampaignStatus::Archived)]
+    {
+        table.does(command);
+        for change in changes() {
+            let refusal = table.refuses(change);
+            assert!(
+                matches!(refusal, CampaignRefusal::StatusForbids { status: given, .. } if given == status),
+                "{refusal:?}"
+            );
+            assert_eq!(refusal.kind(), RefusalKind::Rejected);
+        }
+    }
+}
+
+#[test]
+fn control_goes_to_the_game_master_or_to_a_participant() {
+    let mut table = Table::set();
+    let controller =
+        |table: &Table| table.state.actors().get("actor_thorin").and_then(|actor| actor.controller.clone());
+    table.does(control(" actor_thorin ", "gm"));
+    assert_eq!(controller(&table), Some(ActorController::Gm));
+    table.does(control("actor_thorin", " part_alice "));
+    assert_eq!(controller(&table), Some(ActorController::Participant("part_alice".to_owned())));
+
+    let refusal = table.refuses(control("actor_thorin", "part_nobody"));
+    assert_eq!((refusal.kind(), refusal.value()), (RefusalKind::NotFound, Some("part_nobody")));
+    assert_eq!(refusal.pointer().as_deref(), Some("/controller"));
+    assert_eq!(refusal.hint(), "send GM, or the id of a participant of this campaign");
+    assert_eq!(table.refuses(control("actor_thorin", " ")), CampaignRefusal::Empty { field: "controller" });
+    let refusal = table.refuses(control("actor_none", "GM"));
+    assert_eq!(refusal, CampaignRefusal::ActorNotFound { actor_id: "actor_none".to_owned() });
+    assert_eq!(table.refuses(control("", "GM")), CampaignRefusal::Empty { field: "actor_id" });
+}
+
+#[test]
+fn whoever_leaves_lets_go_of_their_actors() {
+    let mut table = Table::set();
+    table.does(add_participant("part_alice2", "Alice", Role::Player));
+    table.does(control("actor_thorin", "part_alice"));
+    table.does(control("actor_wolf", "part_alice2"));
+    assert_eq!(table.state.played_by("part_alice").collect::<Vec<_>>(), ["actor_thorin"]);
+    let events = table.does(remove_participant("part_alice"));
+    assert_eq!(
+        events,
+        [CampaignEvent::ParticipantRemoved {
+            participant_id: "part_alice".to_owned(),
+            display_name: "Alice".to_owned(),
+            released_actor_ids: vec!["actor_thorin".to_owned()],
+        }]
+    );
+    assert_eq!(table.state.actors().get("actor_thorin").unwrap().controller, None);
+    assert!(table.state.actors().get("actor_wolf").unwrap().controller.is_some());
+    assert_eq!(table.campaign().participant_count, 2);
+    let refusal = table.refuses(remove_participant("part_alice"));
+    assert_eq!(refusal.to_string(), "there is no participant part_alice in this campaign");
+    // An actor that leaves is not released a second time.
+    table.does(CampaignCommand::RemoveActor { actor_id: "actor_wolf".to_owned() });
+    assert_eq!(table.campaign().actor_count, 1);
+    assert_eq!(table.state.played_by("part_alice2").count(), 0);
+}
+
+#[test]
+fn several_game_masters_and_equal_names_are_fine_but_not_equal_ids() {
+    let mut table = Table::set();
+    table.does(add_participant("part_mira2", "Mira", Role::Gm));
+    table.does(add_actor("actor_wolf2", "Grey Wolf", ActorKind::Npc));
+    let refusal = table.refuses(add_participant("part_mira", "Mira", Role::Gm));
+    assert_eq!(refusal, CampaignRefusal::IdTaken { id: "part_mira".to_owned() });
+    let refusal = table.refuses(add_actor("actor_wolf", "Grey Wolf", ActorKind::Npc));
+    assert_eq!(refusal, CampaignRefusal::IdTaken { id: "actor_wolf".to_owned() });
+}
+
+#[test]
+fn a_campaign_is_full_at_its_limit() {
+    let mut table = Table::empty();
+    table.does(create("Crowded"));
+    for number in 0..limits::PARTICIPANTS_MAX {
+        table.does(add_participant(&format!("part_{number}"), "One", Role::Player));
+    }
+    let refusal = table.refuses(add_participant("part_last", "One", Role::Player));
+    assert_eq!(refusal.to_string(), "a campaign has at most 1000 participants");
+    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    for number in 0..limits::ACTORS_MAX {
+        table.does(add_actor(&format!("actor_{number}"), "One", ActorKind::Npc));
+    }
+    let refusal = table.refuses(add_actor("actor_last", "One", ActorKind::Npc));
+    assert_eq!(refusal, CampaignRefusal::TooMany { things: "actors", count_max: limits::ACTORS_MAX });
+    for number in 0..limits::PLAY_SESSIONS_MAX {
+        table.does(start_session(&format!("sess_{number}"), ""));
+        table.does(end_session());
+    }
+    let refusal = table.refuses(start_session("sess_last", ""));
+    assert_eq!(refusal, CampaignRefusal::TooMany { things: "sessions", count_max: limits::PLAY_SESSIONS_MAX });
+}
+
+#[test]
+fn notes_belong_to_a_session_also_after_it_ended() {
+    let mut table = Table::set();
+    let forbidden = CampaignRefusal::StatusForbids { status: CampaignStatus::Draft, deed: Deed::Play };
+    assert_eq!(table.refuses(note("too early")), forbidden);
+    table.does(start_session("sess_1", ""));
+    let before = table.campaign().updated_at;
+    assert_eq!(
+        table.does(note(" The bridge fell. ")),
+        [CampaignEvent::NoteAdded {
+            note_id: "note_1".to_owned(),
+            session_id: "sess_1".to_owned(),
+            text: "The bridge fell.".to_owned(),
+        }]
+    );
+    assert_eq!(table.campaign().updated_at, before);
+    table.does(end_session());
+    assert_eq!(table.refuses(note("where?")), CampaignRefusal::NoActiveSession);
+    let session_id = Some("sess_1".to_owned());
+    table.does(CampaignCommand::AddNote { id: "note_2".to_owned(), session_id, text: "An afterthought.".to_owned() });
+    assert_eq!(table.state.sessions().get("sess_1").unwrap().note_count, 2);
+    let session_id = Some("sess_9".to_owned());
+    let refusal = table.refuses(CampaignCommand::AddNote { id: String::new(), session_id, text: "x".to_owned() });
+    assert_eq!(refusal.pointer().as_deref(), Some("/session_id"));
+}
+
+#[test]
+fn a_roll_belongs_to_the_active_session_or_to_none() {
+    let mut table = Table::set();
+    let session_of = |events: &[CampaignEvent]| match events {
+        [CampaignEvent::RollRecorded(roll)] => roll.session_id.clone(),
+        other => panic!("{other:?}"),
+    };
+    // Characters are rolled before the first session.
+    assert_eq!(session_of(&table.does(recorded(roll()))), None);
+    let named = |session_id: &str| recorded(RecordedRoll { session_id: Some(session_id.to_owned()), ..roll() });
+    let forbidden = CampaignRefusal::StatusForbids { status: CampaignStatus::Draft, deed: Deed::Play };
+    assert_eq!(table.refuses(named("sess_1")), forbidden);
+    table.does(start_session("sess_1", ""));
+    assert_eq!(session_of(&table.does(recorded(roll()))).as_deref(), Some("sess_1"));
+    assert_eq!(session_of(&table.does(named(" sess_1 "))).as_deref(), Some("sess_1"));
+    assert_eq!(table.state.active_session().unwrap().roll_count, 2);
+    let session_id = "sess_9".to_owned();
+    assert_eq!(table.refuses(named("sess_9")), CampaignRefusal::SessionNotFound { session_id });
+    table.does(end_session());
+    let session_id = "sess_1".to_owned();
+    assert_eq!(table.refuses(named("sess_1")), CampaignRefusal::SessionEnded { session_id });
+    assert_eq!(session_of(&table.does(recorded(roll()))), None);
+}
+
+#[test]
+fn a_roll_names_people_of_this_campaign() {
+    let mut table = Table::playing();
+    let by = |participant_id: Option<&str>, actor_id: Option<&str>| {
+        let (participant_id, actor_id) = (participant_id.map(str::to_owned), actor_id.map(str::to_owned));
+        recorded(RecordedRoll { participant_id, actor_id, ..roll() })
+    };
+    table.does(by(Some("part_alice"), Some("actor_thorin")));
+    let refusal = table.refuses(by(Some("part_nobody"), None));
+    assert_eq!(refusal.pointer().as_deref(), Some("/participant_id"));
+    let refusal = table.refuses(by(None, Some("actor_none")));
+    assert_eq!(refusal, CampaignRefusal::ActorNotFound { actor_id: "actor_none".to_owned() });
+}
+
+#[test]
+fn lists_are_newest_first_and_keep_their_place() {
+    let mut table = Table::set();
+    table.does(add_participant("part_a", "Bob", Role::Player));
+    let ids = |table: &Table| -> Vec<String> {
+        table.state.participants().newest_first().map(|participant| participant.id.clone()).collect()
+    };
+    assert_eq!(ids(&table), ["part_a", "part_alice", "part_mira"]);
+    let page: Vec<(u64, String)> =
+        table.state.participants().older_than(u64::MAX).map(|(number, one)| (number, one.id.clone())).take(2).collect();
+    assert_eq!(page, [(2, "part_a".to_owned()), (1, "part_alice".to_owned())]);
+    table.does(remove_participant("part_alice"));
+    table.does(add_participant("part_b", "Cyd", Role::Player));
+    let rest: Vec<&str> = table.state.participants().older_than(1).map(|(_, one)| one.id.as_str()).collect();
+    assert_eq!(rest, ["part_mira"]);
+    assert_eq!(ids(&table), ["part_b", "part_a", "part_mira"]);
+}
+
+#[test]
+fn refusals_say_what_is_and_what_to_do() {
+    let mut table = Table::set();
+    let refusal = table.refuses(CampaignCommand::End);
+    assert_eq!(refusal.to_string(), "the campaign is DRAFT, it can be ended only while it is ACTIVE");
+    assert_eq!(refusal.hint(), "start a session first; to put the campaign away without one, archive it");
+    assert_eq!((refusal.value(), refusal.allowed(), refusal.pointer()), (Some("DRAFT"), vec!["ACTIVE"], None));
+    table.does(CampaignCommand::Archive);
+    let refusal = table.refuses(update(Some("x")));
+    assert_eq!(refusal.to_string(), "the campaign is ARCHIVED, it can be changed only while it is DRAFT or ACTIVE");
+    assert_eq!(refusal.hint(), "restore the campaign first");
+    let refusal = CampaignRefusal::StatusForbids { status: CampaignStatus::Completed, deed: Deed::StartSession };
+    assert_eq!(refusal.hint(), "to play on, archive the campaign and restore it");
+}
+
+#[test]
+fn the_first_events_of_one_campaign_begin_another() {
+    let mut table = Table::playing();
+    table.does(control("actor_thorin", "part_alice"));
+    let given = table.journal[0].0.clone();
+    let created = CampaignEvent::CampaignCreated {
+        id: "camp_fork".to_owned(),
+        name: "Another way".to_owned(),
+        gm_mode: GmMode::Human,
+        theme_prompt: String::new(),
+    };
+    for end in 1..=table.journal.len() {
+        let start = CampaignRules::evolve(CampaignState::default(), &created, &given);
+        let copied = &table.journal[1..end];
+        let fork = copied.iter().fold(start, |state, (given, event)| CampaignRules::evolve(state, event, given));
+        let ids = fork.participants().oldest_first().map(|participant| &participant.campaign_id);
+        assert!(ids.chain(fork.actors().oldest_first().map(|actor| &actor.campaign_id)).all(|id| id == "camp_fork"));
+        let campaign = fork.campaign().unwrap();
+        assert_eq!(
+            (campaign.participant_count, campaign.actor_count),
+            (fork.participants().len(), fork.actors().len())
+        );
+    }
+}
