@@ -12,6 +12,7 @@ mod dice;
 mod engine;
 mod fault;
 mod input;
+pub mod journal;
 mod operation;
 pub mod picture;
 mod ports;

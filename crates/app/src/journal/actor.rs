@@ -1,0 +1,264 @@
+//! One stream's writer: it takes what waits, decides it, and has it stored at once.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::mpsc;
+
+use super::noun::{events, replay};
+use super::streams::Limits;
+use super::turn::{Request, Turn};
+use super::{Append, Failure, Journal, Kept, Noun, Snapshot, StoreError, StreamName};
+
+/// Records read at once when a stream is opened or caught up.
+const PAGE: usize = 1_000;
+/// How often a turn is decided again because others were faster, before it gives up.
+const ATTEMPTS: usize = 16;
+/// No version of a store: the state must be compared with it before it is served.
+const UNCHECKED: u64 = u64::MAX;
+
+/// What readers and the writer of one stream share.
+pub(super) struct Cell<N: Noun> {
+    pub(super) stream: StreamName,
+    journal: Arc<dyn Journal>,
+    published: ArcSwapOption<Kept<N>>,
+    /// The store's version when the published state was last known to be the newest.
+    version: AtomicU64,
+    /// One loads; who comes meanwhile finds it done.
+    loading: tokio::sync::Mutex<()>,
+    used: Mutex<Instant>,
+    /// The revision of the newest snapshot, and how many bytes it has.
+    snapshot: (AtomicU64, AtomicU64),
+    is_snapshotting: AtomicBool,
+}
+
+impl<N: Noun> Cell<N> {
+    pub(super) fn new(stream: StreamName, journal: Arc<dyn Journal>) -> Self {
+        Self {
+            stream,
+            journal,
+            published: ArcSwapOption::empty(),
+            version: AtomicU64::new(UNCHECKED),
+            loading: tokio::sync::Mutex::new(()),
+            used: Mutex::new(Instant::now()),
+            snapshot: (AtomicU64::new(0), AtomicU64::new(0)),
+            is_snapshotting: AtomicBool::new(false),
+        }
+    }
+
+    /// The newest committed state.
+    pub(super) async fn newest(&self) -> Result<Arc<Kept<N>>, StoreError> {
+        *lock(&self.used) = Instant::now();
+        if let Some(kept) = self.fresh()? {
+            return Ok(kept);
+        }
+        let _loading = self.loading.lock().await;
+        if let Some(kept) = self.fresh()? {
+            return Ok(kept);
+        }
+        // Asked before the store is read: what comes in between is looked at again.
+        let version = self.journal.version()?;
+        let known = match self.published.load_full() {
+            Some(kept) => kept,
+            None => self.opened_at_snapshot().await?,
+        };
+        let kept = self.caught_up(known).await?;
+        self.publish(&kept);
+        self.version.store(version, Ordering::Release);
+        Ok(kept)
+    }
+
+    fn fresh(&self) -> Result<Option<Arc<Kept<N>>>, StoreError> {
+        let checked = self.version.load(Ordering::Acquire);
+        let is_fresh = checked != UNCHECKED && checked == self.journal.version()?;
+        Ok(if is_fresh { self.published.load_full() } else { None })
+    }
+
+    /// Makes a state visible, unless a newer one is.
+    fn publish(&self, kept: &Arc<Kept<N>>) {
+        self.published.rcu(|current| match current {
+            Some(current) if current.revision() >= kept.revision() => Some(Arc::clone(current)),
+            _ => Some(Arc::clone(kept)),
+        });
+    }
+
+    /// After an append whose outcome is unknown nothing is known.
+    fn forget(&self) {
+        self.version.store(UNCHECKED, Ordering::Release);
+        self.published.store(None);
+    }
+
+    async fn opened_at_snapshot(&self) -> Result<Arc<Kept<N>>, StoreError> {
+        let Some(snapshot) = self.journal.snapshot(&self.stream).await? else { return Ok(Arc::default()) };
+        if snapshot.version != N::SNAPSHOT_VERSION || snapshot.head.revision == 0 {
+            return Ok(Arc::default());
+        }
+        // A snapshot of another history than the one that is stored is none.
+        let last = self.journal.read(&self.stream, snapshot.head.revision - 1, 1).await?;
+        if last.first().is_none_or(|record| record.head() != snapshot.head) {
+            return Ok(Arc::default());
+        }
+        let Ok(state) = serde_json::from_str(&snapshot.body) else { return Ok(Arc::default()) };
+        self.snapshot.0.store(snapshot.head.revision, Ordering::Relaxed);
+        self.snapshot.1.store(snapshot.body.len() as u64, Ordering::Relaxed);
+        Ok(Arc::new(Kept { state, head: snapshot.head }))
+    }
+
+    async fn caught_up(&self, known: Arc<Kept<N>>) -> Result<Arc<Kept<N>>, StoreError> {
+        let (mut state, mut head, mut is_changed) = (None, known.head, false);
+        loop {
+            let page = self.journal.read(&self.stream, head.revision, PAGE).await?;
+            for record in &page {
+                let before = state.take().unwrap_or_else(|| known.state.clone());
+                let (next, next_head) = replay::<N>(before, head, record).map_err(StoreError::Damaged)?;
+                (state, head, is_changed) = (Some(next), next_head, true);
+            }
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        Ok(match state {
+            Some(state) if is_changed => Arc::new(Kept { state, head }),
+            _ => known,
+        })
+    }
+}
+
+/// Works through the mailbox until nobody has used the stream for a while. `leave` takes the cell out of the map.
+pub(super) async fn run<N: Noun>(
+    cell: Arc<Cell<N>>,
+    mut requests: mpsc::Receiver<Request<N>>,
+    limits: Limits,
+    leave: impl Fn(&Arc<Cell<N>>) + Send + 'static,
+) {
+    loop {
+        let mut batch = Vec::new();
+        match tokio::time::timeout(limits.idle, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
+            Ok(0) => return,
+            Ok(_) => {
+                turn(&cell, batch).await;
+                snapshot_if_due(&cell, limits.records_per_snapshot);
+                // Whoever was answered may have more to say, which then shares the next commit.
+                tokio::task::yield_now().await;
+            }
+            Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
+                // What slipped in before the door closed is still served; a newer actor may run beside this one, as
+                // another process might.
+                requests.close();
+                leave(&cell);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Decides and stores one batch, and answers everyone in it.
+async fn turn<N: Noun>(cell: &Arc<Cell<N>>, requests: Vec<Request<N>>) {
+    let turn = match cell.newest().await {
+        Ok(kept) => Turn::new(cell.stream.clone(), kept, requests),
+        Err(error) => {
+            Turn::new(cell.stream.clone(), Arc::default(), requests).fail(|| failure(&error));
+            return;
+        }
+    };
+    let turn = Arc::new(Mutex::new(turn));
+    if let Err(error) = stored(cell, &turn).await {
+        if error != StoreError::Full {
+            cell.forget();
+        }
+        lock(&turn).fail(|| failure(&error));
+        return;
+    }
+    cell.publish(lock(&turn).after());
+    match replays(cell, &turn).await {
+        Ok(replayed) => lock(&turn).finish(&replayed),
+        Err(error) => lock(&turn).fail(|| failure(&error)),
+    }
+}
+
+async fn stored<N: Noun>(cell: &Arc<Cell<N>>, turn: &Arc<Mutex<Turn<N>>>) -> Result<(), StoreError> {
+    let mut batch = lock(turn).decide();
+    for _ in 0..ATTEMPTS {
+        let Some(decided) = batch else { return Ok(()) };
+        let shared = Arc::clone(turn);
+        let again = Box::new(move |missed| lock(&shared).again(missed));
+        let append = Append { stream: cell.stream.clone(), batch: decided, again: Some(again) };
+        match cell.journal.append(append).await {
+            Ok(()) => {
+                return lock(turn).damage().map_or(Ok(()), |damage| Err(StoreError::Damaged(damage.to_owned())));
+            }
+            Err(StoreError::Conflict { .. }) => {
+                let after = lock(turn).base_revision();
+                let records = cell.journal.read(&cell.stream, after, PAGE).await?;
+                batch = lock(turn).again(super::Missed { records, answered: Vec::new() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(StoreError::Full)
+}
+
+/// Looks up what the retries among the commands were answered.
+async fn replays<N: Noun>(
+    cell: &Arc<Cell<N>>,
+    turn: &Arc<Mutex<Turn<N>>>,
+) -> Result<BTreeMap<u64, Arc<[N::Event]>>, StoreError> {
+    let doubtful = lock(turn).doubtful_keys();
+    if !doubtful.is_empty() {
+        let answered = cell.journal.answered(&cell.stream, doubtful).await?;
+        lock(turn).resolve(answered);
+    }
+    let revisions = lock(turn).replayed_revisions();
+    let mut replayed = BTreeMap::new();
+    for revision in revisions {
+        if let Some(record) = cell.journal.read(&cell.stream, revision.saturating_sub(1), 1).await?.first() {
+            replayed.insert(revision, events::<N>(record).map_err(StoreError::Damaged)?.into());
+        }
+    }
+    Ok(replayed)
+}
+
+/// Snapshots are written beside the work, and the larger the last one was, the later comes the next.
+fn snapshot_if_due<N: Noun>(cell: &Arc<Cell<N>>, records_per_snapshot: u64) {
+    let Some(kept) = cell.published.load_full() else { return };
+    let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
+    let is_due = kept.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let cell = Arc::clone(cell);
+    tokio::spawn(async move {
+        let state = Arc::clone(&kept);
+        let body = tokio::task::spawn_blocking(move || serde_json::to_string(&state.state)).await;
+        if let Ok(Ok(body)) = body {
+            let (revision, bytes) = (kept.revision(), body.len() as u64);
+            let snapshot = Snapshot { version: N::SNAPSHOT_VERSION, head: kept.head, body };
+            match cell.journal.keep_snapshot(&cell.stream, snapshot).await {
+                Ok(()) => {
+                    cell.snapshot.0.store(revision, Ordering::Relaxed);
+                    cell.snapshot.1.store(bytes, Ordering::Relaxed);
+                }
+                Err(error) => tracing::debug!(stream = cell.stream.as_str(), %error, "a snapshot was not kept"),
+            }
+        }
+        cell.is_snapshotting.store(false, Ordering::Release);
+    });
+}
+
+pub(super) fn failure<R>(error: &StoreError) -> Failure<R> {
+    match error {
+        StoreError::Full => Failure::RateLimited,
+        StoreError::Unavailable(cause) => Failure::Unavailable(cause.clone()),
+        StoreError::Conflict { .. } | StoreError::Damaged(_) | StoreError::Unsupported(_) => {
+            Failure::Broken(error.to_string())
+        }
+    }
+}
+
+/// Nothing that is kept behind these locks is ever left half changed.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,21 @@
+//! The journal: what happened, in order, for good.
+//!
+//! A stream is one thing that changes: a campaign, a universe, a run. Its history is a chain of [`Record`]s, one for each
+//! command that was accepted. This room owns the port to whatever keeps them ([`Journal`]) and the one way to write
+//! ([`Streams`]); it knows no SQL. Everything else that is stored is derived from the records and can be made again,
+//! except what lies on the [`Shelf`].
+
+mod actor;
+mod noun;
+mod port;
+mod record;
+mod streams;
+mod turn;
+mod verify;
+
+pub use noun::{Fold, Noun, Nouns};
+pub use port::{Again, Append, Batch, Health, Journal, Missed, Shelf, StoreError};
+pub use record::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName, hex, to_micros};
+pub use streams::{Limits, Streams};
+pub use turn::{Answer, Ask, Done, Failure, Kept};
+pub use verify::{Report, Verdict, rebuild, verify};

@@ -1,0 +1,100 @@
+//! A noun as the journal sees it: the rules, and what is derived beside the state.
+
+use std::collections::BTreeMap;
+
+use domain::decider::{Decider, Given};
+
+use super::{Change, Document, Head, Record, StreamName};
+
+/// Rules whose events are kept in a journal.
+pub trait Noun: Decider {
+    /// What its streams begin with.
+    const NAME: &'static str;
+    /// Of the state's shape in snapshots: raise it when older ones no longer fit.
+    const SNAPSHOT_VERSION: u32 = 1;
+
+    /// An event's name in the history.
+    fn kind(event: &Self::Event) -> &'static str;
+
+    /// What these events, which led to this state, change in the read models. A pure function: it runs again whenever
+    /// the read models are rebuilt.
+    fn index(_stream: &StreamName, _state: &Self::State, _events: &[Self::Event]) -> Vec<Change> {
+        Vec::new()
+    }
+}
+
+/// The events of a record.
+pub(super) fn events<N: Noun>(record: &Record) -> Result<Vec<N::Event>, String> {
+    serde_json::from_str(&record.body).map_err(|error| error.to_string())
+}
+
+/// What a decision knew when it became this record.
+pub(super) fn given(record: &Record) -> Given {
+    Given { at: record.at, by: record.by.clone() }
+}
+
+/// Replays a stream of some noun for its read models.
+pub trait Fold: Send {
+    fn record(&mut self, record: &Record) -> Result<(), String>;
+
+    /// What the read models must hold of this stream, by collection and id.
+    fn documents(self: Box<Self>) -> Vec<Document>;
+}
+
+struct Folding<N: Noun> {
+    stream: StreamName,
+    state: N::State,
+    documents: BTreeMap<(String, String), Document>,
+}
+
+impl<N: Noun> Fold for Folding<N> {
+    fn record(&mut self, record: &Record) -> Result<(), String> {
+        let (events, given) = (events::<N>(record)?, given(record));
+        self.state =
+            events.iter().fold(std::mem::take(&mut self.state), |state, event| N::evolve(state, event, &given));
+        for change in N::index(&self.stream, &self.state, &events) {
+            let (collection, id) = change.key();
+            let key = (collection.to_owned(), id.to_owned());
+            match change {
+                Change::Put(document) => self.documents.insert(key, document),
+                Change::Delete { .. } => self.documents.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    fn documents(self: Box<Self>) -> Vec<Document> {
+        self.documents.into_values().collect()
+    }
+}
+
+type Begin = fn(StreamName) -> Box<dyn Fold>;
+
+/// All nouns, by name, for whoever goes through the whole journal.
+#[derive(Default)]
+pub struct Nouns(Vec<(&'static str, Begin)>);
+
+impl Nouns {
+    #[must_use]
+    pub fn with<N: Noun>(mut self) -> Self {
+        let begin: Begin =
+            |stream| Box::new(Folding::<N> { stream, state: N::State::default(), documents: BTreeMap::new() });
+        self.0.push((N::NAME, begin));
+        self
+    }
+
+    /// `None` for a noun that is not known here.
+    pub(super) fn fold(&self, stream: &StreamName) -> Option<Box<dyn Fold>> {
+        let found = self.0.iter().find(|(name, _)| *name == stream.noun());
+        found.map(|(_, begin)| begin(stream.clone()))
+    }
+}
+
+/// A state with the record that led to it.
+pub(super) fn replay<N: Noun>(state: N::State, head: Head, record: &Record) -> Result<(N::State, Head), String> {
+    if !record.follows(head) {
+        return Err(format!("record {} of {} does not follow the one before", record.revision, record.stream));
+    }
+    let (events, given) = (events::<N>(record)?, given(record));
+    Ok((events.iter().fold(state, |state, event| N::evolve(state, event, &given)), record.head()))
+}

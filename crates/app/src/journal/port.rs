@@ -1,0 +1,143 @@
+//! What the room needs of a store. Every promise here is kept by all stores, and one suite checks them.
+
+use std::path::Path;
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use super::{Change, Command, Cursor, Document, Head, Record, Snapshot, StreamName};
+
+/// What one stream appends, decided against one head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    pub expected: Head,
+    /// At least one; the first follows `expected`.
+    pub records: Vec<Record>,
+    pub commands: Vec<Command>,
+    /// Each document once.
+    pub changes: Vec<Change>,
+}
+
+/// Why a batch does not fit: what others appended since, and which of its keys were answered already.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Missed {
+    pub records: Vec<Record>,
+    pub answered: Vec<Command>,
+}
+
+/// Decides a batch again on top of what it missed. `None` when nothing is left to append.
+pub type Again = Box<dyn FnMut(Missed) -> Option<Batch> + Send>;
+
+/// One stream's batch on its way to the store.
+pub struct Append {
+    pub stream: StreamName,
+    pub batch: Batch,
+    /// A store calls it while it holds the stream, so that a slow process does not lose to a fast one for ever.
+    /// Without it a batch that does not fit is a [`StoreError::Conflict`].
+    pub again: Option<Again>,
+}
+
+impl Append {
+    /// A batch that fits or fails.
+    pub fn once(stream: StreamName, batch: Batch) -> Self {
+        Self { stream, batch, again: None }
+    }
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    #[error("the stream is at revision {} already", .head.revision)]
+    Conflict { head: Head },
+    /// Nothing was stored.
+    #[error("too much is waiting to be stored")]
+    Full,
+    /// An append may or may not have been stored; the cause is for the log.
+    #[error("the store is not available: {0}")]
+    Unavailable(String),
+    #[error("the store is damaged: {0}")]
+    Damaged(String),
+    #[error("{0}")]
+    Unsupported(&'static str),
+}
+
+/// Whether the store can take appends, as far as it knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    Ready,
+    Unready(String),
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// Keeps records in order, with what is derived from them.
+pub trait Journal: Shelf {
+    /// Stores a batch whole or not at all, and answers when it is durable.
+    fn append(&self, append: Append) -> Answer<'_, ()>;
+
+    /// The records of a stream after a revision, in order.
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>>;
+
+    /// Where a stream ends; zeros if it never began.
+    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head>;
+
+    /// Those of the keys that were answered.
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>>;
+
+    /// The records of all streams after a cursor, in an order that skips nothing.
+    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>>;
+
+    /// The streams after a name, by name.
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>>;
+
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>>;
+
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()>;
+
+    fn drop_snapshots(&self) -> Answer<'_, ()>;
+
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>>;
+
+    /// A collection from the highest rank down, equal ranks by id, after the document with this rank and id.
+    fn documents<'a>(
+        &'a self,
+        collection: &'a str,
+        after: Option<(i64, &'a str)>,
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>>;
+
+    /// The documents that a stream owns, by collection and id, after one of them.
+    fn owned_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>>;
+
+    /// Puts these documents in the place of all that a stream owns, unless its head has moved.
+    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()>;
+
+    /// Changes whenever something may have been appended, here or elsewhere.
+    fn wakes(&self) -> watch::Receiver<u64>;
+
+    /// A number that is another one as soon as somebody else may have appended. Cheap enough to ask before every read.
+    fn version(&self) -> Result<u64, StoreError>;
+
+    fn health(&self) -> watch::Receiver<Health>;
+
+    /// A copy of everything, while writing goes on. The file must not exist.
+    fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()>;
+}
+
+/// Keeps what did not happen in the world and is therefore no record: tokens, contexts. As durable as a record.
+pub trait Shelf: Send + Sync + 'static {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()>;
+
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>>;
+
+    /// Whether it was there.
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool>;
+
+    /// Keys and bodies of a kind after a key, by key.
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>>;
+}

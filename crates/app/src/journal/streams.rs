@@ -1,0 +1,125 @@
+//! The one way to write: every stream of a noun, each with its own writer, opened when it is needed.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::actor::{self, Cell, failure, lock};
+use super::turn::{Reply, Request};
+use super::{Ask, Failure, Journal, Kept, Noun, StoreError, StreamName};
+
+/// How much one stream may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Commands that may wait for one stream.
+    pub mailbox: usize,
+    /// Commands of one stream in one commit, so that no stream starves another.
+    pub commands_per_commit: usize,
+    /// After so many records a snapshot is due.
+    pub records_per_snapshot: u64,
+    /// A stream that nobody used for so long is closed.
+    pub idle: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { mailbox: 1_024, commands_per_commit: 256, records_per_snapshot: 1_000, idle: Duration::from_mins(1) }
+    }
+}
+
+/// All streams of one noun. There is one of these per noun and journal: it trusts that nobody else in this process writes
+/// to its streams.
+pub struct Streams<N: Noun> {
+    journal: Arc<dyn Journal>,
+    limits: Limits,
+    cells: Arc<Cells<N>>,
+}
+
+impl<N: Noun> Streams<N> {
+    pub fn new(journal: Arc<dyn Journal>) -> Self {
+        Self::with_limits(journal, Limits::default())
+    }
+
+    pub fn with_limits(journal: Arc<dyn Journal>, limits: Limits) -> Self {
+        Self { journal, limits, cells: Arc::default() }
+    }
+
+    /// Has a command decided and stored. Once this answers, it is durable; if it is dropped before, it may be.
+    pub async fn execute(&self, stream: &StreamName, ask: Ask<N>) -> Reply<N> {
+        let (reply, answer) = oneshot::channel();
+        let mut request = Request { ask, reply };
+        loop {
+            match self.opened(stream).mailbox.try_send(request) {
+                Ok(()) => break,
+                Err(mpsc::error::TrySendError::Full(_)) => return Err(Failure::RateLimited),
+                // The writer was about to leave; the next one is another.
+                Err(mpsc::error::TrySendError::Closed(unsent)) => {
+                    request = unsent;
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        answer.await.unwrap_or_else(|_| Err(Failure::Unavailable("the stream's writer ended".to_owned())))
+    }
+
+    /// The newest committed state, also of what other processes on the same file have committed. It never waits for a
+    /// write. A stream that never began is at revision 0.
+    pub async fn read(&self, stream: &StreamName) -> Result<Arc<Kept<N>>, StoreError> {
+        self.opened(stream).cell.newest().await
+    }
+
+    /// As [`Self::read`], with a failure that can be shown.
+    pub async fn state(&self, stream: &StreamName) -> Result<Arc<Kept<N>>, Failure<N::Refusal>> {
+        self.read(stream).await.map_err(|error| failure(&error))
+    }
+
+    /// How many streams are open.
+    pub fn open(&self) -> usize {
+        lock(&self.cells).len()
+    }
+
+    pub fn journal(&self) -> &Arc<dyn Journal> {
+        &self.journal
+    }
+
+    fn opened(&self, stream: &StreamName) -> Open<N> {
+        let mut cells = lock(&self.cells);
+        if let Some(open) = cells.get(stream) {
+            return open.clone();
+        }
+        let (mailbox, requests) = mpsc::channel(self.limits.mailbox);
+        let cell = Arc::new(Cell::new(stream.clone(), Arc::clone(&self.journal)));
+        let open = Open { cell: Arc::clone(&cell), mailbox };
+        cells.insert(stream.clone(), open.clone());
+        tokio::spawn(actor::run(cell, requests, self.limits, leave(Arc::downgrade(&self.cells))));
+        open
+    }
+}
+
+/// An open stream. Its writer ends once all mailboxes are gone, so it holds none itself.
+struct Open<N: Noun> {
+    cell: Arc<Cell<N>>,
+    mailbox: mpsc::Sender<Request<N>>,
+}
+
+impl<N: Noun> Clone for Open<N> {
+    fn clone(&self) -> Self {
+        Self { cell: Arc::clone(&self.cell), mailbox: self.mailbox.clone() }
+    }
+}
+
+type Cells<N> = Mutex<HashMap<StreamName, Open<N>>>;
+
+/// Takes a cell out of the map, unless its place was taken by a newer one.
+fn leave<N: Noun>(cells: Weak<Cells<N>>) -> impl Fn(&Arc<Cell<N>>) + Send + 'static {
+    move |cell| {
+        if let Some(cells) = cells.upgrade() {
+            let mut cells = lock(&cells);
+            if cells.get(&cell.stream).is_some_and(|open| Arc::ptr_eq(&open.cell, cell)) {
+                cells.remove(&cell.stream);
+            }
+        }
+    }
+}

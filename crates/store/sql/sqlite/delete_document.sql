@@ -1,0 +1,1 @@
+DELETE FROM documents WHERE collection = ?1 AND id = ?2

@@ -1,0 +1,2 @@
+SELECT shard, stream, revision, kind, at, by, body, previous, hash, position
+FROM records WHERE position > ?1 ORDER BY position LIMIT ?2

@@ -1,0 +1,1 @@
+UPDATE heads SET revision = ?2, hash = ?3 WHERE stream = ?1 RETURNING shard

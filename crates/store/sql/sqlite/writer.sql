@@ -1,0 +1,1 @@
+SELECT process, turn FROM writer WHERE id = 1

@@ -1,0 +1,42 @@
+//! The journal made real: in memory, in one SQLite file, in PostgreSQL.
+//!
+//! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
+
+mod fit;
+mod memory;
+mod number;
+mod sqlite;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use app::journal::Journal;
+
+pub use memory::Memory;
+pub use sqlite::{Sqlite, SqliteSettings};
+
+/// Why a store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("{0:?} is no store; give memory, sqlite:PATH or postgres://USER@HOST/DATABASE")]
+    Unknown(String),
+    #[error("{what} was written by a newer Skald: its schema has version {found}, this program knows {known}")]
+    Newer { what: String, found: i64, known: i64 },
+    #[error("{path} is not a file of Skald")]
+    Foreign { path: String },
+    #[error("{what} is damaged: {why}")]
+    Damaged { what: String, why: String },
+    #[error("{what} cannot be opened: {why}")]
+    Failed { what: String, why: String },
+}
+
+/// Opens a store by its address: `memory`, `sqlite:PATH` or `postgres://…`.
+pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
+    if address == "memory" {
+        return Ok(Arc::new(Memory::new()));
+    }
+    if let Some(path) = address.strip_prefix("sqlite:") {
+        return Ok(Sqlite::open(Path::new(path), SqliteSettings::default()).await?);
+    }
+    Err(OpenError::Unknown(address.to_owned()))
+}

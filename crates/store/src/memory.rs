@@ -1,0 +1,244 @@
+//! A store that ends with the process: for tests, and for trying things out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use app::journal::{
+    Append, Change, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+};
+use futures::future::{BoxFuture, ready};
+use tokio::sync::watch;
+
+use crate::fit::{Fit, Ledger, fit};
+
+/// Everything in maps behind one lock.
+pub struct Memory {
+    kept: Mutex<Kept>,
+    wakes: watch::Sender<u64>,
+    health: watch::Sender<Health>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// All records, in the order of their appends.
+    records: Vec<Record>,
+    /// Of each stream, where its records lie.
+    streams: BTreeMap<StreamName, Vec<usize>>,
+    commands: HashMap<(StreamName, String), Command>,
+    documents: BTreeMap<(String, String), (StreamName, Document)>,
+    snapshots: HashMap<StreamName, Snapshot>,
+    shelf: BTreeMap<(String, String), String>,
+}
+
+impl Ledger for Kept {
+    type Error = Infallible;
+
+    fn head(&self, stream: &StreamName) -> Result<Head, Infallible> {
+        let last = self.streams.get(stream).and_then(|places| places.last());
+        Ok(last.map_or_else(Head::default, |place| self.records[*place].head()))
+    }
+
+    fn records(&self, stream: &StreamName, after: u64, limit: usize) -> Result<Vec<Record>, Infallible> {
+        let places = self.streams.get(stream).map(Vec::as_slice).unwrap_or_default();
+        let rest = places.iter().skip(usize::try_from(after).unwrap_or(usize::MAX)).take(limit);
+        Ok(rest.map(|place| self.records[*place].clone()).collect())
+    }
+
+    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<Command>, Infallible> {
+        Ok(self.commands.get(&(stream.clone(), key.to_owned())).cloned())
+    }
+}
+
+impl Kept {
+    fn store(&mut self, append: Append) {
+        for record in append.batch.records {
+            self.streams.entry(append.stream.clone()).or_default().push(self.records.len());
+            self.records.push(record);
+        }
+        for command in append.batch.commands {
+            self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
+        }
+        for change in append.batch.changes {
+            let (collection, id) = change.key();
+            let key = (collection.to_owned(), id.to_owned());
+            match change {
+                Change::Put(document) => self.documents.insert(key, (append.stream.clone(), document)),
+                Change::Delete { .. } => self.documents.remove(&key),
+            };
+        }
+    }
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(Health::Ready) }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+/// An answer that needs no waiting.
+fn at_once<T: Send + 'static>(answer: T) -> Answer<'static, T> {
+    Box::pin(ready(Ok(answer)))
+}
+
+impl Journal for Memory {
+    fn append(&self, mut append: Append) -> Answer<'_, ()> {
+        let mut kept = self.kept();
+        let Ok(fitted) = fit(&*kept, &mut append);
+        match fitted {
+            Fit::Store => kept.store(append),
+            Fit::Nothing => return at_once(()),
+            Fit::SendBack(error) => return Box::pin(ready(Err(error))),
+        }
+        drop(kept);
+        self.wakes.send_modify(|wakes| *wakes += 1);
+        at_once(())
+    }
+
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+        let Ok(records) = self.kept().records(stream, after, limit);
+        at_once(records)
+    }
+
+    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+        let Ok(head) = self.kept().head(stream);
+        at_once(head)
+    }
+
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+        let kept = self.kept();
+        at_once(keys.into_iter().filter_map(|key| kept.commands.get(&(stream.clone(), key)).cloned()).collect())
+    }
+
+    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+        let kept = self.kept();
+        let start = usize::try_from(after.position).unwrap_or(usize::MAX);
+        let rest = kept.records.iter().enumerate().skip(start).take(limit);
+        let cursor = |place: usize| Cursor { transaction: 0, position: place as u64 + 1 };
+        at_once(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
+    }
+
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+        let kept = self.kept();
+        let rest = kept.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);
+        let heads = rest.filter_map(|(stream, places)| Some((stream.clone(), kept.records[*places.last()?].head())));
+        at_once(heads.collect())
+    }
+
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+        at_once(self.kept().snapshots.get(stream).cloned())
+    }
+
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+        self.kept().snapshots.insert(stream.clone(), snapshot);
+        at_once(())
+    }
+
+    fn drop_snapshots(&self) -> Answer<'_, ()> {
+        self.kept().snapshots.clear();
+        at_once(())
+    }
+
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+        let found = self.kept().documents.get(&(collection.to_owned(), id.to_owned())).cloned();
+        at_once(found.map(|(_, document)| document))
+    }
+
+    fn documents<'a>(
+        &'a self,
+        collection: &'a str,
+        after: Option<(i64, &'a str)>,
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        let kept = self.kept();
+        let all = kept.documents.values().map(|(_, document)| document);
+        let mut found: Vec<Document> = all
+            .filter(|document| document.collection == collection)
+            .filter(|document| {
+                after
+                    .is_none_or(|(rank, id)| document.rank < rank || document.rank == rank && document.id.as_str() > id)
+            })
+            .cloned()
+            .collect();
+        found.sort_by(|a, b| b.rank.cmp(&a.rank).then_with(|| a.id.cmp(&b.id)));
+        found.truncate(limit);
+        at_once(found)
+    }
+
+    fn owned_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        let kept = self.kept();
+        let owned = kept.documents.values().filter(|(owner, _)| owner == stream).map(|(_, document)| document);
+        let rest = owned.filter(|document| (document.collection.as_str(), document.id.as_str()) > after);
+        at_once(rest.take(limit).cloned().collect())
+    }
+
+    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+        let mut kept = self.kept();
+        let Ok(now) = kept.head(stream);
+        if now != head {
+            return Box::pin(ready(Err(StoreError::Conflict { head: now })));
+        }
+        kept.documents.retain(|_, (owner, _)| owner != stream);
+        for document in documents {
+            let key = (document.collection.clone(), document.id.clone());
+            kept.documents.insert(key, (stream.clone(), document));
+        }
+        at_once(())
+    }
+
+    fn wakes(&self) -> watch::Receiver<u64> {
+        self.wakes.subscribe()
+    }
+
+    fn version(&self) -> Result<u64, StoreError> {
+        // Looking again costs nothing here, so that even two sets of streams on one store agree.
+        Ok(*self.wakes.borrow())
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    fn backup<'a>(&'a self, _path: &'a Path) -> Answer<'a, ()> {
+        Box::pin(ready(Err(StoreError::Unsupported("a store in memory cannot be backed up"))))
+    }
+}
+
+impl Shelf for Memory {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+        self.kept().shelf.insert((kind.to_owned(), key.to_owned()), body);
+        at_once(())
+    }
+
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+        at_once(self.kept().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
+    }
+
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+        at_once(self.kept().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
+    }
+
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+        let kept = self.kept();
+        let rest = kept.shelf.iter().filter(|((of, key), _)| of == kind && key.as_str() > after).take(limit);
+        at_once(rest.map(|((_, key), body)| (key.clone(), body.clone())).collect())
+    }
+}

@@ -1,0 +1,121 @@
+//! The file: opened so that a commit is durable, with the schema that this program knows, or not at all.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+
+use super::{SqliteSettings, sql};
+use crate::OpenError;
+
+/// "SKLD", in the file's header.
+const APPLICATION: i64 = 0x534b_4c44;
+/// Pages after which a commit moves the write-ahead log into the file.
+const CHECKPOINT_PAGES: i64 = 4_000;
+/// What the log is cut to after that.
+const LOG_BYTES: i64 = 64 << 20;
+/// `PRAGMA synchronous` as a number.
+const FULL: i64 = 2;
+/// How long to wait for a program that holds the file without asking for our lock.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the store is, and how it is opened.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    settings: SqliteSettings,
+}
+
+impl Place {
+    /// Creates the file or brings it up to date, and refuses what is not ours.
+    pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<Self, OpenError> {
+        let place = Self { path: path.to_owned(), settings };
+        let lock = place.lock_file().map_err(|error| place.failed(&error))?;
+        lock.lock().map_err(|error| place.failed(&error))?;
+        place.migrate()?;
+        Ok(place)
+    }
+
+    /// A connection on which a commit is durable.
+    pub(super) fn connect(&self) -> rusqlite::Result<Connection> {
+        let connection = Connection::open(&self.path)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_BYTES)?;
+        if let Some(pages) = self.settings.pages_max {
+            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))?;
+        }
+        let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+        let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+        assert!(mode == "wal" && synchronous == FULL, "a commit would not be durable: {mode}, {synchronous}");
+        Ok(connection)
+    }
+
+    /// A connection that cannot write.
+    pub(super) fn connect_to_read(&self) -> rusqlite::Result<Connection> {
+        let connection = self.connect()?;
+        connection.pragma_update(None, "query_only", true)?;
+        Ok(connection)
+    }
+
+    /// The file whose lock a writing process takes first: unlike SQLite's own waiting, it is fair and wakes at once.
+    pub(super) fn lock_file(&self) -> std::io::Result<File> {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".lock");
+        File::options().create(true).truncate(false).write(true).open(name)
+    }
+
+    fn migrate(&self) -> Result<(), OpenError> {
+        let mut connection = Connection::open(&self.path).map_err(|error| self.explain(&error))?;
+        connection.busy_timeout(PATIENCE).map_err(|error| self.explain(&error))?;
+        let known = i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX);
+        let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let application = number("application_id").map_err(|error| self.explain(&error))?;
+        let found = number("user_version").map_err(|error| self.explain(&error))?;
+        let tables: i64 =
+            connection.query_row(sql::TABLES, [], |row| row.get(0)).map_err(|error| self.explain(&error))?;
+        if application != APPLICATION && (application, found, tables) != (0, 0, 0) {
+            return Err(OpenError::Foreign { path: self.name() });
+        }
+        if found > known {
+            return Err(OpenError::Newer { what: self.name(), found, known });
+        }
+        run_migrations(&mut connection, found, known).map_err(|error| self.explain(&error))
+    }
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn failed(&self, why: &dyn std::fmt::Display) -> OpenError {
+        OpenError::Failed { what: self.name(), why: why.to_string() }
+    }
+
+    pub(super) fn explain(&self, error: &rusqlite::Error) -> OpenError {
+        if is_damage(error) {
+            OpenError::Damaged { what: self.name(), why: error.to_string() }
+        } else {
+            self.failed(error)
+        }
+    }
+}
+
+fn run_migrations(connection: &mut Connection, found: i64, known: i64) -> rusqlite::Result<()> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for migration in sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
+        transaction.execute_batch(migration)?;
+    }
+    if found < known {
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", known)?;
+    }
+    transaction.commit()
+}
+
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}

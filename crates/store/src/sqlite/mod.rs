@@ -1,0 +1,281 @@
+//! One SQLite file, for one machine: many readers, one writing thread per process, any number of processes.
+
+mod file;
+mod reading;
+mod rows;
+mod sql;
+mod writer;
+
+use std::fs::OpenOptions;
+use std::hash::{BuildHasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+
+use app::journal::{
+    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+};
+use futures::future::BoxFuture;
+use rusqlite::{Connection, OptionalExtension, params};
+use tokio::sync::{oneshot, watch};
+
+use crate::OpenError;
+use crate::fit::Ledger;
+use crate::number::rows;
+use file::Place;
+use reading::{Lookout, Readers};
+use rows::Rows;
+use writer::{Job, Work, Writer, explain};
+
+/// Batches that may wait for the writing thread.
+const QUEUE: usize = 4_096;
+
+/// What can be chosen about a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SqliteSettings {
+    /// Pages of 4 KiB that the file may have; as many as the disk takes if there is none.
+    pub pages_max: Option<u32>,
+}
+
+/// A journal in a file.
+pub struct Sqlite {
+    place: Place,
+    jobs: Option<SyncSender<Job>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Arc<Readers>,
+    lookout: Arc<Lookout>,
+    wakes: watch::Sender<u64>,
+    health: watch::Sender<Health>,
+}
+
+impl Sqlite {
+    /// Opens the file, or creates it.
+    pub async fn open(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
+        let path = path.to_owned();
+        let what = path.display().to_string();
+        let opened = tokio::task::spawn_blocking(move || Self::open_now(&path, settings)).await;
+        opened.map_err(|error| OpenError::Failed { what, why: error.to_string() })?
+    }
+
+    fn open_now(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
+        let place = Place::prepare(path, settings)?;
+        // Any number that no other process has: it only tells processes apart.
+        let process = i64::from_ne_bytes(RandomState::new().hash_one(std::process::id()).to_ne_bytes());
+        let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(Health::Ready));
+        let (jobs, queue) = sync_channel(QUEUE);
+        let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone())?;
+        let lookout = Lookout::new(&place, process, wakes.clone()).map_err(|error| place.explain(&error))?;
+        let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
+            thread.map_err(|error| OpenError::Failed { what: path.display().to_string(), why: error.to_string() })
+        };
+        let watched = Arc::downgrade(&lookout);
+        spawn("journal lookout", Box::new(move || Lookout::watch(&watched)))?;
+        let writer = spawn("journal writer", Box::new(move || writer.run()))?;
+        let readers = Readers::new(place.clone());
+        Ok(Arc::new(Self { place, jobs: Some(jobs), writer: Some(writer), readers, lookout, wakes, health }))
+    }
+
+    fn write(&self, work: Work) -> Answer<'_, ()> {
+        let (answer, outcome) = oneshot::channel();
+        let sent = match &self.jobs {
+            Some(jobs) => jobs.try_send(Job { work, answer }).map_err(|error| match error {
+                TrySendError::Full(_) => StoreError::Full,
+                TrySendError::Disconnected(_) => closed(),
+            }),
+            None => Err(closed()),
+        };
+        Box::pin(async move {
+            sent?;
+            outcome.await.unwrap_or_else(|_| Err(closed()))
+        })
+    }
+
+    fn change(&self, mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static) -> Answer<'_, ()> {
+        self.write(Work::Other(Box::new(move |connection| change(connection).map(Ok))))
+    }
+
+    fn reading<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Rows<'_>) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Answer<'_, T> {
+        Box::pin(self.readers.read(move |connection| work(Rows(connection))))
+    }
+}
+
+/// The writer finishes what was sent, and the last connection tidies the log up.
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(writer) = self.writer.take() {
+            // Had it panicked, that would be in the log.
+            let _ = writer.join();
+        }
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the writing thread has ended".to_owned())
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+impl Journal for Sqlite {
+    fn append(&self, append: Append) -> Answer<'_, ()> {
+        self.write(Work::Append(append))
+    }
+
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+        let stream = stream.clone();
+        self.reading(move |rows| rows.records(&stream, after, limit))
+    }
+
+    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+        let stream = stream.clone();
+        self.reading(move |rows| rows.head(&stream))
+    }
+
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+        let stream = stream.clone();
+        self.reading(move |rows| keys.iter().filter_map(|key| rows.answered(&stream, key).transpose()).collect())
+    }
+
+    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+        self.reading(move |rows| rows.follow(after, limit))
+    }
+
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+        let after = after.to_owned();
+        self.reading(move |rows| rows.streams(&after, limit))
+    }
+
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+        let stream = stream.clone();
+        self.reading(move |rows| rows.snapshot(&stream))
+    }
+
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+        let stream = stream.clone();
+        self.change(move |connection| Rows(connection).keep_snapshot(&stream, &snapshot))
+    }
+
+    fn drop_snapshots(&self) -> Answer<'_, ()> {
+        self.change(|connection| connection.execute(sql::DROP_SNAPSHOTS, []).map(drop))
+    }
+
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+        let (collection, id) = (collection.to_owned(), id.to_owned());
+        self.reading(move |rows| rows.document(&collection, &id))
+    }
+
+    fn documents<'a>(
+        &'a self,
+        collection: &'a str,
+        after: Option<(i64, &'a str)>,
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        let (collection, after) = (collection.to_owned(), after.map(|(rank, id)| (rank, id.to_owned())));
+        self.reading(move |rows| rows.documents(&collection, after, limit))
+    }
+
+    fn owned_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        let (stream, after) = (stream.clone(), (after.0.to_owned(), after.1.to_owned()));
+        self.reading(move |rows| rows.owned_documents(stream.as_str(), &after, limit))
+    }
+
+    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+        let stream = stream.clone();
+        self.write(Work::Other(Box::new(move |connection| {
+            let rows = Rows(connection);
+            let now = rows.head(&stream)?;
+            if now != head {
+                return Ok(Err(StoreError::Conflict { head: now }));
+            }
+            rows.delete_documents(&stream)?;
+            for document in &documents {
+                rows.put_document(&stream, stream.shard(), document)?;
+            }
+            Ok(Ok(()))
+        })))
+    }
+
+    fn wakes(&self) -> watch::Receiver<u64> {
+        self.wakes.subscribe()
+    }
+
+    fn version(&self) -> Result<u64, StoreError> {
+        self.lookout.version()
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()> {
+        let (place, path) = (self.place.clone(), path.to_owned());
+        Box::pin(async move {
+            let copied = tokio::task::spawn_blocking(move || copy(&place, &path)).await;
+            copied.map_err(|error| StoreError::Unavailable(error.to_string()))?
+        })
+    }
+}
+
+/// Copies the file as it is at one moment; nobody finds a half-written copy under the name that was asked for.
+fn copy(place: &Place, path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        return Err(StoreError::Unsupported("a backup does not replace a file; choose another name"));
+    }
+    let partial = PathBuf::from(format!("{}.partial", path.display()));
+    let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+    if partial.exists() {
+        std::fs::remove_file(&partial).map_err(unavailable)?;
+    }
+    let connection = place.connect().map_err(|error| explain(&error))?;
+    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| explain(&error))?;
+    OpenOptions::new().write(true).open(&partial).and_then(|file| file.sync_all()).map_err(unavailable)?;
+    std::fs::rename(&partial, path).map_err(unavailable)
+}
+
+impl Shelf for Sqlite {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.change(move |connection| connection.execute(sql::SHELF_PUT, params![kind, key, body]).map(drop))
+    }
+
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        self.reading(move |rows| {
+            let mut statement = rows.0.prepare_cached(sql::SHELF_GET)?;
+            statement.query_row(params![kind, key], |row| row.get(0)).optional()
+        })
+    }
+
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        let removed = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let seen = Arc::clone(&removed);
+        let change = self.change(move |connection| {
+            let rows = connection.execute(sql::SHELF_REMOVE, params![kind, key])?;
+            seen.store(rows > 0, std::sync::atomic::Ordering::Release);
+            Ok(())
+        });
+        Box::pin(async move {
+            change.await?;
+            Ok(removed.load(std::sync::atomic::Ordering::Acquire))
+        })
+    }
+
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+        let (kind, after) = (kind.to_owned(), after.to_owned());
+        self.reading(move |found| {
+            let mut statement = found.0.prepare_cached(sql::SHELF_LIST)?;
+            statement.query_map(params![kind, after, rows(limit)], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+}

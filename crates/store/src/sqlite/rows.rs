@@ -1,0 +1,170 @@
+//! Rows and values, each way.
+
+use app::journal::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::sql;
+use crate::fit::Ledger;
+use crate::number::{rows, signed, unsigned};
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let stream = row.get_ref(1)?.as_str()?;
+    let at: i64 = row.get(4)?;
+    Ok(Record {
+        stream: StreamName::stored(stream, row.get(0)?),
+        revision: unsigned(row.get(2)?),
+        kind: row.get(3)?,
+        at: Timestamp::from_microsecond(at).unwrap_or_default(),
+        by: row.get(5)?,
+        body: row.get(6)?,
+        previous: row.get(7)?,
+        hash: row.get(8)?,
+    })
+}
+
+fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
+    Ok(Document { collection: row.get(0)?, id: row.get(1)?, rank: row.get(2)?, body: row.get(3)? })
+}
+
+/// A connection in a transaction, or one whose single statements are each a transaction.
+pub(super) struct Rows<'a>(pub(super) &'a Connection);
+
+impl Ledger for Rows<'_> {
+    type Error = rusqlite::Error;
+
+    fn head(&self, stream: &StreamName) -> rusqlite::Result<Head> {
+        let mut statement = self.0.prepare_cached(sql::HEAD)?;
+        let head = |row: &Row<'_>| Ok(Head { revision: unsigned(row.get(0)?), hash: row.get(1)? });
+        Ok(statement.query_row([stream.as_str()], head).optional()?.unwrap_or_default())
+    }
+
+    fn records(&self, stream: &StreamName, after: u64, limit: usize) -> rusqlite::Result<Vec<Record>> {
+        let mut statement = self.0.prepare_cached(sql::READ)?;
+        statement.query_map(params![stream.as_str(), signed(after), rows(limit)], record)?.collect()
+    }
+
+    fn answered(&self, stream: &StreamName, key: &str) -> rusqlite::Result<Option<Command>> {
+        let mut statement = self.0.prepare_cached(sql::ANSWERED)?;
+        let command = |row: &Row<'_>| {
+            let request: Hash = row.get(0)?;
+            let key = Key { key: key.to_owned(), request };
+            Ok(Command { key, revision: unsigned(row.get(1)?), answer: row.get(2)? })
+        };
+        statement.query_row(params![stream.as_str(), key], command).optional()
+    }
+}
+
+impl Rows<'_> {
+    pub(super) fn follow(&self, after: Cursor, limit: usize) -> rusqlite::Result<Vec<(Cursor, Record)>> {
+        let mut statement = self.0.prepare_cached(sql::FOLLOW)?;
+        let followed = |row: &Row<'_>| Ok((Cursor { transaction: 0, position: unsigned(row.get(9)?) }, record(row)?));
+        statement.query_map(params![signed(after.position), rows(limit)], followed)?.collect()
+    }
+
+    pub(super) fn streams(&self, after: &str, limit: usize) -> rusqlite::Result<Vec<(StreamName, Head)>> {
+        let mut statement = self.0.prepare_cached(sql::STREAMS)?;
+        let stream = |row: &Row<'_>| {
+            let stream = StreamName::stored(row.get_ref(0)?.as_str()?, row.get(1)?);
+            Ok((stream, Head { revision: unsigned(row.get(2)?), hash: row.get(3)? }))
+        };
+        statement.query_map(params![after, rows(limit)], stream)?.collect()
+    }
+
+    pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<Snapshot>> {
+        let mut statement = self.0.prepare_cached(sql::SNAPSHOT)?;
+        let snapshot = |row: &Row<'_>| {
+            let head = Head { revision: unsigned(row.get(1)?), hash: row.get(2)? };
+            Ok(Snapshot { version: row.get(0)?, head, body: row.get(3)? })
+        };
+        statement.query_row([stream.as_str()], snapshot).optional()
+    }
+
+    pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &Snapshot) -> rusqlite::Result<()> {
+        let mut statement = self.0.prepare_cached(sql::KEEP_SNAPSHOT)?;
+        let Snapshot { version, head, body } = snapshot;
+        statement.execute(params![stream.as_str(), stream.shard(), version, signed(head.revision), head.hash, body])?;
+        Ok(())
+    }
+
+    pub(super) fn document(&self, collection: &str, id: &str) -> rusqlite::Result<Option<Document>> {
+        self.0.prepare_cached(sql::DOCUMENT)?.query_row(params![collection, id], document).optional()
+    }
+
+    pub(super) fn documents(
+        &self,
+        collection: &str,
+        after: Option<(i64, String)>,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Document>> {
+        if let Some((rank, id)) = after {
+            let mut statement = self.0.prepare_cached(sql::DOCUMENTS_AFTER)?;
+            return statement.query_map(params![collection, rank, id, rows(limit)], document)?.collect();
+        }
+        self.0.prepare_cached(sql::DOCUMENTS)?.query_map(params![collection, rows(limit)], document)?.collect()
+    }
+
+    pub(super) fn owned_documents(
+        &self,
+        stream: &str,
+        after: &(String, String),
+        limit: usize,
+    ) -> rusqlite::Result<Vec<Document>> {
+        let mut statement = self.0.prepare_cached(sql::OWNED_DOCUMENTS)?;
+        statement.query_map(params![stream, after.0, after.1, rows(limit)], document)?.collect()
+    }
+
+    pub(super) fn delete_documents(&self, stream: &StreamName) -> rusqlite::Result<()> {
+        self.0.prepare_cached(sql::DELETE_DOCUMENTS)?.execute([stream.as_str()]).map(drop)
+    }
+
+    pub(super) fn put_document(&self, stream: &StreamName, shard: u16, document: &Document) -> rusqlite::Result<()> {
+        let mut statement = self.0.prepare_cached(sql::PUT_DOCUMENT)?;
+        let Document { collection, id, rank, body } = document;
+        statement.execute(params![collection, id, shard, stream.as_str(), rank, body]).map(drop)
+    }
+
+    /// Stores a batch that fits.
+    pub(super) fn store(&self, stream: &StreamName, batch: &app::journal::Batch) -> rusqlite::Result<()> {
+        let Some(last) = batch.records.last() else { return Ok(()) };
+        let shard = self.move_head(stream, batch.expected, last.head())?;
+        let mut add_record = self.0.prepare_cached(sql::ADD_RECORD)?;
+        for record in &batch.records {
+            add_record.execute(params![
+                shard,
+                stream.as_str(),
+                signed(record.revision),
+                record.kind,
+                record.at.as_microsecond(),
+                record.by,
+                record.body,
+                record.previous,
+                record.hash
+            ])?;
+        }
+        for Command { key, revision, answer } in &batch.commands {
+            let mut add_command = self.0.prepare_cached(sql::ADD_COMMAND)?;
+            add_command.execute(params![stream.as_str(), key.key, shard, key.request, signed(*revision), answer])?;
+        }
+        for change in &batch.changes {
+            match change {
+                Change::Put(document) => self.put_document(stream, shard, document)?,
+                Change::Delete { collection, id } => {
+                    self.0.prepare_cached(sql::DELETE_DOCUMENT)?.execute(params![collection, id])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A stream's shard is the one that it began with.
+    fn move_head(&self, stream: &StreamName, expected: Head, head: Head) -> rusqlite::Result<u16> {
+        let (revision, hash) = (signed(head.revision), head.hash);
+        if expected.revision == 0 {
+            let mut begin = self.0.prepare_cached(sql::BEGIN_HEAD)?;
+            return begin.query_row(params![stream.as_str(), stream.shard(), revision, hash], |row| row.get(0));
+        }
+        let mut move_head = self.0.prepare_cached(sql::MOVE_HEAD)?;
+        move_head.query_row(params![stream.as_str(), revision, hash], |row| row.get(0))
+    }
+}

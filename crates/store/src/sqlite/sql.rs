@@ -1,0 +1,41 @@
+//! The statements, by the names of their files.
+
+macro_rules! statements {
+    ($($name:ident $file:literal;)+) => {
+        $(pub(super) const $name: &str = include_str!(concat!("../../sql/sqlite/", $file, ".sql"));)+
+    };
+}
+
+statements! {
+    ADD_COMMAND "add_command";
+    ADD_RECORD "add_record";
+    ANSWERED "answered";
+    BACKUP "backup";
+    BEGIN_HEAD "begin_head";
+    DATA_VERSION "data_version";
+    DELETE_DOCUMENT "delete_document";
+    DELETE_DOCUMENTS "delete_documents";
+    DOCUMENT "document";
+    DOCUMENTS "documents";
+    DOCUMENTS_AFTER "documents_after";
+    DROP_SNAPSHOTS "drop_snapshots";
+    FOLLOW "follow";
+    HEAD "head";
+    KEEP_SNAPSHOT "keep_snapshot";
+    MOVE_HEAD "move_head";
+    OWNED_DOCUMENTS "owned_documents";
+    PUT_DOCUMENT "put_document";
+    READ "read";
+    SHELF_GET "shelf_get";
+    SHELF_LIST "shelf_list";
+    SHELF_PUT "shelf_put";
+    SHELF_REMOVE "shelf_remove";
+    SNAPSHOT "snapshot";
+    STREAMS "streams";
+    TABLES "tables";
+    TAKE_TURN "take_turn";
+    WRITER "writer";
+}
+
+/// In order; the schema's version is how many have run. Never changed, only added to.
+pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../sql/sqlite/migrations/001.sql")];

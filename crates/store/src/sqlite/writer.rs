@@ -1,0 +1,241 @@
+//! The one thread that writes: it commits the appends of all streams together.
+
+use std::fs::File;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use app::journal::{Append, Health, StoreError};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
+use tokio::sync::{oneshot, watch};
+
+use super::file::{Place, is_damage};
+use super::rows::Rows;
+use super::sql;
+use crate::fit::{Fit, fit};
+
+/// How long a commit waits for company, and only while fewer wait than the last one held. A fixed wait would halve the
+/// throughput of many writers and slow a single one.
+const GATHER: Duration = Duration::from_micros(150);
+/// Rows after which a commit takes no more.
+const ROWS_MAX: usize = 1_024;
+/// The first and the longest pause between attempts to write again after a failure.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+/// What is written and deleted again to see whether there is room.
+const PROBE_BYTES: usize = 64 << 10;
+
+pub(super) type Answer = oneshot::Sender<Result<(), StoreError>>;
+pub(super) type Write = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
+
+/// Something to write, all of it or nothing.
+pub(super) enum Work {
+    Append(Append),
+    Other(Write),
+}
+
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) answer: Answer,
+}
+
+pub(super) struct Writer {
+    place: Place,
+    jobs: Receiver<Job>,
+    connection: Connection,
+    lock: File,
+    /// This process among those that write to the file.
+    process: i64,
+    /// SQLite's mark of what other connections have committed.
+    data_version: Option<i64>,
+    /// How many jobs the last commit held.
+    last: usize,
+    wakes: watch::Sender<u64>,
+    health: watch::Sender<Health>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        place: Place,
+        jobs: Receiver<Job>,
+        process: i64,
+        wakes: watch::Sender<u64>,
+        health: watch::Sender<Health>,
+    ) -> Result<Self, crate::OpenError> {
+        let connection = place.connect().map_err(|error| place.explain(&error))?;
+        let lock = place.lock_file().map_err(|error| crate::OpenError::Failed {
+            what: place.path.display().to_string(),
+            why: error.to_string(),
+        })?;
+        Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health })
+    }
+
+    /// Works until nobody can send any more.
+    pub(super) fn run(mut self) {
+        while let Ok(first) = self.jobs.recv() {
+            let group = self.gather(first);
+            self.last = group.len();
+            self.serve(group);
+        }
+    }
+
+    fn gather(&self, first: Job) -> Vec<Job> {
+        let mut rows = weight(&first);
+        let mut group = vec![first];
+        let deadline = Instant::now() + GATHER;
+        while rows < ROWS_MAX {
+            let job = self.jobs.try_recv().ok().or_else(|| {
+                let patience = deadline.saturating_duration_since(Instant::now());
+                if group.len() >= self.last || patience.is_zero() {
+                    None
+                } else {
+                    self.jobs.recv_timeout(patience).ok()
+                }
+            });
+            let Some(job) = job else { break };
+            rows += weight(&job);
+            group.push(job);
+        }
+        group
+    }
+
+    fn serve(&mut self, mut group: Vec<Job>) {
+        match self.commit(&mut group) {
+            Ok(outcomes) => {
+                self.wakes.send_modify(|wakes| *wakes += 1);
+                for (job, outcome) in group.into_iter().zip(outcomes) {
+                    // Whoever gave up does not listen.
+                    let _ = job.answer.send(outcome);
+                }
+            }
+            // One that can never be stored must not take the others with it.
+            Err(error) if is_refusal(&error) && group.len() > 1 => {
+                for job in group {
+                    self.serve(vec![job]);
+                }
+            }
+            Err(error) => {
+                let is_refusal = is_refusal(&error);
+                if !is_refusal {
+                    self.health.send_replace(Health::Unready(error.to_string()));
+                }
+                for job in group {
+                    let _ = job.answer.send(Err(explain(&error)));
+                }
+                if !is_refusal {
+                    self.recover(&error);
+                }
+            }
+        }
+    }
+
+    /// One transaction for the whole group.
+    fn commit(&mut self, group: &mut [Job]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
+        let _turn = Turn::take(&self.lock)?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        self.data_version = Some(sign(&transaction, self.process, self.data_version)?);
+        let mut outcomes = Vec::with_capacity(group.len());
+        for job in group {
+            outcomes.push(match &mut job.work {
+                Work::Append(append) => store(&transaction, append)?,
+                Work::Other(write) => write(&transaction)?,
+            });
+        }
+        transaction.commit()?;
+        Ok(outcomes)
+    }
+
+    /// After a failed commit nothing is certain: start anew, and try until it works. Meanwhile everyone is told so.
+    fn recover(&mut self, error: &rusqlite::Error) {
+        tracing::error!(%error, "the journal cannot be written");
+        let mut pause = PAUSES.0;
+        let mut next = Instant::now() + pause;
+        loop {
+            match self.jobs.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(job) => {
+                    let _ = job.answer.send(Err(explain(error)));
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            match self.reopen() {
+                Ok(()) => break,
+                Err(error) => tracing::debug!(%error, "the journal still cannot be written"),
+            }
+            pause = (pause * 2).min(PAUSES.1);
+            next = Instant::now() + pause;
+        }
+        tracing::info!("the journal can be written again");
+        self.health.send_replace(Health::Ready);
+    }
+
+    fn reopen(&mut self) -> rusqlite::Result<()> {
+        self.connection = self.place.connect()?;
+        self.data_version = None;
+        let _turn = Turn::take(&self.lock)?;
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute(sql::SHELF_PUT, params!["", "probe", "x".repeat(PROBE_BYTES)])?;
+        transaction.execute(sql::SHELF_REMOVE, params!["", "probe"])?;
+        transaction.commit()
+    }
+}
+
+fn weight(job: &Job) -> usize {
+    match &job.work {
+        Work::Append(append) => append.batch.records.len(),
+        Work::Other(_) => 1,
+    }
+}
+
+fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
+    let rows = Rows(transaction);
+    Ok(match fit(&rows, append)? {
+        Fit::Store => Ok(rows.store(&append.stream, &append.batch)?),
+        Fit::Nothing => Ok(()),
+        Fit::SendBack(error) => Err(error),
+    })
+}
+
+/// Leaves this process's name in the file if another one has written since, so that readers can tell.
+fn sign(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusqlite::Result<i64> {
+    let found: i64 = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
+    if known != Some(found) {
+        let last: i64 = transaction.prepare_cached(sql::WRITER)?.query_row([], |row| row.get(0))?;
+        if last != process {
+            transaction.execute(sql::TAKE_TURN, [process])?;
+        }
+    }
+    Ok(found)
+}
+
+/// The advisory lock, for as long as this lives.
+struct Turn<'a>(&'a File);
+
+impl<'a> Turn<'a> {
+    fn take(lock: &'a File) -> rusqlite::Result<Self> {
+        lock.lock().map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+        Ok(Self(lock))
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // It also ends with the process.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Whether the database objects to what was to be stored, and would again.
+fn is_refusal(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::ConstraintViolation | ErrorCode::TooBig | ErrorCode::TypeMismatch)
+    )
+}
+
+pub(super) fn explain(error: &rusqlite::Error) -> StoreError {
+    if is_refusal(error) || is_damage(error) {
+        StoreError::Damaged(error.to_string())
+    } else {
+        StoreError::Unavailable(error.to_string())
+    }
+}

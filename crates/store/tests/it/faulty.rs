@@ -1,0 +1,159 @@
+//! A journal whose appends go wrong as told.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use app::journal::{
+    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+};
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    None = 0,
+    /// The append is stored, but nobody hears of it.
+    AnswerLost = 1,
+    /// The append is not stored, and nobody knows.
+    AppendLost = 2,
+    /// Nothing can be read or written.
+    Down = 3,
+}
+
+pub(crate) struct Faulty {
+    pub(crate) inner: Arc<dyn Journal>,
+    trouble: AtomicU8,
+    /// How many records each append held.
+    pub(crate) batches: Mutex<Vec<usize>>,
+}
+
+impl Faulty {
+    pub(crate) fn new(inner: Arc<dyn Journal>) -> Arc<Self> {
+        Arc::new(Self { inner, trouble: AtomicU8::new(0), batches: Mutex::default() })
+    }
+
+    pub(crate) fn has(&self, trouble: Trouble) {
+        self.trouble.store(trouble as u8, Ordering::SeqCst);
+    }
+
+    fn is(&self, trouble: Trouble) -> bool {
+        self.trouble.load(Ordering::SeqCst) == trouble as u8
+    }
+
+    fn unless_down<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+        if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
+    }
+}
+
+fn lost() -> StoreError {
+    StoreError::Unavailable("lost".to_owned())
+}
+
+impl Journal for Faulty {
+    fn append(&self, append: Append) -> Answer<'_, ()> {
+        self.batches.lock().unwrap().push(append.batch.records.len());
+        if self.is(Trouble::AppendLost) || self.is(Trouble::Down) {
+            return Box::pin(async { Err(lost()) });
+        }
+        let stored = self.inner.append(append);
+        Box::pin(async move {
+            stored.await?;
+            if self.is(Trouble::AnswerLost) { Err(lost()) } else { Ok(()) }
+        })
+    }
+
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+        self.unless_down(self.inner.read(stream, after, limit))
+    }
+
+    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+        self.unless_down(self.inner.head(stream))
+    }
+
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+        self.unless_down(self.inner.answered(stream, keys))
+    }
+
+    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+        self.unless_down(self.inner.follow(after, limit))
+    }
+
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+        self.unless_down(self.inner.streams(after, limit))
+    }
+
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+        self.unless_down(self.inner.snapshot(stream))
+    }
+
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+        self.unless_down(self.inner.keep_snapshot(stream, snapshot))
+    }
+
+    fn drop_snapshots(&self) -> Answer<'_, ()> {
+        self.unless_down(self.inner.drop_snapshots())
+    }
+
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+        self.unless_down(self.inner.document(collection, id))
+    }
+
+    fn documents<'a>(
+        &'a self,
+        collection: &'a str,
+        after: Option<(i64, &'a str)>,
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        self.unless_down(self.inner.documents(collection, after, limit))
+    }
+
+    fn owned_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        self.unless_down(self.inner.owned_documents(stream, after, limit))
+    }
+
+    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+        self.unless_down(self.inner.replace_documents(stream, head, documents))
+    }
+
+    fn wakes(&self) -> watch::Receiver<u64> {
+        self.inner.wakes()
+    }
+
+    fn version(&self) -> Result<u64, StoreError> {
+        if self.is(Trouble::Down) { Err(lost()) } else { self.inner.version() }
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.inner.health()
+    }
+
+    fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()> {
+        self.unless_down(self.inner.backup(path))
+    }
+}
+
+impl Shelf for Faulty {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+        self.unless_down(self.inner.put(kind, key, body))
+    }
+
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+        self.unless_down(self.inner.get(kind, key))
+    }
+
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+        self.unless_down(self.inner.remove(kind, key))
+    }
+
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+        self.unless_down(self.inner.list(kind, after, limit))
+    }
+}

@@ -1,0 +1,207 @@
+//! A SQLite file that is not as it should be, or a disk that is not.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use app::journal::{Health, Journal, Nouns, StoreError, Streams, Verdict, verify};
+use rusqlite::Connection;
+use store::{OpenError, Sqlite, SqliteSettings};
+
+use crate::places::{Folder, block_on, until};
+use crate::tally::{Tally, add, stream};
+
+async fn open(path: &Path) -> Result<Arc<Sqlite>, OpenError> {
+    Sqlite::open(path, SqliteSettings::default()).await
+}
+
+async fn fill(journal: Arc<Sqlite>, count: i64) {
+    let streams = Streams::<Tally>::new(journal);
+    for number in 0..count {
+        let stream = stream(&format!("s{}", number % 3));
+        streams.execute(&stream, add(&number.to_string(), number)).await.map_err(|_| "failed").unwrap();
+    }
+}
+
+async fn verdict(journal: &Sqlite) -> Result<Verdict, StoreError> {
+    verify(journal, &Nouns::default().with::<Tally>()).await
+}
+
+#[test]
+fn a_commit_is_in_the_file_once_it_is_answered() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        fill(open(&path).await.unwrap(), 5).await;
+        let count: i64 =
+            Connection::open(&path).unwrap().query_row("SELECT count(*) FROM records", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, 5);
+    });
+}
+
+#[test]
+fn a_newer_file_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        drop(open(&path).await.unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
+        let refused = open(&path).await.err().unwrap();
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 1, .. }), "{refused}");
+    });
+}
+
+#[test]
+fn a_file_of_something_else_is_refused() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    Connection::open(&path).unwrap().execute_batch("CREATE TABLE music (title TEXT)").unwrap();
+    let refused = block_on(open(&path)).err().unwrap();
+    assert!(matches!(refused, OpenError::Foreign { .. }), "{refused}");
+    let text = folder.file("notes.txt");
+    std::fs::write(&text, "these are notes, and no database at all\n".repeat(1_000)).unwrap();
+    let refused = block_on(open(&text)).err().unwrap();
+    assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named() {
+    let folder = Folder::new();
+    let refused = block_on(open(&folder.file("nowhere/world.db"))).err().unwrap();
+    assert!(refused.to_string().contains("nowhere/world.db cannot be opened"), "{refused}");
+}
+
+#[test]
+fn a_damaged_page_is_a_clear_error() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        fill(open(&path).await.unwrap(), 300).await;
+        until("the file to be closed", || async { !folder.file("world.db-wal").exists() }).await;
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[8_192..].fill(0x5a);
+        std::fs::write(&path, bytes).unwrap();
+        match open(&path).await {
+            Err(refused) => assert!(matches!(refused, OpenError::Damaged { .. }), "{refused}"),
+            Ok(journal) => {
+                let found = verdict(&journal).await;
+                assert!(matches!(found, Err(StoreError::Damaged(_))), "{found:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn whoever_changes_history_is_found_out() {
+    let tricks = [
+        (
+            "UPDATE records SET body = replace(body, '\"amount\":4', '\"amount\":40') WHERE position = 5",
+            "the record was changed",
+        ),
+        ("UPDATE records SET by = 'nobody' WHERE position = 5", "the record was changed"),
+        ("DELETE FROM records WHERE stream = 'tally/s1' AND revision = 2", "revision 2 is missing"),
+        ("DELETE FROM records WHERE stream = 'tally/s1' AND revision = 4", "the head is at 4, the records end here"),
+        (
+            "UPDATE heads SET revision = 3, hash = (SELECT hash FROM records WHERE stream = 'tally/s1' AND revision = 3) WHERE stream = 'tally/s1'",
+            "the head is behind the records",
+        ),
+        (
+            "UPDATE heads SET hash = zeroblob(32) WHERE stream = 'tally/s1'",
+            "the head has another hash than the last record",
+        ),
+        ("UPDATE documents SET rank = 1000 WHERE id = 's1'", "tallies \"s1\" is not what was rebuilt"),
+        ("DELETE FROM documents WHERE id = 's1'", "tallies \"s1\" is missing"),
+    ];
+    for (trick, found) in tricks {
+        let folder = Folder::new();
+        let path = folder.file("world.db");
+        block_on(async {
+            let journal = open(&path).await.unwrap();
+            fill(Arc::clone(&journal), 12).await;
+            assert!(matches!(verdict(&journal).await.unwrap(), Verdict::Sound(_)));
+            assert!(Connection::open(&path).unwrap().execute(trick, []).unwrap() > 0, "{trick}");
+            match verdict(&journal).await.unwrap() {
+                Verdict::Fault { stream, what, .. } => {
+                    assert_eq!((stream.as_str(), what.as_str()), ("tally/s1", found));
+                }
+                Verdict::Sound(_) => panic!("{trick} was not found out"),
+            }
+        });
+    }
+}
+
+#[test]
+fn a_cut_tail_changes_the_root() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        let journal = open(&path).await.unwrap();
+        fill(Arc::clone(&journal), 12).await;
+        let Verdict::Sound(before) = verify(&*journal, &Nouns::default()).await.unwrap() else { panic!("not sound") };
+        let cut = "UPDATE heads SET revision = 3, hash = (SELECT hash FROM records WHERE stream = 'tally/s1' AND revision = 3)
+             WHERE stream = 'tally/s1'; DELETE FROM records WHERE stream = 'tally/s1' AND revision = 4";
+        Connection::open(&path).unwrap().execute_batch(cut).unwrap();
+        let Verdict::Sound(after) = verify(&*journal, &Nouns::default()).await.unwrap() else { panic!("not sound") };
+        assert_ne!(after.root, before.root);
+    });
+}
+
+#[test]
+fn a_full_file_is_unavailable_until_there_is_room() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        drop(open(&path).await.unwrap());
+        let filler = Connection::open(&path).unwrap();
+        filler.execute_batch("CREATE TABLE filler (x BLOB); INSERT INTO filler VALUES (zeroblob(400000))").unwrap();
+        let journal = Sqlite::open(&path, SqliteSettings { pages_max: Some(160) }).await.unwrap();
+        let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);
+        let (one, mut acknowledged) = (stream("one"), 0);
+        let failure = loop {
+            let name = format!("{acknowledged} {}", "x".repeat(2_000));
+            match streams.execute(&one, add(&name, 1)).await {
+                Ok(_) => acknowledged += 1,
+                Err(failure) => break failure,
+            }
+            assert!(acknowledged < 1_000, "the file never fills");
+        };
+        assert!(matches!(failure, app::journal::Failure::Unavailable(_)), "{failure:?}");
+        assert!(matches!(*journal.health().borrow(), Health::Unready(_)));
+        assert_eq!(streams.read(&one).await.unwrap().revision(), acknowledged, "what was there can be read");
+        filler.execute_batch("DELETE FROM filler").unwrap();
+        let mut health = journal.health();
+        let ready = health.wait_for(|health| *health == Health::Ready);
+        tokio::time::timeout(std::time::Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
+        let done = streams.execute(&one, add("after", 1)).await.map_err(|_| "failed").unwrap();
+        assert_eq!(done.revision, acknowledged + 1);
+    });
+}
+
+#[test]
+fn a_backup_taken_while_writing_is_whole() {
+    let folder = Folder::new();
+    block_on(async {
+        let journal = open(&folder.file("world.db")).await.unwrap();
+        fill(Arc::clone(&journal), 30).await;
+        let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);
+        let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let writing = tokio::spawn(async move {
+            let mut count = 0;
+            while !stopped.load(std::sync::atomic::Ordering::SeqCst) {
+                streams.execute(&stream("more"), add(&count.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+                count += 1;
+            }
+            count
+        });
+        let copy = folder.file("copy.db");
+        journal.backup(&copy).await.unwrap();
+        stop.store(true, std::sync::atomic::Ordering::SeqCst);
+        writing.await.unwrap();
+        assert!(matches!(journal.backup(&copy).await, Err(StoreError::Unsupported(_))), "a file is never replaced");
+        let copied = open(&copy).await.unwrap();
+        let Verdict::Sound(report) = verdict(&copied).await.unwrap() else { panic!("not sound") };
+        assert!(report.records >= 30, "{report:?}");
+        let streams = Streams::<Tally>::new(copied);
+        assert!(streams.execute(&stream("new"), add("a", 1)).await.is_ok(), "a copy is a journal");
+    });
+}

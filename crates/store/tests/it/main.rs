@@ -1,0 +1,11 @@
+//! The promises of the journal, kept by every store, and what each does when something breaks.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+mod faulty;
+mod files;
+mod outcomes;
+mod places;
+mod processes;
+mod promises;
+mod tally;
+mod turns;

@@ -1,0 +1,74 @@
+//! What a stream does when the store fails it.
+
+use std::sync::Arc;
+
+use app::journal::{Failure, Journal, Streams};
+
+use crate::faulty::{Faulty, Trouble};
+use crate::places::block_on;
+use crate::tally::{Tally, add, keyed, stream};
+
+fn unavailable<T>(reply: &Result<T, Failure<crate::tally::Refusal>>) -> bool {
+    matches!(reply, Err(Failure::Unavailable(_)))
+}
+
+async fn faulty() -> (Arc<Faulty>, Streams<Tally>) {
+    let faulty = Faulty::new(store::open("memory").await.unwrap());
+    let streams = Streams::new(Arc::clone(&faulty) as Arc<dyn Journal>);
+    (faulty, streams)
+}
+
+#[test]
+fn after_a_lost_answer_a_retry_finds_what_was_stored() {
+    block_on(async {
+        let (faulty, streams) = faulty().await;
+        let one = stream("one");
+        faulty.has(Trouble::AnswerLost);
+        assert!(unavailable(&streams.execute(&one, keyed(add("a", 1), "key")).await));
+        faulty.has(Trouble::None);
+        assert_eq!(streams.read(&one).await.unwrap().revision(), 1, "it was stored");
+        let done = streams.execute(&one, keyed(add("a", 1), "key")).await.map_err(|_| "failed").unwrap();
+        assert!(done.replayed && done.revision == 1);
+    });
+}
+
+#[test]
+fn after_a_lost_append_a_retry_stores_it() {
+    block_on(async {
+        let (faulty, streams) = faulty().await;
+        let one = stream("one");
+        faulty.has(Trouble::AppendLost);
+        assert!(unavailable(&streams.execute(&one, keyed(add("a", 1), "key")).await));
+        faulty.has(Trouble::None);
+        assert_eq!(streams.read(&one).await.unwrap().revision(), 0, "it was not stored");
+        let done = streams.execute(&one, keyed(add("a", 1), "key")).await.map_err(|_| "failed").unwrap();
+        assert!(!done.replayed && done.revision == 1);
+    });
+}
+
+#[test]
+fn a_store_that_is_down_answers_so_and_comes_back() {
+    block_on(async {
+        let (faulty, streams) = faulty().await;
+        let one = stream("one");
+        streams.execute(&one, add("a", 1)).await.map_err(|_| "failed").unwrap();
+        faulty.has(Trouble::Down);
+        assert!(unavailable(&streams.execute(&one, add("b", 1)).await));
+        assert!(streams.read(&one).await.is_err());
+        faulty.has(Trouble::None);
+        let done = streams.execute(&one, add("b", 1)).await.map_err(|_| "failed").unwrap();
+        assert_eq!(done.revision, 2);
+    });
+}
+
+#[test]
+fn what_waits_together_is_stored_together_up_to_a_limit() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (faulty, streams) = faulty().await;
+        let (one, names) = (stream("one"), (0..600).map(|number| number.to_string()).collect::<Vec<_>>());
+        let replies = futures::future::join_all(names.iter().map(|name| streams.execute(&one, add(name, 1)))).await;
+        assert!(replies.iter().all(Result::is_ok));
+        assert_eq!(*faulty.batches.lock().unwrap(), [256, 256, 88]);
+    });
+}

@@ -1,0 +1,103 @@
+//! Where the stores under test are.
+
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use app::journal::Journal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+}
+
+/// A folder that is gone after the test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("store-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A fresh store, and the way to open it once more.
+pub(crate) struct Place {
+    pub(crate) journal: Arc<dyn Journal>,
+    address: String,
+    _folder: Folder,
+}
+
+impl Place {
+    pub(crate) async fn new(kind: Kind) -> Self {
+        let folder = Folder::new();
+        let address = match kind {
+            Kind::Memory => "memory".to_owned(),
+            Kind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
+        };
+        Self { journal: store::open(&address).await.unwrap(), address, _folder: folder }
+    }
+
+    /// The same store as another process or node would have it.
+    pub(crate) async fn beside(&self) -> Arc<dyn Journal> {
+        match self.address.as_str() {
+            "memory" => Arc::clone(&self.journal),
+            address => store::open(address).await.unwrap(),
+        }
+    }
+}
+
+type Promise = fn(Place) -> Pin<Box<dyn Future<Output = ()>>>;
+
+pub(crate) fn keep(kind: Kind, promise: Promise) {
+    block_on(async { promise(Place::new(kind).await).await });
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+/// Waits until something is so, and fails if it takes too long.
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
+    for _ in 0..1_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what} did not come");
+}
+
+/// One test per promise and store.
+macro_rules! on_every_store {
+    ($($promise:ident,)+) => {
+        on_every_store!(@ memory Memory $($promise,)+);
+        on_every_store!(@ sqlite Sqlite $($promise,)+);
+    };
+    (@ $module:ident $kind:ident $($promise:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $promise() {
+                $crate::places::keep($crate::places::Kind::$kind, |place| Box::pin(super::$promise(place)));
+            })+
+        }
+    };
+}
+pub(crate) use on_every_store;

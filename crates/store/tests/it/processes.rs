@@ -1,0 +1,143 @@
+//! Two processes on one SQLite file. This test binary starts itself once more.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use app::journal::{Journal, Nouns, Streams, Verdict, verify};
+use store::{Sqlite, SqliteSettings};
+
+use crate::places::{Folder, block_on};
+use crate::tally::{Tally, add, stream};
+
+/// Set in the child: the file, and the child's name.
+const FILE: &str = "SKALD_TEST_FILE";
+const NAME: &str = "SKALD_TEST_NAME";
+const EACH: u64 = 150;
+
+async fn open(path: &Path) -> Arc<dyn Journal> {
+    Sqlite::open(path, SqliteSettings::default()).await.unwrap()
+}
+
+async fn write(journal: Arc<dyn Journal>, name: &str) {
+    let streams = Arc::new(Streams::<Tally>::new(journal));
+    let tasks = (0..3).map(|task| {
+        let (streams, name) = (Arc::clone(&streams), name.to_owned());
+        tokio::spawn(async move {
+            for number in 0..EACH / 3 {
+                let ask = add(&format!("{name}-{task}-{number}"), 1);
+                streams.execute(&stream("one"), ask).await.map_err(|failure| format!("{failure:?}")).unwrap();
+            }
+        })
+    });
+    for task in tasks.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+}
+
+fn child(test: &str, path: &Path, name: &str) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([test, "--exact", "--nocapture"]).env(FILE, path).env(NAME, name);
+    command.stdout(Stdio::null()).spawn().unwrap()
+}
+
+/// In a child: what it was told.
+fn told() -> Option<(std::path::PathBuf, String)> {
+    Some((std::env::var_os(FILE)?.into(), std::env::var(NAME).ok()?))
+}
+
+#[test]
+fn processes_that_write_one_stream_lose_nothing() {
+    if let Some((path, name)) = told() {
+        block_on(async { write(open(&path).await, &name).await });
+        return;
+    }
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        let journal = open(&path).await;
+        let mut child = child("processes::processes_that_write_one_stream_lose_nothing", &path, "child");
+        write(Arc::clone(&journal), "parent").await;
+        let status = tokio::task::spawn_blocking(move || child.wait()).await.unwrap().unwrap();
+        assert!(status.success());
+        let kept = Streams::<Tally>::new(Arc::clone(&journal)).read(&stream("one")).await.unwrap();
+        assert_eq!((kept.revision(), kept.state.amounts.len() as u64), (2 * EACH, 2 * EACH));
+        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+    });
+}
+
+#[test]
+fn what_another_process_commits_is_seen_at_once() {
+    if let Some((path, _)) = told() {
+        block_on(async {
+            let journal = open(&path).await;
+            let mut wakes = journal.wakes();
+            let streams = Streams::<Tally>::new(journal);
+            // Answers each odd entry with an even one, as soon as it is woken.
+            for number in (1..20).step_by(2) {
+                while streams.read(&stream("one")).await.unwrap().revision() < number {
+                    tokio::time::timeout(Duration::from_secs(10), wakes.changed()).await.expect("a wake").unwrap();
+                }
+                let ask = add(&(number + 1).to_string(), 1);
+                streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+            }
+        });
+        return;
+    }
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        let journal = open(&path).await;
+        let mut child = child("processes::what_another_process_commits_is_seen_at_once", &path, "child");
+        let mut wakes = journal.wakes();
+        let streams = Streams::<Tally>::new(journal);
+        let mut waits = Vec::new();
+        for number in (1..20).step_by(2) {
+            streams.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            let began = Instant::now();
+            while streams.read(&stream("one")).await.unwrap().revision() < number + 1 {
+                tokio::time::timeout(Duration::from_secs(10), wakes.changed()).await.expect("a wake").unwrap();
+            }
+            waits.push(began.elapsed());
+        }
+        assert!(tokio::task::spawn_blocking(move || child.wait()).await.unwrap().unwrap().success());
+        waits.sort();
+        // There and back, with two commits between; the first also waits for the child to start.
+        assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
+    });
+}
+
+#[test]
+fn a_killed_process_takes_nothing_with_it() {
+    if let Some((path, name)) = told() {
+        block_on(async {
+            let streams = Streams::<Tally>::new(open(&path).await);
+            for number in 0_u64.. {
+                let ask = add(&format!("{name}-{number}"), 1);
+                let done = streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                // What was acknowledged is noted outside of the journal.
+                std::fs::write(path.with_extension("acknowledged"), done.revision.to_string()).unwrap();
+            }
+        });
+        return;
+    }
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    for round in 0..3_u64 {
+        let mut child = child("processes::a_killed_process_takes_nothing_with_it", &path, &round.to_string());
+        let noted = || std::fs::read_to_string(path.with_extension("acknowledged")).ok()?.parse::<u64>().ok();
+        while noted().unwrap_or_default() < (round + 1) * 20 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        block_on(async {
+            let journal = open(&path).await;
+            assert!(journal.head(&stream("one")).await.unwrap().revision >= noted().unwrap_or_default());
+            let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+            assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        });
+    }
+}

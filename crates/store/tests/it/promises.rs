@@ -1,0 +1,331 @@
+//! What every store promises, asked of the store itself.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::journal::{
+    Append, Batch, Change, Command, Cursor, Document, Head, Health, Key, Nouns, Record, Snapshot, StoreError,
+    StreamName, Streams, Verdict, rebuild, verify,
+};
+
+use crate::places::{Place, on_every_store, until};
+use crate::tally::{Tally, add, given, stream};
+
+on_every_store! {
+    a_stream_that_never_began_is_empty,
+    a_batch_reads_back_as_it_was_written,
+    a_batch_that_does_not_fit_leaves_nothing,
+    a_key_that_was_answered_is_not_answered_twice,
+    a_batch_is_decided_again_on_top_of_what_it_missed,
+    revisions_are_dense_and_chained,
+    followers_skip_nothing,
+    documents_are_listed_from_the_highest_rank,
+    snapshots_are_kept_and_dropped,
+    streams_are_listed_by_name,
+    a_stream_keeps_the_shard_it_began_with,
+    the_shelf_keeps_what_is_no_event,
+    a_sound_journal_verifies_and_rebuilds,
+    a_store_says_that_it_is_ready,
+    a_write_elsewhere_is_seen_and_wakes,
+}
+
+fn nouns() -> Nouns {
+    Nouns::default().with::<Tally>()
+}
+
+/// A batch of so many records after a head.
+fn batch(stream: &StreamName, expected: Head, count: usize) -> Batch {
+    let mut head = expected;
+    let records = (0..count).map(|number| {
+        let body = format!(r#"[{{"type":"added","name":"{}-{number}","amount":1}}]"#, head.revision);
+        let record = Record::next(stream, head, "added", given().at, "tester", body);
+        head = record.head();
+        record
+    });
+    Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() }
+}
+
+fn command(key: &str, revision: u64) -> Command {
+    Command { key: Key::new(key, &[b"request"]), revision, answer: format!("answer {revision}") }
+}
+
+fn document(collection: &str, id: &str, rank: i64) -> Document {
+    Document { collection: collection.to_owned(), id: id.to_owned(), rank, body: format!("{id:?}") }
+}
+
+async fn a_stream_that_never_began_is_empty(place: Place) {
+    let (journal, stream) = (place.journal, stream("none"));
+    assert_eq!(journal.head(&stream).await.unwrap(), Head::default());
+    assert_eq!(journal.read(&stream, 0, 10).await.unwrap(), []);
+    assert_eq!(journal.snapshot(&stream).await.unwrap(), None);
+    assert_eq!(journal.follow(Cursor::default(), 10).await.unwrap(), []);
+    assert_eq!(journal.streams("", 10).await.unwrap(), []);
+}
+
+async fn a_batch_reads_back_as_it_was_written(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let mut written = batch(&stream, Head::default(), 3);
+    written.records[2].body = String::from(r#"["O'Brien \"\\\" 文 🎲 \u0000"]"#);
+    written.records[2].hash = written.records[2].computed_hash();
+    written.commands = vec![command("key", 2)];
+    let last = written.records[2].head();
+    journal.append(Append::once(stream.clone(), written.clone())).await.unwrap();
+    assert_eq!(journal.read(&stream, 0, 10).await.unwrap(), written.records);
+    assert_eq!(journal.read(&stream, 1, 1).await.unwrap(), written.records[1..2]);
+    assert_eq!(journal.head(&stream).await.unwrap(), last);
+    let answered = journal.answered(&stream, vec!["other".to_owned(), "key".to_owned()]).await.unwrap();
+    assert_eq!(answered, written.commands);
+    let followed = journal.follow(Cursor::default(), 10).await.unwrap();
+    assert_eq!(followed.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), written.records);
+}
+
+async fn a_batch_that_does_not_fit_leaves_nothing(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let first = batch(&stream, Head::default(), 2);
+    let head = first.records[1].head();
+    journal.append(Append::once(stream.clone(), first)).await.unwrap();
+    for expected in [Head::default(), Head { revision: 2, ..Head::default() }, Head { revision: 7, ..head }] {
+        let mut late = batch(&stream, expected, 2);
+        late.commands = vec![command("late", expected.revision + 1)];
+        late.changes = vec![Change::Put(document("things", "late", 1))];
+        let refused = journal.append(Append::once(stream.clone(), late)).await;
+        assert_eq!(refused, Err(StoreError::Conflict { head }), "{expected:?}");
+    }
+    assert_eq!(journal.head(&stream).await.unwrap(), head);
+    assert_eq!(journal.read(&stream, 0, 10).await.unwrap().len(), 2);
+    assert_eq!(journal.answered(&stream, vec!["late".to_owned()]).await.unwrap(), []);
+    assert_eq!(journal.document("things", "late").await.unwrap(), None);
+}
+
+async fn a_key_that_was_answered_is_not_answered_twice(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let mut first = batch(&stream, Head::default(), 1);
+    first.commands = vec![command("key", 1)];
+    let head = first.records[0].head();
+    journal.append(Append::once(stream.clone(), first)).await.unwrap();
+    let mut second = batch(&stream, head, 1);
+    second.commands = vec![command("key", 2)];
+    let refused = journal.append(Append::once(stream.clone(), second)).await;
+    assert_eq!(refused, Err(StoreError::Conflict { head }));
+    assert_eq!(journal.head(&stream).await.unwrap(), head);
+}
+
+async fn a_batch_is_decided_again_on_top_of_what_it_missed(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let mut first = batch(&stream, Head::default(), 2);
+    first.commands = vec![command("key", 1)];
+    journal.append(Append::once(stream.clone(), first.clone())).await.unwrap();
+    let mut late = batch(&stream, Head::default(), 1);
+    late.commands = vec![command("key", 1)];
+    let (again_stream, missed_records) = (stream.clone(), first.records.clone());
+    let again = Box::new(move |missed: app::journal::Missed| {
+        assert_eq!(missed.records, missed_records);
+        assert_eq!(missed.answered, [command("key", 1)]);
+        Some(batch(&again_stream, missed.records.last().unwrap().head(), 3))
+    });
+    journal.append(Append { stream: stream.clone(), batch: late, again: Some(again) }).await.unwrap();
+    assert_eq!(journal.head(&stream).await.unwrap().revision, 5);
+    let nothing =
+        Append { stream: stream.clone(), batch: batch(&stream, Head::default(), 1), again: Some(Box::new(|_| None)) };
+    journal.append(nothing).await.unwrap();
+    assert_eq!(journal.head(&stream).await.unwrap().revision, 5);
+}
+
+async fn revisions_are_dense_and_chained(place: Place) {
+    let streams = Arc::new(Streams::<Tally>::new(Arc::clone(&place.journal)));
+    let writers = (0..16).map(|writer| {
+        let streams = Arc::clone(&streams);
+        tokio::spawn(async move {
+            let stream = stream(&format!("s{}", writer % 4));
+            for number in 0..20 {
+                streams.execute(&stream, add(&format!("{writer}-{number}"), 1)).await.map_err(|_| "failed").unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    for number in 0..4 {
+        let stream = stream(&format!("s{number}"));
+        let records = place.journal.read(&stream, 0, 1_000).await.unwrap();
+        assert_eq!(records.iter().map(|record| record.revision).collect::<Vec<_>>(), (1..=80).collect::<Vec<_>>());
+        assert_eq!(streams.read(&stream).await.unwrap().state.total(), 80);
+    }
+    let Verdict::Sound(report) = verify(&*place.journal, &nouns()).await.unwrap() else { panic!("not sound") };
+    assert_eq!((report.streams, report.records), (4, 320));
+}
+
+async fn followers_skip_nothing(place: Place) {
+    const RECORDS: usize = 8 * 25;
+    let reader = place.beside().await;
+    let follower = tokio::spawn(async move {
+        let mut wakes = reader.wakes();
+        let (mut cursor, mut seen) = (Cursor::default(), Vec::new());
+        while seen.len() < RECORDS {
+            let page = reader.follow(cursor, 7).await.unwrap();
+            if page.is_empty() {
+                tokio::time::timeout(Duration::from_secs(10), wakes.changed()).await.expect("a wake").unwrap();
+            }
+            for (next, record) in page {
+                assert!(next > cursor);
+                cursor = next;
+                seen.push(record);
+            }
+        }
+        seen
+    });
+    let streams = Arc::new(Streams::<Tally>::new(Arc::clone(&place.journal)));
+    let writers = (0..8).map(|writer| {
+        let streams = Arc::clone(&streams);
+        tokio::spawn(async move {
+            for number in 0..25 {
+                let stream = stream(&format!("s{writer}"));
+                streams.execute(&stream, add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let mut revisions: BTreeMap<StreamName, u64> = BTreeMap::new();
+    for record in follower.await.unwrap() {
+        let revision = revisions.entry(record.stream.clone()).or_default();
+        assert_eq!(record.revision, *revision + 1, "{}", record.stream);
+        *revision = record.revision;
+    }
+    assert!(revisions.len() == 8 && revisions.values().all(|revision| *revision == 25));
+}
+
+async fn documents_are_listed_from_the_highest_rank(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let mut written = batch(&stream, Head::default(), 1);
+    let ranks = [("b", 5), ("a", 5), ("c", -3), ("d", 9), ("e", 5), ("Z", 5)];
+    written.changes = ranks.iter().map(|(id, rank)| Change::Put(document("things", id, *rank))).collect();
+    written.changes.push(Change::Put(document("others", "a", 1)));
+    let head = written.records[0].head();
+    journal.append(Append::once(stream.clone(), written)).await.unwrap();
+    let ids = |page: &[Document]| page.iter().map(|document| document.id.clone()).collect::<Vec<_>>();
+    let all = journal.documents("things", None, 10).await.unwrap();
+    assert_eq!(ids(&all), ["d", "Z", "a", "b", "e", "c"]);
+    let mut paged = journal.documents("things", None, 2).await.unwrap();
+    while let Some(last) = paged.last().cloned() {
+        let page = journal.documents("things", Some((last.rank, &last.id)), 2).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        paged.extend(page);
+    }
+    assert_eq!(paged, all);
+    let mut next = batch(&stream, head, 1);
+    let delete = Change::Delete { collection: "things".to_owned(), id: "d".to_owned() };
+    next.changes = vec![delete, Change::Put(document("things", "c", 99))];
+    journal.append(Append::once(stream.clone(), next)).await.unwrap();
+    assert_eq!(ids(&journal.documents("things", None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
+    assert_eq!(journal.document("things", "d").await.unwrap(), None);
+    assert_eq!(journal.document("things", "c").await.unwrap(), Some(document("things", "c", 99)));
+    let owned = journal.owned_documents(&stream, ("things", "a"), 2).await.unwrap();
+    assert_eq!(ids(&owned), ["b", "c"]);
+}
+
+async fn snapshots_are_kept_and_dropped(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let head = Head { revision: 3, hash: [7; 32] };
+    for version in [1, 2] {
+        let snapshot = Snapshot { version, head, body: format!("{{\"version\":{version}}}") };
+        journal.keep_snapshot(&stream, snapshot.clone()).await.unwrap();
+        assert_eq!(journal.snapshot(&stream).await.unwrap(), Some(snapshot));
+    }
+    journal.drop_snapshots().await.unwrap();
+    assert_eq!(journal.snapshot(&stream).await.unwrap(), None);
+}
+
+async fn streams_are_listed_by_name(place: Place) {
+    let journal = place.journal;
+    let mut heads = Vec::new();
+    for id in ["b", "A", "a", "_"] {
+        let stream = stream(id);
+        let written = batch(&stream, Head::default(), 2);
+        heads.push((stream.clone(), written.records[1].head()));
+        journal.append(Append::once(stream, written)).await.unwrap();
+    }
+    heads.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(journal.streams("", 10).await.unwrap(), heads);
+    assert_eq!(journal.streams(heads[1].0.as_str(), 1).await.unwrap(), heads[2..3]);
+}
+
+async fn a_stream_keeps_the_shard_it_began_with(place: Place) {
+    let journal = place.journal;
+    let began = stream("one").belonging_to("campaign");
+    assert_ne!(began.shard(), stream("one").shard());
+    let first = batch(&began, Head::default(), 1);
+    let head = first.records[0].head();
+    journal.append(Append::once(began.clone(), first)).await.unwrap();
+    let later = stream("one");
+    journal.append(Append::once(later.clone(), batch(&later, head, 1))).await.unwrap();
+    let listed = journal.streams("", 10).await.unwrap();
+    assert_eq!(listed[0].0.shard(), began.shard());
+}
+
+async fn the_shelf_keeps_what_is_no_event(place: Place) {
+    let journal = place.journal;
+    for key in ["b", "a", "c"] {
+        journal.put("token", key, format!("first {key}")).await.unwrap();
+        journal.put("token", key, format!("second {key}")).await.unwrap();
+    }
+    journal.put("context", "a", "other".to_owned()).await.unwrap();
+    assert_eq!(journal.get("token", "a").await.unwrap().as_deref(), Some("second a"));
+    assert_eq!(journal.get("token", "z").await.unwrap(), None);
+    assert!(journal.remove("token", "c").await.unwrap());
+    assert!(!journal.remove("token", "c").await.unwrap());
+    let listed = journal.list("token", "", 10).await.unwrap();
+    let pair = |key: &str, body: &str| (key.to_owned(), body.to_owned());
+    assert_eq!(listed, [pair("a", "second a"), pair("b", "second b")]);
+    assert_eq!(journal.list("token", "a", 10).await.unwrap(), [pair("b", "second b")]);
+}
+
+async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
+    let journal = place.journal;
+    let streams = Streams::<Tally>::new(Arc::clone(&journal));
+    let stream = stream("one");
+    for number in 0..30 {
+        streams.execute(&stream, add(&number.to_string(), number)).await.map_err(|_| "failed").unwrap();
+    }
+    let Verdict::Sound(before) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+    assert_eq!((before.streams, before.records, before.documents), (1, 30, 31));
+    let head = journal.head(&stream).await.unwrap();
+    let wrong = vec![document("entries", "one:0", 12)];
+    let moved = Head { revision: 3, ..head };
+    let refused = journal.replace_documents(&stream, moved, wrong.clone()).await;
+    assert_eq!(refused, Err(StoreError::Conflict { head }));
+    journal.replace_documents(&stream, head, wrong).await.unwrap();
+    let what = "entries \"one:0\" is not what was rebuilt".to_owned();
+    let found = verify(&*journal, &nouns()).await.unwrap();
+    assert_eq!(found, Verdict::Fault { stream: stream.clone(), revision: 30, what });
+    assert_eq!(rebuild(&*journal, &nouns()).await.unwrap(), 31);
+    assert_eq!(verify(&*journal, &nouns()).await.unwrap(), Verdict::Sound(before));
+}
+
+async fn a_store_says_that_it_is_ready(place: Place) {
+    assert_eq!(*place.journal.health().borrow(), Health::Ready);
+}
+
+async fn a_write_elsewhere_is_seen_and_wakes(place: Place) {
+    let here = Arc::clone(&place.journal);
+    let there = place.beside().await;
+    let (reads, writes) = (Streams::<Tally>::new(Arc::clone(&here)), Streams::<Tally>::new(there));
+    let stream = stream("one");
+    let mut wakes = here.wakes();
+    for number in 1..=5 {
+        wakes.borrow_and_update();
+        writes.execute(&stream, add(&format!("there {number}"), 1)).await.map_err(|_| "failed").unwrap();
+        tokio::time::timeout(Duration::from_secs(2), wakes.changed()).await.expect("a wake").unwrap();
+        let total = 2 * number - 1;
+        until("what was written there", || async { reads.read(&stream).await.unwrap().state.total() == total }).await;
+        // And the other way round, so that both have written.
+        let done = reads.execute(&stream, add(&format!("here {number}"), 1)).await.map_err(|_| "failed").unwrap();
+        assert_eq!(done.kept.state.total(), total + 1);
+        until("what was written here", || async { writes.read(&stream).await.unwrap().state.total() == total + 1 })
+            .await;
+    }
+}

@@ -1,0 +1,128 @@
+//! A small noun to fill journals with: names, each with an amount.
+
+use std::collections::BTreeMap;
+
+use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, StreamName};
+use domain::decider::{Decider, Given};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub(crate) struct Tally;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Order {
+    Add {
+        name: String,
+        amount: i64,
+    },
+    Remove {
+        name: String,
+    },
+    /// A bug in the rules.
+    Panic,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Event {
+    Added { name: String, amount: i64 },
+    Removed { name: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    NameTaken(String),
+    NameMissing(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct State {
+    pub(crate) amounts: BTreeMap<String, i64>,
+    pub(crate) changed_at: Option<Timestamp>,
+}
+
+impl State {
+    pub(crate) fn total(&self) -> i64 {
+        self.amounts.values().sum()
+    }
+}
+
+impl Decider for Tally {
+    type Command = Order;
+    type Event = Event;
+    type Refusal = Refusal;
+    type State = State;
+
+    fn decide(state: &State, command: &Order, _given: &Given) -> Result<Vec<Event>, Refusal> {
+        match command {
+            Order::Add { name, .. } if state.amounts.contains_key(name) => Err(Refusal::NameTaken(name.clone())),
+            Order::Add { name, amount } => Ok(vec![Event::Added { name: name.clone(), amount: *amount }]),
+            Order::Remove { name } if state.amounts.contains_key(name) => {
+                Ok(vec![Event::Removed { name: name.clone() }])
+            }
+            Order::Remove { name } => Err(Refusal::NameMissing(name.clone())),
+            Order::Panic => panic!("a bug in the rules"),
+        }
+    }
+
+    fn evolve(mut state: State, event: &Event, given: &Given) -> State {
+        match event {
+            Event::Added { name, amount } => state.amounts.insert(name.clone(), *amount),
+            Event::Removed { name } => state.amounts.remove(name),
+        };
+        state.changed_at = Some(given.at);
+        state
+    }
+}
+
+impl Noun for Tally {
+    const NAME: &'static str = "tally";
+
+    fn kind(event: &Event) -> &'static str {
+        match event {
+            Event::Added { .. } => "added",
+            Event::Removed { .. } => "removed",
+        }
+    }
+
+    fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<Change> {
+        let document = |collection: &str, id: String, rank, body| {
+            Change::Put(Document { collection: collection.to_owned(), id, rank, body })
+        };
+        let total = document("tallies", stream.id().to_owned(), state.total(), state.total().to_string());
+        let entries = events.iter().map(|event| {
+            let id = |name: &str| format!("{}:{name}", stream.id());
+            match event {
+                Event::Added { name, amount } => document("entries", id(name), *amount, format!("{name:?}")),
+                Event::Removed { name } => Change::Delete { collection: "entries".to_owned(), id: id(name) },
+            }
+        });
+        entries.chain([total]).collect()
+    }
+}
+
+pub(crate) fn given() -> Given {
+    Given { at: Timestamp::new(1_700_000_000, 123_456_789).unwrap(), by: "tester".to_owned() }
+}
+
+pub(crate) fn add(name: &str, amount: i64) -> Ask<Tally> {
+    Ask::new(Order::Add { name: name.to_owned(), amount }, given())
+}
+
+pub(crate) fn remove(name: &str) -> Ask<Tally> {
+    Ask::new(Order::Remove { name: name.to_owned() }, given())
+}
+
+pub(crate) fn keyed(ask: Ask<Tally>, key: &str) -> Ask<Tally> {
+    let request = format!("{:?}", ask.command);
+    let answer: Answer<Tally> = Box::new(|done: &Done<Tally>| format!("total {}", done.kept.state.total()));
+    Ask { key: Some((Key::new(key, &[request.as_bytes()]), answer)), ..ask }
+}
+
+pub(crate) fn pinned(ask: Ask<Tally>, expected: u64) -> Ask<Tally> {
+    Ask { expected: Some(expected), ..ask }
+}
+
+pub(crate) fn stream(id: &str) -> StreamName {
+    StreamName::new(Tally::NAME, id)
+}

@@ -1,0 +1,237 @@
+//! What a stream promises to whoever sends it commands, on every store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::journal::{Ask, Done, Failure, Journal, Limits, Snapshot, Streams};
+
+use crate::places::{Place, block_on, on_every_store, until};
+use crate::tally::{Order, Refusal, State, Tally, add, given, keyed, pinned, remove, stream};
+
+on_every_store! {
+    a_command_is_decided_and_kept,
+    a_refused_command_stores_nothing,
+    a_pinned_revision_must_be_the_current_one,
+    a_retry_gets_the_same_answer,
+    a_retry_under_another_request_is_refused,
+    a_retry_at_the_same_moment_happens_once,
+    a_refused_command_may_be_tried_again_under_its_key,
+    two_writers_of_one_stream_lose_nothing,
+    a_retry_on_another_node_happens_once,
+    a_stream_opens_from_its_snapshot_or_without,
+    a_panic_in_the_rules_is_one_commands_failure,
+}
+
+type Reply = Result<Done<Tally>, Failure<Refusal>>;
+
+fn streams(journal: &Arc<dyn Journal>) -> Streams<Tally> {
+    Streams::new(Arc::clone(journal))
+}
+
+/// What can be compared of a reply.
+fn seen(reply: Reply) -> Result<(u64, Option<String>, bool), Failure<Refusal>> {
+    reply.map(|done| (done.revision, done.answer, done.replayed))
+}
+
+fn ok(reply: Reply) -> Done<Tally> {
+    reply.unwrap_or_else(|failure| panic!("{failure:?}"))
+}
+
+async fn a_command_is_decided_and_kept(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    let done = ok(streams.execute(&stream, add("sword", 3)).await);
+    assert_eq!((done.revision, done.kept.state.total(), done.replayed), (1, 3, false));
+    let kept = streams.read(&stream).await.unwrap();
+    assert_eq!((kept.revision(), kept.state.total()), (1, 3));
+    let changed_at = kept.state.changed_at;
+    let anew = Streams::<Tally>::new(place.beside().await);
+    assert_eq!(anew.read(&stream).await.unwrap().state.changed_at, changed_at, "a replay sees the same moment");
+    assert_eq!(place.journal.document("tallies", "one").await.unwrap().unwrap().body, "3");
+}
+
+async fn a_refused_command_stores_nothing(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    let refused = seen(streams.execute(&stream, keyed(remove("sword"), "key")).await);
+    assert_eq!(refused, Err(Failure::Refused(Refusal::NameMissing("sword".to_owned()))));
+    assert_eq!(place.journal.head(&stream).await.unwrap().revision, 0);
+    assert_eq!(place.journal.answered(&stream, vec!["key".to_owned()]).await.unwrap(), []);
+}
+
+async fn a_pinned_revision_must_be_the_current_one(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    ok(streams.execute(&stream, pinned(add("a", 1), 0)).await);
+    let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 0)).await);
+    assert_eq!(conflict, Err(Failure::RevisionConflict { expected: 0, actual: 1 }));
+    // Somebody else is faster.
+    let elsewhere = Streams::<Tally>::new(place.beside().await);
+    ok(elsewhere.execute(&stream, pinned(add("c", 1), 1)).await);
+    let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 1)).await);
+    assert_eq!(conflict, Err(Failure::RevisionConflict { expected: 1, actual: 2 }));
+    ok(streams.execute(&stream, pinned(add("b", 1), 2)).await);
+}
+
+async fn a_retry_gets_the_same_answer(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    let first = seen(streams.execute(&stream, keyed(pinned(add("a", 1), 0), "key")).await);
+    assert_eq!(first, Ok((1, Some("total 1".to_owned()), false)));
+    ok(streams.execute(&stream, add("b", 5)).await);
+    // The rules would refuse it now, and the pinned revision is gone.
+    let done = ok(streams.execute(&stream, keyed(pinned(add("a", 1), 0), "key")).await);
+    assert_eq!((done.revision, done.answer.as_deref(), done.replayed), (1, Some("total 1"), true));
+    assert_eq!(done.events.len(), 1);
+    let anew = Streams::<Tally>::new(place.beside().await);
+    let retried = seen(anew.execute(&stream, keyed(add("a", 1), "key")).await);
+    assert_eq!(retried, Ok((1, Some("total 1".to_owned()), true)));
+    assert_eq!(place.journal.head(&stream).await.unwrap().revision, 2);
+}
+
+async fn a_retry_under_another_request_is_refused(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    ok(streams.execute(&stream, keyed(add("a", 1), "key")).await);
+    let mismatch = || Err(Failure::IdempotencyMismatch { key: "key".to_owned() });
+    assert_eq!(seen(streams.execute(&stream, keyed(add("b", 1), "key")).await), mismatch());
+    assert_eq!(seen(streams.execute(&stream, keyed(remove("z"), "key")).await), mismatch());
+    ok(streams.execute(&crate::tally::stream("two"), keyed(add("b", 1), "key")).await);
+}
+
+async fn a_retry_at_the_same_moment_happens_once(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    let tries = (0..20).map(|_| streams.execute(&stream, keyed(add("a", 1), "key")));
+    let replies = futures::future::join_all(tries).await;
+    let replayed = replies.into_iter().map(|reply| {
+        let done = ok(reply);
+        assert_eq!((done.revision, done.answer.as_deref()), (1, Some("total 1")));
+        done.replayed
+    });
+    assert_eq!(replayed.filter(|replayed| !replayed).count(), 1);
+    assert_eq!(place.journal.head(&stream).await.unwrap().revision, 1);
+}
+
+async fn a_refused_command_may_be_tried_again_under_its_key(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    assert!(streams.execute(&stream, keyed(remove("a"), "key")).await.is_err());
+    ok(streams.execute(&stream, add("a", 1)).await);
+    assert_eq!(
+        seen(streams.execute(&stream, keyed(remove("a"), "key")).await),
+        Ok((2, Some("total 0".to_owned()), false))
+    );
+}
+
+async fn two_writers_of_one_stream_lose_nothing(place: Place) {
+    const EACH: i64 = 60;
+    let sides = [streams(&place.journal), Streams::new(place.beside().await)];
+    let stream = stream("one");
+    let writers = sides.into_iter().enumerate().map(|(side, streams)| {
+        let stream = stream.clone();
+        tokio::spawn(async move {
+            let streams = Arc::new(streams);
+            let tasks = (0..4).map(|task| {
+                let (streams, stream) = (Arc::clone(&streams), stream.clone());
+                tokio::spawn(async move {
+                    for number in 0..EACH / 4 {
+                        ok(streams.execute(&stream, add(&format!("{side}-{task}-{number}"), 1)).await);
+                    }
+                })
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
+    }
+    let records = place.journal.read(&stream, 0, 1_000).await.unwrap();
+    assert_eq!(i64::try_from(records.len()).unwrap(), 2 * EACH);
+    let kept = Streams::<Tally>::new(place.beside().await).read(&stream).await.unwrap();
+    assert_eq!(kept.state.total(), 2 * EACH);
+}
+
+async fn a_retry_on_another_node_happens_once(place: Place) {
+    let stream = stream("one");
+    let (here, there) = (streams(&place.journal), Streams::<Tally>::new(place.beside().await));
+    for number in 0..20 {
+        let (name, key) = (number.to_string(), format!("key {number}"));
+        let (first, second) = futures::future::join(
+            here.execute(&stream, keyed(add(&name, 1), &key)),
+            there.execute(&stream, keyed(add(&name, 1), &key)),
+        )
+        .await;
+        let (first, second) = (ok(first), ok(second));
+        assert_eq!((first.revision, &first.answer), (second.revision, &second.answer));
+        assert_ne!(first.replayed, second.replayed);
+    }
+    assert_eq!(place.journal.head(&stream).await.unwrap().revision, 20);
+}
+
+async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
+    let (journal, stream) = (Arc::clone(&place.journal), stream("one"));
+    let limits = Limits { records_per_snapshot: 10, ..Limits::default() };
+    let streams = Streams::<Tally>::with_limits(Arc::clone(&journal), limits);
+    for number in 0..35 {
+        ok(streams.execute(&stream, add(&number.to_string(), number)).await);
+    }
+    until("a snapshot", || async { journal.snapshot(&stream).await.unwrap().is_some() }).await;
+    let wanted = streams.read(&stream).await.unwrap().state.clone();
+    let opened = || async { Streams::<Tally>::new(Arc::clone(&journal)).read(&stream).await.unwrap().state.clone() };
+    assert_eq!(opened().await, wanted);
+    let good = journal.snapshot(&stream).await.unwrap().unwrap();
+    let told = State { changed_at: None, ..State::default() };
+    let body = serde_json::to_string(&told).unwrap();
+    let is_used = Snapshot { body: body.clone(), ..good.clone() };
+    journal.keep_snapshot(&stream, is_used).await.unwrap();
+    assert_ne!(opened().await, wanted, "a snapshot of the right shape and history is what a stream opens from");
+    let of_another_shape = Snapshot { version: 99, body: body.clone(), ..good.clone() };
+    let mut of_another_history = Snapshot { body, ..good.clone() };
+    of_another_history.head.hash = [1; 32];
+    let unreadable = Snapshot { body: "{".to_owned(), ..good };
+    for snapshot in [of_another_shape, of_another_history, unreadable] {
+        journal.keep_snapshot(&stream, snapshot).await.unwrap();
+        assert_eq!(opened().await, wanted);
+    }
+    journal.drop_snapshots().await.unwrap();
+    assert_eq!(opened().await, wanted);
+}
+
+async fn a_panic_in_the_rules_is_one_commands_failure(place: Place) {
+    let (streams, stream) = (streams(&place.journal), stream("one"));
+    let replies = futures::future::join3(
+        streams.execute(&stream, add("a", 1)),
+        streams.execute(&stream, Ask::new(Order::Panic, given())),
+        streams.execute(&stream, add("b", 1)),
+    )
+    .await;
+    assert_eq!(ok(replies.0).revision, 1);
+    assert_eq!(seen(replies.1), Err(Failure::Broken("deciding on tally panicked".to_owned())));
+    assert_eq!(ok(replies.2).revision, 2);
+}
+
+#[test]
+fn a_full_mailbox_turns_commands_away() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let journal = store::open("memory").await.unwrap();
+        let streams = Streams::<Tally>::with_limits(journal, Limits { mailbox: 3, ..Limits::default() });
+        let (one, names) = (stream("one"), ["a", "b", "c", "d", "e"]);
+        let replies = futures::future::join_all(names.map(|name| streams.execute(&one, add(name, 1)))).await;
+        let taken = replies.into_iter().map(|reply| seen(reply).map(|(revision, ..)| revision)).collect::<Vec<_>>();
+        assert_eq!(taken, [Ok(1), Ok(2), Ok(3), Err(Failure::RateLimited), Err(Failure::RateLimited)]);
+        assert_eq!(ok(streams.execute(&one, add("f", 1)).await).revision, 4);
+    });
+}
+
+#[test]
+fn an_idle_stream_is_closed_and_opens_again() {
+    block_on(async {
+        let journal = store::open("memory").await.unwrap();
+        let limits = Limits { idle: Duration::from_millis(5), ..Limits::default() };
+        let streams = Streams::<Tally>::with_limits(journal, limits);
+        for number in 0..20 {
+            ok(streams.execute(&stream("one"), add(&number.to_string(), 1)).await);
+            if number % 5 == 0 {
+                until("the end of the idle stream", || async { streams.open() == 0 }).await;
+            }
+        }
+        assert_eq!(streams.read(&stream("one")).await.unwrap().state.total(), 20);
+    });
+}
