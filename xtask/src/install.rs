@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Context;
 
@@ -106,7 +107,10 @@ fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
     if missing.is_empty() { Ok(()) } else { debian_packages(&missing) }
 }
 
-fn debian_packages(packages: &[&str]) -> anyhow::Result<()> {
+pub(crate) fn debian_packages(packages: &[&str]) -> anyhow::Result<()> {
+    /// Only one apt runs at a time, and clients are fetched while tests are prepared.
+    static APT: Mutex<()> = Mutex::new(());
+    let _turn = APT.lock().unwrap_or_else(PoisonError::into_inner);
     say(&format!("installing {} (apt)", packages.join(", ")));
     let apt = |arguments: &[&str]| {
         let mut command = Command::new("apt-get");

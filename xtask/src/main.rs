@@ -7,6 +7,7 @@ mod generate;
 mod install;
 mod measure;
 mod paths;
+mod postgres;
 mod run;
 mod server;
 mod suite;
@@ -21,7 +22,7 @@ use anyhow::bail;
 const USAGE: &str = "usage: cargo xtask COMMAND
 
   test              every test there is: what CI runs
-  test --quick      the inner loop: format, lints, tests, generated files
+  test --quick      the inner loop: format, lints, tests but those on PostgreSQL, generated files
   test --long       everything, with more cases, a minute of nonsense, and the bench
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed

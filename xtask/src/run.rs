@@ -36,6 +36,16 @@ pub(crate) fn captured(command: &mut Command) -> anyhow::Result<String> {
     Ok(text)
 }
 
+/// Runs a command that may leave something running behind.
+pub(crate) fn silent(command: &mut Command) -> anyhow::Result<()> {
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status().with_context(|| format!("cannot start {}", line(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", line(command));
+    }
+    Ok(())
+}
+
 /// Whether a program is on the path.
 pub(crate) fn is_there(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 
 use crate::install::Foreign;
+use crate::postgres::Postgres;
 use crate::{clients, conformance, generate, measure, run, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,12 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
 
 fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
+    // It runs until all tests have ended. Without it, tests that need it fail rather than pass unrun.
+    let postgres = if mode == Mode::Quick { None } else { Some(Postgres::start()?) };
+    match &postgres {
+        Some(postgres) => command.env("SKALD_TEST_POSTGRES", postgres.address()),
+        None => command.args(["--", "--skip", "postgres::"]),
+    };
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
         command.env("SKALD_CHI_ROLLS", CHI_ROLLS);

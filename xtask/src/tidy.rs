@@ -99,3 +99,21 @@ fn no_test_is_left_out() {
         assert!(!banned.iter().any(|word| text(path).contains(word)), "{}", path.display());
     }
 }
+
+#[test]
+fn no_conflict_is_swallowed() {
+    for path in files(".sql") {
+        let text = text(&path).to_uppercase();
+        assert!(!text.contains("DO NOTHING"), "{} would lose an update without a word", path.display());
+    }
+}
+
+#[test]
+fn every_statement_is_used() {
+    let rust: String = files(".rs").iter().map(|path| text(path)).collect();
+    for path in files(".sql") {
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let is_used = rust.contains(&format!("\"{name}\";")) || rust.contains(&format!("migrations/{name}.sql"));
+        assert!(is_used, "{} is not used", path.display());
+    }
+}

@@ -5,6 +5,7 @@
 mod fit;
 mod memory;
 mod number;
+mod postgres;
 mod sqlite;
 
 use std::path::Path;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use app::journal::Journal;
 
 pub use memory::Memory;
+pub use postgres::Postgres;
 pub use sqlite::{Sqlite, SqliteSettings};
 
 /// Why a store cannot be opened.
@@ -37,6 +39,9 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     }
     if let Some(path) = address.strip_prefix("sqlite:") {
         return Ok(Sqlite::open(Path::new(path), SqliteSettings::default()).await?);
+    }
+    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+        return Ok(Postgres::open(address).await?);
     }
     Err(OpenError::Unknown(address.to_owned()))
 }

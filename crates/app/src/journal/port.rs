@@ -26,7 +26,7 @@ pub struct Missed {
 }
 
 /// Decides a batch again on top of what it missed. `None` when nothing is left to append.
-pub type Again = Box<dyn FnMut(Missed) -> Option<Batch> + Send>;
+pub type Again = Box<dyn FnMut(Missed) -> Option<Batch> + Send + Sync>;
 
 /// One stream's batch on its way to the store.
 pub struct Append {

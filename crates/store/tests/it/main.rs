@@ -5,6 +5,7 @@ mod faulty;
 mod files;
 mod outcomes;
 mod places;
+mod postgres;
 mod processes;
 mod promises;
 mod tally;

@@ -12,6 +12,7 @@ use app::journal::Journal;
 pub(crate) enum Kind {
     Memory,
     Sqlite,
+    Postgres,
 }
 
 /// A folder that is gone after the test.
@@ -50,6 +51,7 @@ impl Place {
         let address = match kind {
             Kind::Memory => "memory".to_owned(),
             Kind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
+            Kind::Postgres => postgres().await,
         };
         Self { journal: store::open(&address).await.unwrap(), address, _folder: folder }
     }
@@ -61,6 +63,26 @@ impl Place {
             address => store::open(address).await.unwrap(),
         }
     }
+}
+
+/// A PostgreSQL for tests, and nothing else: each test gets a schema of its own.
+pub(crate) fn server() -> String {
+    std::env::var("SKALD_TEST_POSTGRES").expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address")
+}
+
+/// The address of a fresh schema.
+pub(crate) async fn postgres() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let schema = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    client(&server()).await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
+    format!("{}?options=-csearch_path%3D{schema}&application_name={schema}", server())
+}
+
+/// A connection of the test's own.
+pub(crate) async fn client(address: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
 }
 
 type Promise = fn(Place) -> Pin<Box<dyn Future<Output = ()>>>;
@@ -90,6 +112,7 @@ macro_rules! on_every_store {
     ($($promise:ident,)+) => {
         on_every_store!(@ memory Memory $($promise,)+);
         on_every_store!(@ sqlite Sqlite $($promise,)+);
+        on_every_store!(@ postgres Postgres $($promise,)+);
     };
     (@ $module:ident $kind:ident $($promise:ident,)+) => {
         mod $module {

@@ -1,0 +1,48 @@
+-- One statement for the batches of many streams. A stream whose head is not where its batch expects it, or one of whose
+-- keys was answered already, is left alone; the streams that were appended to are answered. They are taken in order, so
+-- that two nodes never wait for each other.
+WITH wanted AS (
+    SELECT *
+    FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::bigint[], $6::bytea[])
+        AS w (stream, shard, expected, previous, revision, hash)
+), asked AS (
+    SELECT *
+    FROM unnest($15::text[], $16::text[], $17::bytea[], $18::bigint[], $19::text[])
+        AS a (stream, key, request, revision, answer)
+), answered AS (
+    SELECT c.stream FROM asked a JOIN commands c ON c.stream = a.stream AND c.key = a.key
+), appended AS (
+    INSERT INTO heads (stream, shard, revision, previous, hash)
+    SELECT w.stream, w.shard, w.revision, w.previous, w.hash
+    FROM wanted w
+    WHERE w.stream NOT IN (SELECT stream FROM answered)
+        AND (w.expected = 0 OR EXISTS (SELECT 1 FROM heads h WHERE h.stream = w.stream AND h.revision = w.expected))
+    ORDER BY w.stream
+    ON CONFLICT (stream) DO UPDATE
+    SET revision = excluded.revision, previous = excluded.previous, hash = excluded.hash
+    WHERE heads.hash = excluded.previous
+    RETURNING stream, shard
+), added_records AS (
+    INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+    SELECT shard, stream, revision, kind, at, by, body, previous, hash
+    FROM unnest($7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::bytea[])
+        WITH ORDINALITY AS r (stream, revision, kind, at, by, body, previous, hash, place)
+    JOIN appended USING (stream)
+    ORDER BY place
+), added_commands AS (
+    INSERT INTO commands (stream, key, shard, request, revision, answer)
+    SELECT stream, key, shard, request, revision, answer FROM asked JOIN appended USING (stream)
+), put_documents AS (
+    INSERT INTO documents (collection, id, shard, stream, rank, body)
+    SELECT collection, id, shard, stream, rank, body
+    FROM unnest($20::text[], $21::text[], $22::text[], $23::bigint[], $24::text[])
+        AS p (stream, collection, id, rank, body)
+    JOIN appended USING (stream)
+    ON CONFLICT (collection, id) DO UPDATE
+    SET shard = excluded.shard, stream = excluded.stream, rank = excluded.rank, body = excluded.body
+), deleted_documents AS (
+    DELETE FROM documents d
+    USING unnest($25::text[], $26::text[], $27::text[]) AS x (stream, collection, id) JOIN appended USING (stream)
+    WHERE d.collection = x.collection AND d.id = x.id
+)
+SELECT stream FROM appended

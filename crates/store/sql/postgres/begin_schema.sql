@@ -1,0 +1,1 @@
+CREATE TABLE IF NOT EXISTS skald_schema (version bigint NOT NULL)

@@ -1,0 +1,1 @@
+SELECT collection, id, rank, body FROM documents WHERE collection = $1 AND id = $2

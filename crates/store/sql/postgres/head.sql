@@ -1,0 +1,1 @@
+SELECT revision, hash FROM heads WHERE stream = $1

@@ -1,0 +1,1 @@
+LISTEN skald_journal

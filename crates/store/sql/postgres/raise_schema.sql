@@ -1,0 +1,1 @@
+INSERT INTO skald_schema (version) VALUES ($1)

@@ -1,0 +1,1 @@
+SELECT body FROM shelf WHERE kind = $1 AND key = $2

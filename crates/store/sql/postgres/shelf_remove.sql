@@ -1,0 +1,1 @@
+DELETE FROM shelf WHERE kind = $1 AND key = $2

@@ -1,0 +1,1 @@
+SELECT version, revision, hash, body FROM snapshots WHERE stream = $1

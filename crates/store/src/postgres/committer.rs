@@ -1,0 +1,312 @@
+//! Tasks that commit: each has a connection, and stores the batches of its streams in one statement.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::journal::{Append, Change, Command, Head, Missed, StoreError};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::Instant;
+use tokio_postgres::Config;
+
+use super::link::{Session, Trouble, explain};
+use super::rows;
+use super::sql;
+use super::status::Status;
+use crate::fit::MISSED_MAX;
+use crate::number::signed;
+
+/// How long a commit waits for company, and only while fewer wait than the last one held.
+const GATHER: Duration = Duration::from_micros(150);
+/// Rows after which a commit takes no more.
+const ROWS_MAX: usize = 1_024;
+/// How often a batch is decided again because another node was faster.
+const ATTEMPTS: usize = 64;
+/// The first and the longest pause between attempts to connect.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
+
+pub(super) struct Job {
+    pub(super) append: Append,
+    pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
+    pub(super) attempts: usize,
+}
+
+impl Job {
+    fn answer(self, answer: Result<(), StoreError>) {
+        // Whoever gave up does not listen.
+        let _ = self.answer.send(answer);
+    }
+}
+
+pub(super) struct Committer {
+    pub(super) number: usize,
+    pub(super) config: Config,
+    pub(super) jobs: mpsc::Receiver<Job>,
+    pub(super) status: Arc<Status>,
+    pub(super) wakes: watch::Sender<u64>,
+    /// Told of every commit; other nodes hear of it from there.
+    pub(super) news: Arc<Notify>,
+}
+
+impl Committer {
+    /// Works until nobody can send any more.
+    pub(super) async fn run(mut self, session: Arc<Session>) {
+        let (mut session, mut last, mut waiting) = (session, 0, VecDeque::new());
+        loop {
+            let group = tokio::select! {
+                biased;
+                group = self.gather(&mut waiting, last) => group,
+                () = session.ended() => Some(Vec::new()),
+            };
+            let Some(group) = group else { return };
+            last = group.len();
+            let is_lost = if group.is_empty() {
+                Some("the connection ended".to_owned())
+            } else {
+                self.store(&session, group, &mut waiting).await.err()
+            };
+            if let Some(why) = is_lost {
+                for job in waiting.drain(..) {
+                    job.answer(Err(StoreError::Unavailable(why.clone())));
+                }
+                match self.reconnect(why).await {
+                    Some(opened) => session = opened,
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// What is to be stored next: each stream once, since one statement can move a head only once.
+    async fn gather(&mut self, waiting: &mut VecDeque<Job>, last: usize) -> Option<Vec<Job>> {
+        if waiting.is_empty() {
+            waiting.push_back(self.jobs.recv().await?);
+        }
+        let deadline = Instant::now() + GATHER;
+        while waiting.iter().map(|job| job.append.batch.records.len()).sum::<usize>() < ROWS_MAX {
+            if let Ok(job) = self.jobs.try_recv() {
+                waiting.push_back(job);
+            } else if waiting.len() >= last {
+                break;
+            } else if let Ok(Some(job)) = tokio::time::timeout_at(deadline, self.jobs.recv()).await {
+                waiting.push_back(job);
+            } else {
+                break;
+            }
+        }
+        let mut streams = HashSet::new();
+        let (now, later): (Vec<_>, Vec<_>) =
+            waiting.drain(..).partition(|job| streams.insert(job.append.stream.clone()));
+        *waiting = later.into();
+        Some(now)
+    }
+
+    /// Stores a group. An error means that the connection is lost, and whether the group was stored is unknown.
+    async fn store(&self, session: &Session, group: Vec<Job>, waiting: &mut VecDeque<Job>) -> Result<(), String> {
+        match append(session, &group).await {
+            Ok(stored) => {
+                if !stored.is_empty() {
+                    self.wakes.send_modify(|wakes| *wakes += 1);
+                    self.news.notify_one();
+                }
+                let (done, missed): (Vec<_>, Vec<_>) =
+                    group.into_iter().partition(|job| stored.contains(job.append.stream.as_str()));
+                for job in done {
+                    job.answer(Ok(()));
+                }
+                for job in missed {
+                    waiting.extend(decide_again(session, job).await);
+                }
+                Ok(())
+            }
+            Err(trouble) if trouble.is_loss() => {
+                let why = trouble.words();
+                for job in group {
+                    job.answer(Err(StoreError::Unavailable(why.clone())));
+                }
+                Err(why)
+            }
+            Err(trouble) if trouble.is_collision() => {
+                waiting.extend(group);
+                Ok(())
+            }
+            // One that can never be stored must not take the others with it.
+            Err(trouble) if trouble.is_refusal() && group.len() > 1 => {
+                for job in group {
+                    Box::pin(self.store(session, vec![job], waiting)).await?;
+                }
+                Ok(())
+            }
+            Err(trouble) => {
+                for job in group {
+                    job.answer(Err(trouble.explain()));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Tries until it works. Meanwhile everyone is told so.
+    async fn reconnect(&mut self, why: String) -> Option<Arc<Session>> {
+        tracing::error!(why, "the connection to the database is lost");
+        self.status.is_down(self.number, &why);
+        let (mut pause, mut next) = (PAUSES.0, Instant::now());
+        loop {
+            while let Ok(job) = tokio::time::timeout_at(next, self.jobs.recv()).await {
+                job?.answer(Err(StoreError::Unavailable(why.clone())));
+            }
+            match Session::open(&self.config).await {
+                Ok(session) => {
+                    tracing::info!("the database can be reached again");
+                    self.status.is_up(self.number);
+                    return Some(session);
+                }
+                Err(error) => tracing::debug!(error = explain(&error), "the database still cannot be reached"),
+            }
+            pause = (pause * 2).min(PAUSES.1);
+            next = Instant::now() + pause;
+        }
+    }
+}
+
+/// One statement for all of them. Answers the streams whose batches fitted.
+async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Trouble> {
+    let mut columns = Columns::default();
+    for job in group {
+        columns.add(&job.append);
+    }
+    let Columns { heads, records, commands, puts, deletes } = &columns;
+    let rows = session
+        .query(
+            sql::APPEND,
+            &[
+                &heads.0,
+                &heads.1,
+                &heads.2,
+                &heads.3,
+                &heads.4,
+                &heads.5,
+                &records.0,
+                &records.1,
+                &records.2,
+                &records.3,
+                &records.4,
+                &records.5,
+                &records.6,
+                &records.7,
+                &commands.0,
+                &commands.1,
+                &commands.2,
+                &commands.3,
+                &commands.4,
+                &puts.0,
+                &puts.1,
+                &puts.2,
+                &puts.3,
+                &puts.4,
+                &deletes.0,
+                &deletes.1,
+                &deletes.2,
+            ],
+        )
+        .await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
+type Texts<'a> = Vec<&'a str>;
+type Bytes<'a> = Vec<&'a [u8]>;
+
+/// What the statement takes, column by column.
+#[derive(Default)]
+struct Columns<'a> {
+    heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
+    records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>),
+    commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
+    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>),
+    deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
+}
+
+impl<'a> Columns<'a> {
+    fn add(&mut self, append: &'a Append) {
+        let (stream, batch) = (append.stream.as_str(), &append.batch);
+        let Some(last) = batch.records.last() else { return };
+        self.heads.0.push(stream);
+        self.heads.1.push(i32::from(append.stream.shard()));
+        self.heads.2.push(signed(batch.expected.revision));
+        self.heads.3.push(&batch.expected.hash);
+        self.heads.4.push(signed(last.revision));
+        self.heads.5.push(&last.hash);
+        for record in &batch.records {
+            self.records.0.push(stream);
+            self.records.1.push(signed(record.revision));
+            self.records.2.push(&record.kind);
+            self.records.3.push(record.at.as_microsecond());
+            self.records.4.push(&record.by);
+            self.records.5.push(&record.body);
+            self.records.6.push(&record.previous);
+            self.records.7.push(&record.hash);
+        }
+        for Command { key, revision, answer } in &batch.commands {
+            self.commands.0.push(stream);
+            self.commands.1.push(&key.key);
+            self.commands.2.push(&key.request);
+            self.commands.3.push(signed(*revision));
+            self.commands.4.push(answer);
+        }
+        for change in &batch.changes {
+            match change {
+                Change::Put(document) => {
+                    self.puts.0.push(stream);
+                    self.puts.1.push(&document.collection);
+                    self.puts.2.push(&document.id);
+                    self.puts.3.push(document.rank);
+                    self.puts.4.push(&document.body);
+                }
+                Change::Delete { collection, id } => {
+                    self.deletes.0.push(stream);
+                    self.deletes.1.push(collection);
+                    self.deletes.2.push(id);
+                }
+            }
+        }
+    }
+}
+
+/// A batch that did not fit is decided again, or answered. What comes back is to be stored next.
+async fn decide_again(session: &Session, mut job: Job) -> Option<Job> {
+    job.attempts += 1;
+    let (head, missed) = match missed(session, &job.append).await {
+        Ok(found) => found,
+        Err(trouble) => {
+            job.answer(Err(trouble.explain()));
+            return None;
+        }
+    };
+    let is_stuck = missed.records.is_empty() && missed.answered.is_empty();
+    let is_too_much = missed.records.len() > MISSED_MAX || job.attempts > ATTEMPTS;
+    let Some(again) = job.append.again.as_mut().filter(|_| !is_stuck && !is_too_much) else {
+        job.answer(Err(StoreError::Conflict { head }));
+        return None;
+    };
+    if let Some(batch) = again(missed) {
+        job.append.batch = batch;
+        return Some(job);
+    }
+    job.answer(Ok(()));
+    None
+}
+
+async fn missed(session: &Session, append: &Append) -> Result<(Head, Missed), Trouble> {
+    let (stream, batch) = (append.stream.as_str(), &append.batch);
+    let keys: Vec<&str> = batch.commands.iter().map(|command| command.key.key.as_str()).collect();
+    // Records first: a key that is answered after them is found in the next attempt.
+    let limit = crate::number::rows(MISSED_MAX + 1);
+    let records = session.query(sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
+    let answered = session.query(sql::ANSWERED, &[&stream, &keys]).await?;
+    let head = session.query(sql::HEAD, &[&stream]).await?;
+    let missed = Missed {
+        records: records.iter().map(rows::record).collect(),
+        answered: answered.iter().map(rows::command).collect(),
+    };
+    Ok((head.first().map(rows::head).unwrap_or_default(), missed))
+}

@@ -1,0 +1,287 @@
+//! One PostgreSQL, for any number of nodes.
+
+mod committer;
+mod link;
+mod notifier;
+mod rows;
+mod sql;
+mod status;
+
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use app::journal::{
+    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+};
+use futures::future::BoxFuture;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio_postgres::Config;
+
+use crate::OpenError;
+use crate::number::{rows as page, signed};
+use committer::{Committer, Job};
+use link::{Link, Session, explain, migrate};
+use notifier::Notifier;
+use status::Status;
+
+/// Tasks that commit. More connections would mean smaller batches.
+const COMMITTERS: usize = 2;
+/// Batches that may wait for each of them.
+const QUEUE: usize = 4_096;
+/// After this time a follower looks again for what another transaction still hides.
+const HIDDEN: Duration = Duration::from_millis(10);
+
+/// A journal in a database that other nodes use too.
+pub struct Postgres {
+    jobs: Vec<mpsc::Sender<Job>>,
+    link: Link,
+    notifier: JoinHandle<()>,
+    status: Arc<Status>,
+    wakes: watch::Sender<u64>,
+    version: Arc<AtomicU64>,
+}
+
+impl Postgres {
+    /// Connects, and brings the schema up to date.
+    pub async fn open(address: &str) -> Result<Arc<Self>, OpenError> {
+        let mut config: Config = address.parse().map_err(|error: tokio_postgres::Error| OpenError::Failed {
+            what: "the database".to_owned(),
+            why: error.to_string(),
+        })?;
+        config.keepalives_idle(Duration::from_secs(10));
+        if config.get_application_name().is_none() {
+            config.application_name("skald");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(5));
+        }
+        // An address may hold a password.
+        let what = format!("the database {:?}", config.get_dbname().unwrap_or_default());
+        migrate(&config, &what).await?;
+        let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
+        let mut jobs = Vec::with_capacity(COMMITTERS);
+        for number in 0..COMMITTERS {
+            let session = Session::open(&config)
+                .await
+                .map_err(|error| OpenError::Failed { what: what.clone(), why: explain(&error) })?;
+            let (sender, receiver) = mpsc::channel(QUEUE);
+            jobs.push(sender);
+            let committer = Committer {
+                number,
+                config: config.clone(),
+                jobs: receiver,
+                status: Arc::clone(&status),
+                wakes: wakes.clone(),
+                news: Arc::clone(&news),
+            };
+            tokio::spawn(committer.run(session));
+        }
+        let version = Arc::new(AtomicU64::new(0));
+        // Any name that no other node has.
+        let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
+        let notifier =
+            Notifier { config: config.clone(), node, news, wakes: wakes.clone(), version: Arc::clone(&version) };
+        let notifier = tokio::spawn(notifier.run());
+        Ok(Arc::new(Self { jobs, link: Link::new(config), notifier, status, wakes, version }))
+    }
+}
+
+/// Committers finish what was sent and end.
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.notifier.abort();
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the committing task has ended".to_owned())
+}
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+
+impl Journal for Postgres {
+    fn append(&self, append: Append) -> Answer<'_, ()> {
+        if append.batch.records.is_empty() {
+            return Box::pin(async { Ok(()) });
+        }
+        let (answer, outcome) = oneshot::channel();
+        let jobs = &self.jobs[usize::from(append.stream.shard()) % self.jobs.len()];
+        let sent = jobs.try_send(Job { append, answer, attempts: 0 }).map_err(|error| match error {
+            TrySendError::Full(_) => StoreError::Full,
+            TrySendError::Closed(_) => closed(),
+        });
+        Box::pin(async move {
+            sent?;
+            outcome.await.unwrap_or_else(|_| Err(closed()))
+        })
+    }
+
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::READ, &[&stream.as_str(), &signed(after), &page(limit)]).await?;
+            Ok(found.iter().map(rows::record).collect())
+        })
+    }
+
+    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+        Box::pin(async move {
+            let found = self.link.query(sql::HEAD, &[&stream.as_str()]).await?;
+            Ok(found.first().map(rows::head).unwrap_or_default())
+        })
+    }
+
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::ANSWERED, &[&stream.as_str(), &keys]).await?;
+            Ok(found.iter().map(rows::command).collect())
+        })
+    }
+
+    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+        Box::pin(async move {
+            let parameters = (after.transaction.to_string(), signed(after.position), page(limit));
+            let found = self.link.query(sql::FOLLOW, &[&parameters.0, &parameters.1, &parameters.2]).await?;
+            if found.len() < limit && self.link.query(sql::PENDING, &[]).await?.iter().any(|row| row.get(0)) {
+                let wakes = self.wakes.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(HIDDEN).await;
+                    wakes.send_modify(|wakes| *wakes += 1);
+                });
+            }
+            Ok(found.iter().map(rows::followed).collect())
+        })
+    }
+
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::STREAMS, &[&after, &page(limit)]).await?;
+            Ok(found.iter().map(rows::stream).collect())
+        })
+    }
+
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::SNAPSHOT, &[&stream.as_str()]).await?;
+            Ok(found.first().map(rows::snapshot))
+        })
+    }
+
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let Snapshot { version, head, body } = &snapshot;
+            let (shard, revision) = (i32::from(stream.shard()), signed(head.revision));
+            let version = i32::try_from(*version).unwrap_or(i32::MAX);
+            let hash = head.hash.as_slice();
+            self.link
+                .execute(sql::KEEP_SNAPSHOT, &[&stream.as_str(), &shard, &version, &revision, &hash, body])
+                .await
+                .map(drop)
+        })
+    }
+
+    fn drop_snapshots(&self) -> Answer<'_, ()> {
+        Box::pin(async move { self.link.execute(sql::DROP_SNAPSHOTS, &[]).await.map(drop) })
+    }
+
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::DOCUMENT, &[&collection, &id]).await?;
+            Ok(found.first().map(rows::document))
+        })
+    }
+
+    fn documents<'a>(
+        &'a self,
+        collection: &'a str,
+        after: Option<(i64, &'a str)>,
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        Box::pin(async move {
+            let limit = page(limit);
+            let found = match after {
+                Some((rank, id)) => self.link.query(sql::DOCUMENTS_AFTER, &[&collection, &rank, &id, &limit]).await?,
+                None => self.link.query(sql::DOCUMENTS, &[&collection, &limit]).await?,
+            };
+            Ok(found.iter().map(rows::document).collect())
+        })
+    }
+
+    fn owned_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: (&'a str, &'a str),
+        limit: usize,
+    ) -> Answer<'a, Vec<Document>> {
+        Box::pin(async move {
+            let limit = page(limit);
+            let parameters: link::Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &limit];
+            let found = self.link.query(sql::OWNED_DOCUMENTS, parameters).await?;
+            Ok(found.iter().map(rows::document).collect())
+        })
+    }
+
+    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let column = |text: fn(&Document) -> &str| documents.iter().map(text).collect::<Vec<_>>();
+            let (collections, ids) = (column(|document| &document.collection), column(|document| &document.id));
+            let bodies = column(|document| &document.body);
+            let ranks: Vec<i64> = documents.iter().map(|document| document.rank).collect();
+            let hash = head.hash.as_slice();
+            let revision = signed(head.revision);
+            let parameters: link::Parameters<'_> =
+                &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision];
+            let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
+            if replaced.iter().any(|row| row.get::<_, i64>(0) == 1) {
+                return Ok(());
+            }
+            Err(StoreError::Conflict { head: self.head(stream).await? })
+        })
+    }
+
+    fn wakes(&self) -> watch::Receiver<u64> {
+        self.wakes.subscribe()
+    }
+
+    /// Other nodes are heard of a few milliseconds after they have written. A decision never rests on this: an append
+    /// compares heads.
+    fn version(&self) -> Result<u64, StoreError> {
+        Ok(self.version.load(Ordering::Acquire))
+    }
+
+    fn health(&self) -> watch::Receiver<Health> {
+        self.status.health()
+    }
+
+    fn backup<'a>(&'a self, _path: &'a Path) -> Answer<'a, ()> {
+        Box::pin(async { Err(StoreError::Unsupported("a PostgreSQL store is backed up with pg_dump")) })
+    }
+}
+
+impl Shelf for Postgres {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+        Box::pin(async move { self.link.execute(sql::SHELF_PUT, &[&kind, &key, &body]).await.map(drop) })
+    }
+
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::SHELF_GET, &[&kind, &key]).await?;
+            Ok(found.first().map(|row| row.get(0)))
+        })
+    }
+
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+        Box::pin(async move { Ok(self.link.execute(sql::SHELF_REMOVE, &[&kind, &key]).await? > 0) })
+    }
+
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::SHELF_LIST, &[&kind, &after, &page(limit)]).await?;
+            Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())
+        })
+    }
+}

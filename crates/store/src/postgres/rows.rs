@@ -1,0 +1,60 @@
+//! Rows as values.
+
+use app::journal::{Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName};
+use jiff::Timestamp;
+use tokio_postgres::Row;
+
+use crate::number::unsigned;
+
+fn hash(row: &Row, column: usize) -> Hash {
+    let bytes: &[u8] = row.get(column);
+    // A hash of another length is one that no record has.
+    bytes.try_into().unwrap_or_default()
+}
+
+fn number(row: &Row, column: usize) -> u64 {
+    unsigned(row.get(column))
+}
+
+fn shard(row: &Row, column: usize) -> u16 {
+    u16::try_from(row.get::<_, i32>(column)).unwrap_or_default()
+}
+
+pub(super) fn head(row: &Row) -> Head {
+    Head { revision: number(row, 0), hash: hash(row, 1) }
+}
+
+pub(super) fn record(row: &Row) -> Record {
+    Record {
+        stream: StreamName::stored(row.get(1), shard(row, 0)),
+        revision: number(row, 2),
+        kind: row.get(3),
+        at: Timestamp::from_microsecond(row.get(4)).unwrap_or_default(),
+        by: row.get(5),
+        body: row.get(6),
+        previous: hash(row, 7),
+        hash: hash(row, 8),
+    }
+}
+
+pub(super) fn followed(row: &Row) -> (Cursor, Record) {
+    let transaction: &str = row.get(9);
+    (Cursor { transaction: transaction.parse().unwrap_or_default(), position: number(row, 10) }, record(row))
+}
+
+pub(super) fn command(row: &Row) -> Command {
+    Command { key: Key { key: row.get(0), request: hash(row, 1) }, revision: number(row, 2), answer: row.get(3) }
+}
+
+pub(super) fn stream(row: &Row) -> (StreamName, Head) {
+    (StreamName::stored(row.get(0), shard(row, 1)), Head { revision: number(row, 2), hash: hash(row, 3) })
+}
+
+pub(super) fn snapshot(row: &Row) -> Snapshot {
+    let version = u32::try_from(row.get::<_, i32>(0)).unwrap_or_default();
+    Snapshot { version, head: Head { revision: number(row, 1), hash: hash(row, 2) }, body: row.get(3) }
+}
+
+pub(super) fn document(row: &Row) -> Document {
+    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3) }
+}

@@ -1,0 +1,39 @@
+//! The statements, by the names of their files.
+
+macro_rules! statements {
+    ($($name:ident $file:literal;)+) => {
+        $(pub(super) const $name: &str = include_str!(concat!("../../sql/postgres/", $file, ".sql"));)+
+    };
+}
+
+statements! {
+    ANSWERED "answered";
+    APPEND "append";
+    BEGIN_SCHEMA "begin_schema";
+    DOCUMENT "document";
+    DOCUMENTS "documents";
+    DOCUMENTS_AFTER "documents_after";
+    DROP_SNAPSHOTS "drop_snapshots";
+    FOLLOW "follow";
+    HEAD "head";
+    KEEP_SNAPSHOT "keep_snapshot";
+    LISTEN "listen";
+    LOCK_SCHEMA "lock_schema";
+    NOTIFY "notify";
+    OWNED_DOCUMENTS "owned_documents";
+    PENDING "pending";
+    RAISE_SCHEMA "raise_schema";
+    READ "read";
+    REPLACE_DOCUMENTS "replace_documents";
+    SCHEMA_VERSION "schema_version";
+    SESSION "session";
+    SHELF_GET "shelf_get";
+    SHELF_LIST "shelf_list";
+    SHELF_PUT "shelf_put";
+    SHELF_REMOVE "shelf_remove";
+    SNAPSHOT "snapshot";
+    STREAMS "streams";
+}
+
+/// In order; the schema's version is how many have run. Never changed, only added to.
+pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../sql/postgres/migrations/001.sql")];

@@ -1,0 +1,37 @@
+//! Whether the database can be reached, as seen by all that write.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use app::journal::Health;
+use tokio::sync::watch;
+
+pub(super) struct Status {
+    down: Mutex<BTreeMap<usize, String>>,
+    health: watch::Sender<Health>,
+}
+
+impl Status {
+    pub(super) fn new() -> Self {
+        Self { down: Mutex::default(), health: watch::Sender::new(Health::Ready) }
+    }
+
+    pub(super) fn health(&self) -> watch::Receiver<Health> {
+        self.health.subscribe()
+    }
+
+    pub(super) fn is_down(&self, number: usize, why: &str) {
+        self.change(|down| drop(down.insert(number, why.to_owned())));
+    }
+
+    pub(super) fn is_up(&self, number: usize) {
+        self.change(|down| drop(down.remove(&number)));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut BTreeMap<usize, String>)) {
+        let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut down);
+        let why = down.values().next();
+        self.health.send_replace(why.map_or(Health::Ready, |why| Health::Unready(why.clone())));
+    }
+}

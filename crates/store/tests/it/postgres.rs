@@ -1,0 +1,200 @@
+//! What only PostgreSQL can do to us.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::journal::{Cursor, Failure, Health, Journal, Streams};
+use store::OpenError;
+
+use crate::places::{block_on, client, postgres, server, until};
+use crate::tally::{Tally, add, keyed, stream};
+
+/// A record written by hand, in a transaction of the test's own.
+const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+    VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
+
+async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
+    let page = journal.follow(*after, 100).await.unwrap();
+    *after = page.last().map_or(*after, |(cursor, _)| *cursor);
+    page.into_iter().map(|(_, record)| record.stream.as_str().to_owned()).collect()
+}
+
+/// A cursor on the position alone loses a record here: the transaction that began first takes the later position, commits
+/// first, and a follower that went on from its position would never see the other.
+#[test]
+fn a_follower_is_not_fooled_by_commits_out_of_order() {
+    block_on(async {
+        let address = postgres().await;
+        let journal = store::open(&address).await.unwrap();
+        let (late, early) = (client(&address).await, client(&address).await);
+        late.batch_execute("BEGIN").await.unwrap();
+        early.batch_execute("BEGIN").await.unwrap();
+        early.query("SELECT pg_current_xact_id()", &[]).await.unwrap();
+        late.execute(RECORD, &[&"x/late"]).await.unwrap();
+        early.execute(RECORD, &[&"x/early"]).await.unwrap();
+        early.batch_execute("COMMIT").await.unwrap();
+        let by_position = early.query("SELECT stream FROM records ORDER BY position", &[]).await.unwrap();
+        assert_eq!(by_position.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>(), ["x/early"]);
+        let (mut cursor, mut seen) = (Cursor::default(), Vec::new());
+        // Other tests' transactions may hide it for a moment, and `late` must not.
+        while seen.is_empty() {
+            seen.extend(names(&*journal, &mut cursor).await);
+        }
+        assert_eq!(seen, ["x/early"]);
+        assert_eq!(cursor.position, 2, "it took the later position");
+        late.batch_execute("COMMIT").await.unwrap();
+        while seen.len() < 2 {
+            seen.extend(names(&*journal, &mut cursor).await);
+        }
+        assert_eq!(seen, ["x/early", "x/late"]);
+    });
+}
+
+/// The other half of the trap: what committed first but began later waits for what began first.
+#[test]
+fn a_follower_waits_for_a_transaction_that_began_before() {
+    block_on(async {
+        let address = postgres().await;
+        let journal = store::open(&address).await.unwrap();
+        let (first, second) = (client(&address).await, client(&address).await);
+        first.batch_execute("BEGIN").await.unwrap();
+        first.execute(RECORD, &[&"x/first"]).await.unwrap();
+        second.execute(RECORD, &[&"x/second"]).await.unwrap();
+        let mut cursor = Cursor::default();
+        assert_eq!(names(&*journal, &mut cursor).await, Vec::<String>::new());
+        let mut wakes = journal.wakes();
+        first.batch_execute("COMMIT").await.unwrap();
+        let mut seen = Vec::new();
+        while seen.len() < 2 {
+            tokio::time::timeout(Duration::from_secs(5), wakes.changed()).await.expect("a wake").unwrap();
+            seen.extend(names(&*journal, &mut cursor).await);
+        }
+        assert_eq!(seen, ["x/first", "x/second"]);
+    });
+}
+
+#[test]
+fn a_lost_connection_is_unavailable_and_comes_back() {
+    block_on(async {
+        let address = postgres().await;
+        let name = address.rsplit_once('=').unwrap().1.to_owned();
+        let journal = store::open(&address).await.unwrap();
+        let streams = Streams::<Tally>::new(Arc::clone(&journal));
+        let one = stream("one");
+        streams.execute(&one, add("a", 1)).await.map_err(|_| "failed").unwrap();
+        let admin = client(&server()).await;
+        let mut health = journal.health();
+        let mut acknowledged = 1;
+        for round in 0..5 {
+            kill(&admin, &name).await;
+            let waited =
+                tokio::time::timeout(Duration::from_secs(5), health.wait_for(|health| *health != Health::Ready));
+            waited.await.expect("it is noticed").unwrap();
+            let waited =
+                tokio::time::timeout(Duration::from_secs(10), health.wait_for(|health| *health == Health::Ready));
+            waited.await.expect("it recovers").unwrap();
+            let key = format!("after {round}");
+            let done = loop {
+                match streams.execute(&one, keyed(add(&key, 1), &key)).await {
+                    Ok(done) => break done,
+                    Err(Failure::Unavailable(_)) => {}
+                    Err(failure) => panic!("{failure:?}"),
+                }
+            };
+            acknowledged += 1;
+            assert_eq!(done.revision, acknowledged);
+        }
+        assert_eq!(streams.read(&one).await.unwrap().revision(), acknowledged);
+    });
+}
+
+/// Connections are cut while many write: whatever was acknowledged is there, once, and every retry finds out.
+#[test]
+fn nothing_is_lost_or_doubled_when_connections_are_cut() {
+    block_on(async {
+        let address = postgres().await;
+        let name = address.rsplit_once('=').unwrap().1.to_owned();
+        let journal = store::open(&address).await.unwrap();
+        let streams = Arc::new(Streams::<Tally>::new(Arc::clone(&journal)));
+        let writers = (0..8).map(|writer| {
+            let streams = Arc::clone(&streams);
+            tokio::spawn(async move {
+                for number in 0..40 {
+                    let key = format!("{writer}-{number}");
+                    loop {
+                        match streams.execute(&stream("one"), keyed(add(&key, 1), &key)).await {
+                            Ok(_) => break,
+                            Err(Failure::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
+                            Err(failure) => panic!("{failure:?}"),
+                        }
+                    }
+                }
+            })
+        });
+        let writers: Vec<_> = writers.collect();
+        let admin = client(&server()).await;
+        for _ in 0..6 {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            kill(&admin, &name).await;
+        }
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        let kept = streams.read(&stream("one")).await.unwrap();
+        assert_eq!((kept.revision(), kept.state.total()), (320, 320));
+    });
+}
+
+/// Ends the connections of one test, which are told by their name.
+async fn kill(admin: &tokio_postgres::Client, name: &str) {
+    let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
+    admin.query(kill, &[&name]).await.unwrap();
+}
+
+#[test]
+fn a_newer_schema_is_refused() {
+    block_on(async {
+        let address = postgres().await;
+        drop(store::open(&address).await.unwrap());
+        client(&address).await.batch_execute("INSERT INTO skald_schema (version) VALUES (999)").await.unwrap();
+        let refused = store::open(&address).await.err().unwrap();
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 1, .. }), "{refused}");
+    });
+}
+
+#[test]
+fn nodes_that_start_at_once_make_one_schema() {
+    block_on(async {
+        let address = postgres().await;
+        let opened = futures::future::join_all((0..6).map(|_| store::open(&address))).await;
+        assert!(opened.iter().all(Result::is_ok));
+    });
+}
+
+#[test]
+fn what_is_not_reachable_is_named_without_its_password() {
+    let refused = block_on(store::open("postgres://skald:secret@127.0.0.1:1/world")).err().unwrap().to_string();
+    assert!(refused.starts_with("the database \"world\" cannot be opened"), "{refused}");
+    assert!(!refused.contains("secret"), "{refused}");
+}
+
+#[test]
+fn other_nodes_are_woken_within_a_tenth_of_a_second() {
+    block_on(async {
+        let address = postgres().await;
+        let (here, there) = (store::open(&address).await.unwrap(), store::open(&address).await.unwrap());
+        let (reads, writes) = (Streams::<Tally>::new(Arc::clone(&here)), Streams::<Tally>::new(there));
+        until("both to listen", || async { here.version().unwrap() > 0 }).await;
+        let mut waits = Vec::new();
+        for number in 1..=15 {
+            writes.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            let began = std::time::Instant::now();
+            while reads.read(&stream("one")).await.unwrap().revision() < number {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            waits.push(began.elapsed());
+        }
+        waits.sort();
+        assert!(waits[waits.len() / 2] < Duration::from_millis(100), "{waits:?}");
+    });
+}
