@@ -198,7 +198,7 @@ async fn stored<N: Noun>(cell: &Arc<Cell<N>>, turn: &Arc<Mutex<Turn<N>>>) -> Res
             Err(error) => return Err(error),
         }
     }
-    Err(StoreError::Full)
+    Err(StoreError::Unavailable(format!("{} could not be caught up with", cell.stream)))
 }
 
 /// Looks up what the retries among the commands were answered.

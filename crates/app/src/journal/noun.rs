@@ -1,6 +1,7 @@
 //! A noun as the journal sees it: the rules, and what is derived beside the state.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::decider::{Decider, Given};
 
@@ -90,11 +91,14 @@ impl Nouns {
     }
 }
 
-/// A state with the record that led to it.
+/// The state after a record. It runs where a panic would end more than one stream, so it lets none through.
 pub(super) fn replay<N: Noun>(state: N::State, head: Head, record: &Record) -> Result<(N::State, Head), String> {
     if !record.follows(head) {
         return Err(format!("record {} of {} does not follow the one before", record.revision, record.stream));
     }
     let (events, given) = (events::<N>(record)?, given(record));
-    Ok((events.iter().fold(state, |state, event| N::evolve(state, event, &given)), record.head()))
+    let evolve = || events.iter().fold(state, |state, event| N::evolve(state, event, &given));
+    let state = catch_unwind(AssertUnwindSafe(evolve))
+        .map_err(|_| format!("replaying record {} of {} panicked", record.revision, record.stream))?;
+    Ok((state, record.head()))
 }

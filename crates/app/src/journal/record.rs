@@ -273,3 +273,48 @@ impl FromStr for Cursor {
         Ok(Self { transaction: transaction.parse()?, position: position.parse()? })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(stream: &str, kind: &str, by: &str, body: &str) -> Record {
+        let head = Head { revision: 41, hash: [9; 32] };
+        let at = Timestamp::new(1_700_000_000, 123_456_789).unwrap();
+        Record::next(&StreamName::parse(stream), head, kind, at, by, body.to_owned())
+    }
+
+    /// Stored hashes and shards are promises: if this changes, no journal verifies any more.
+    #[test]
+    fn hashes_and_shards_stay_what_they_are() {
+        let record = record("universe/u_1", "star_added", "local", r#"[{"type":"star_added"}]"#);
+        assert_eq!(record.revision, 42);
+        assert_eq!(hex(&record.hash), "43a05c1e8dad9d562c54b5282395b8245d48d144ffafbf47878c1f34aae28f8c");
+        let stream = StreamName::new("universe", "u_1");
+        assert_eq!((stream.shard(), stream.belonging_to("camp_1").shard()), (3357, 3955));
+        assert_eq!(
+            hex(&Key::new("key", &[b"a", b"bc"]).request),
+            "3fafa1cf2f19a7c1129beb20cf0983f73a489a221fc0dd2f16d1be292d089205"
+        );
+    }
+
+    #[test]
+    fn no_two_records_read_alike() {
+        let hashes = [
+            record("a/b", "c", "d", "e"),
+            record("a/bc", "", "d", "e"),
+            record("a/b", "cd", "", "e"),
+            record("a/b", "c", "de", ""),
+        ]
+        .map(|record| record.hash);
+        assert!((1..hashes.len()).all(|at| !hashes[at..].contains(&hashes[at - 1])));
+        assert_ne!(Key::new("key", &[b"a", b"bc"]), Key::new("key", &[b"ab", b"c"]));
+    }
+
+    #[test]
+    fn a_cursor_reads_back() {
+        let cursor = Cursor { transaction: 12, position: 345 };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        assert!("x.1".parse::<Cursor>().is_err());
+    }
+}

@@ -55,10 +55,7 @@ impl<N: Noun> Streams<N> {
                 Ok(()) => break,
                 Err(mpsc::error::TrySendError::Full(_)) => return Err(Failure::RateLimited),
                 // The writer was about to leave; the next one is another.
-                Err(mpsc::error::TrySendError::Closed(unsent)) => {
-                    request = unsent;
-                    tokio::task::yield_now().await;
-                }
+                Err(mpsc::error::TrySendError::Closed(unsent)) => request = unsent,
             }
         }
         answer.await.unwrap_or_else(|_| Err(Failure::Unavailable("the stream's writer ended".to_owned())))
@@ -86,7 +83,8 @@ impl<N: Noun> Streams<N> {
 
     fn opened(&self, stream: &StreamName) -> Open<N> {
         let mut cells = lock(&self.cells);
-        if let Some(open) = cells.get(stream) {
+        // A writer that is leaving, or that a bug has ended, is followed by another.
+        if let Some(open) = cells.get(stream).filter(|open| !open.mailbox.is_closed()) {
             return open.clone();
         }
         let (mailbox, requests) = mpsc::channel(self.limits.mailbox);

@@ -70,6 +70,14 @@ fn a_folder_that_is_not_there_is_named() {
     assert!(refused.to_string().contains("nowhere/world.db cannot be opened"), "{refused}");
 }
 
+/// Not even root can write there.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_written_is_named() {
+    let refused = block_on(open(Path::new("/sys/world.db"))).err().unwrap();
+    assert!(refused.to_string().starts_with("/sys/world.db cannot be opened"), "{refused}");
+}
+
 #[test]
 fn a_damaged_page_is_a_clear_error() {
     let folder = Folder::new();

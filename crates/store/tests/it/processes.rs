@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use app::journal::{Journal, Nouns, Streams, Verdict, verify};
 use store::{Sqlite, SqliteSettings};
 
-use crate::places::{Folder, block_on};
-use crate::tally::{Tally, add, stream};
+use crate::places::{Folder, block_on, until};
+use crate::tally::{Tally, add, remove, stream};
 
 /// Set in the child: the file, and the child's name.
 const FILE: &str = "SKALD_TEST_FILE";
@@ -106,6 +106,52 @@ fn what_another_process_commits_is_seen_at_once() {
         waits.sort();
         // There and back, with two commits between; the first also waits for the child to start.
         assert!(waits[waits.len() / 2] < Duration::from_millis(200), "{waits:?}");
+    });
+}
+
+/// With SQLite's own waiting, or if a batch had to be sent back to be decided again, the slower process would wait for as
+/// long as the other is busy.
+#[test]
+fn a_busy_process_does_not_starve_another() {
+    if let Some((path, name)) = told() {
+        block_on(async {
+            let streams = Arc::new(Streams::<Tally>::new(open(&path).await));
+            let tasks = (0..16).map(|task| {
+                let (streams, name) = (Arc::clone(&streams), name.clone());
+                tokio::spawn(async move {
+                    for number in 0_u64.. {
+                        // The names come and go, so that the state stays small.
+                        let name = format!("{name}-{task}-{}", number / 2);
+                        let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
+                        streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                    }
+                })
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+        });
+        return;
+    }
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    block_on(async {
+        let journal = open(&path).await;
+        let mut child = child("processes::a_busy_process_does_not_starve_another", &path, "busy");
+        let streams = Streams::<Tally>::new(Arc::clone(&journal));
+        until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
+        let mut waits = Vec::new();
+        for number in 0..100 {
+            let began = Instant::now();
+            streams.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            waits.push(began.elapsed());
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        waits.sort();
+        assert!(waits[50] < Duration::from_millis(200) && waits[99] < Duration::from_secs(2), "{waits:?}");
+        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
     });
 }
 

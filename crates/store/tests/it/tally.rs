@@ -25,8 +25,15 @@ pub(crate) enum Order {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum Event {
-    Added { name: String, amount: i64 },
-    Removed { name: String },
+    Added {
+        name: String,
+        amount: i64,
+    },
+    Removed {
+        name: String,
+    },
+    /// What no rules would decide, and none can replay.
+    Cursed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,6 +76,7 @@ impl Decider for Tally {
         match event {
             Event::Added { name, amount } => state.amounts.insert(name.clone(), *amount),
             Event::Removed { name } => state.amounts.remove(name),
+            Event::Cursed => panic!("a bug in the rules"),
         };
         state.changed_at = Some(given.at);
         state
@@ -82,6 +90,7 @@ impl Noun for Tally {
         match event {
             Event::Added { .. } => "added",
             Event::Removed { .. } => "removed",
+            Event::Cursed => "cursed",
         }
     }
 
@@ -95,6 +104,7 @@ impl Noun for Tally {
             match event {
                 Event::Added { name, amount } => document("entries", id(name), *amount, format!("{name:?}")),
                 Event::Removed { name } => Change::Delete { collection: "entries".to_owned(), id: id(name) },
+                Event::Cursed => Change::Delete { collection: "entries".to_owned(), id: String::new() },
             }
         });
         entries.chain([total]).collect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Ask, Done, Failure, Journal, Limits, Snapshot, Streams};
+use app::journal::{Append, Ask, Batch, Done, Failure, Journal, Limits, Record, Snapshot, Streams};
 
 use crate::places::{Place, block_on, on_every_store, until};
 use crate::tally::{Order, Refusal, State, Tally, add, given, keyed, pinned, remove, stream};
@@ -20,6 +20,7 @@ on_every_store! {
     a_retry_on_another_node_happens_once,
     a_stream_opens_from_its_snapshot_or_without,
     a_panic_in_the_rules_is_one_commands_failure,
+    a_record_that_cannot_be_replayed_stops_its_stream_alone,
 }
 
 type Reply = Result<Done<Tally>, Failure<Refusal>>;
@@ -204,6 +205,22 @@ async fn a_panic_in_the_rules_is_one_commands_failure(place: Place) {
     assert_eq!(ok(replies.0).revision, 1);
     assert_eq!(seen(replies.1), Err(Failure::Broken("deciding on tally panicked".to_owned())));
     assert_eq!(ok(replies.2).revision, 2);
+}
+
+async fn a_record_that_cannot_be_replayed_stops_its_stream_alone(place: Place) {
+    let (streams, one) = (streams(&place.journal), stream("one"));
+    ok(streams.execute(&one, add("a", 1)).await);
+    let elsewhere = place.beside().await;
+    let head = elsewhere.head(&one).await.unwrap();
+    let body = r#"[{"type":"cursed"}]"#.to_owned();
+    let records = vec![Record::next(&one, head, "cursed", given().at, "tester", body)];
+    let batch = Batch { expected: head, records, commands: Vec::new(), changes: Vec::new() };
+    elsewhere.append(Append::once(one.clone(), batch)).await.unwrap();
+    for name in ["b", "c"] {
+        let broken = seen(streams.execute(&one, add(name, 1)).await);
+        assert!(matches!(broken, Err(Failure::Broken(_))), "{broken:?}");
+    }
+    ok(streams.execute(&stream("two"), add("a", 1)).await);
 }
 
 #[test]

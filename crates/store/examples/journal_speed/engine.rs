@@ -1,0 +1,145 @@
+//! The journal under load.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use app::journal::{Ask, Journal, Noun, StreamName, Streams};
+use domain::decider::{Decider, Given};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use store::{Sqlite, SqliteSettings};
+
+/// Counts, with events as long as real ones are.
+pub(crate) struct Counter;
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Counted {
+    note: String,
+}
+
+impl Decider for Counter {
+    type Command = String;
+    type Event = Counted;
+    type Refusal = ();
+    type State = u64;
+
+    fn decide(_state: &u64, note: &String, _given: &Given) -> Result<Vec<Counted>, ()> {
+        Ok(vec![Counted { note: note.clone() }])
+    }
+
+    fn evolve(state: u64, _event: &Counted, _given: &Given) -> u64 {
+        state + 1
+    }
+}
+
+impl Noun for Counter {
+    const NAME: &'static str = "counter";
+
+    fn kind(_event: &Counted) -> &'static str {
+        "counted"
+    }
+}
+
+pub(crate) fn ask() -> Ask<Counter> {
+    let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
+    Ask::new("x".repeat(crate::raw::BODY_BYTES), given)
+}
+
+pub(crate) async fn open(path: &Path) -> Arc<dyn Journal> {
+    Sqlite::open(path, SqliteSettings::default()).await.unwrap()
+}
+
+pub(crate) struct Driven {
+    rows: u64,
+    commits: u64,
+    took: Duration,
+    waits: Vec<Duration>,
+}
+
+impl Driven {
+    pub(crate) fn rows_per_second(&self) -> f64 {
+        self.rows as f64 / self.took.as_secs_f64()
+    }
+
+    pub(crate) fn rows_per_commit(&self) -> usize {
+        usize::try_from(self.rows / self.commits.max(1)).unwrap().max(1)
+    }
+
+    pub(crate) fn p50_ms(mut self) -> f64 {
+        self.waits.sort();
+        self.waits[self.waits.len() / 2].as_secs_f64() * 1e3
+    }
+}
+
+/// Writers that each send the next command when the last was answered.
+pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: usize, time: Duration) -> Driven {
+    let wakes = journal.wakes();
+    let before = *wakes.borrow();
+    let open = Arc::new(Streams::<Counter>::new(journal));
+    let names: Vec<StreamName> = (0..streams).map(|number| StreamName::new("counter", &number.to_string())).collect();
+    let began = Instant::now();
+    let tasks: Vec<_> = (0..writers)
+        .map(|writer| {
+            let (open, stream) = (Arc::clone(&open), names[writer % names.len()].clone());
+            tokio::spawn(async move {
+                let mut waits = Vec::new();
+                while began.elapsed() < time {
+                    let sent = Instant::now();
+                    open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                    waits.push(sent.elapsed());
+                }
+                waits
+            })
+        })
+        .collect();
+    let mut waits = Vec::new();
+    for task in tasks {
+        waits.extend(task.await.unwrap());
+    }
+    let commits = *wakes.borrow() - before;
+    Driven { rows: waits.len() as u64, commits, took: began.elapsed(), waits }
+}
+
+/// Makes a stream so long.
+pub(crate) async fn grow(journal: &Arc<dyn Journal>, id: &str, length: u64) {
+    let open = Arc::new(Streams::<Counter>::new(Arc::clone(journal)));
+    let stream = StreamName::new("counter", id);
+    let writers = length.min(200);
+    let tasks: Vec<_> = (0..writers)
+        .map(|_| {
+            let (open, stream) = (Arc::clone(&open), stream.clone());
+            tokio::spawn(async move {
+                for _ in 0..length / writers {
+                    open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+/// One writer on an open stream.
+pub(crate) async fn command_p50_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 {
+    let open = Streams::<Counter>::new(Arc::clone(journal));
+    let stream = StreamName::new("counter", id);
+    for _ in 0..10 {
+        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+    }
+    let mut waits = Vec::new();
+    for _ in 0..300 {
+        let sent = Instant::now();
+        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+        waits.push(sent.elapsed().as_secs_f64() * 1e3);
+    }
+    crate::median(waits)
+}
+
+pub(crate) async fn open_ms(journal: &Arc<dyn Journal>, id: &str) -> f64 {
+    let began = Instant::now();
+    let kept = Streams::<Counter>::new(Arc::clone(journal)).read(&StreamName::new("counter", id)).await.unwrap();
+    assert!(kept.state >= 10);
+    began.elapsed().as_secs_f64() * 1e3
+}

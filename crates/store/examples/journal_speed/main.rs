@@ -1,0 +1,103 @@
+//! How fast the journal is, beside the same rows written by hand, in one run: medians of five interleaved rounds.
+//!
+//! `cargo run --release --package store --example journal_speed`, with `SKALD_TEST_POSTGRES` for the last table.
+#![expect(clippy::unwrap_used, reason = "a measurement that fails is none")]
+#![expect(clippy::print_stdout, reason = "its output is the table")]
+#![expect(clippy::cast_precision_loss, reason = "counts of rows are small")]
+
+mod engine;
+mod postgres;
+mod raw;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) const ROUNDS: usize = 5;
+pub(crate) const ROUND: Duration = Duration::from_millis(1_500);
+
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A line of the table: what, measured, compared with, their ratio, and what is wanted.
+pub(crate) fn row(what: &str, ours: f64, theirs: f64, unit: &str, wanted: &str) {
+    println!("{what:<58} {ours:>10.1} {theirs:>10.1} {unit:<9} {:>5.2}   wanted {wanted}", ours / theirs);
+}
+
+fn folder() -> PathBuf {
+    let path = std::env::current_exe().unwrap().parent().unwrap().join("journal-speed");
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let folder = folder();
+    println!("{:<58} {:>10} {:>10} {:<9} {:>5}", "", "journal", "by hand", "", "ratio");
+    runtime.block_on(async {
+        many_writers(&folder).await;
+        writers_of_one_stream(&folder).await;
+        one_writer(&folder).await;
+        long_streams(&folder).await;
+        postgres::measure().await;
+    });
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+async fn many_writers(folder: &std::path::Path) {
+    let (mut ours, mut same, mut large, mut batches) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let journal = engine::open(&folder.join(format!("many-{round}.db"))).await;
+        let driven = engine::drive(journal, 256, 64, ROUND).await;
+        let batch = driven.rows_per_commit();
+        ours.push(driven.rows_per_second());
+        batches.push(batch as f64);
+        same.push(raw::rows_per_second(&folder.join(format!("same-{round}.db")), batch).await);
+        large.push(raw::rows_per_second(&folder.join(format!("large-{round}.db")), 256).await);
+    }
+    let ours = median(ours);
+    let what = format!("256 writers, 64 streams; the same batches ({:.0} rows)", median(batches));
+    row(&what, ours, median(same), "rows/s", "0.80");
+    row("256 writers, 64 streams; 256 rows a commit", ours, median(large), "rows/s", "0.60");
+}
+
+async fn writers_of_one_stream(folder: &std::path::Path) {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let journal = engine::open(&folder.join(format!("one-{round}.db"))).await;
+        ours.push(engine::drive(journal, 16, 1, ROUND).await.rows_per_second());
+        theirs.push(raw::rows_per_second(&folder.join(format!("sixteen-{round}.db")), 16).await);
+    }
+    row("16 writers, one stream; 16 rows a commit", median(ours), median(theirs), "rows/s", "0.60");
+}
+
+async fn one_writer(folder: &std::path::Path) {
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let journal = engine::open(&folder.join(format!("single-{round}.db"))).await;
+        ours.push(engine::drive(journal, 1, 1, ROUND).await.p50_ms());
+        theirs.push(raw::commit_p50_ms(&folder.join(format!("commit-{round}.db"))).await);
+    }
+    row("one writer, p50; one durable commit", median(ours), median(theirs), "ms", "1.30, or 0.2 ms more");
+}
+
+async fn long_streams(folder: &std::path::Path) {
+    const LONG: u64 = 100_000;
+    let journal = engine::open(&folder.join("long.db")).await;
+    engine::grow(&journal, "long", LONG).await;
+    engine::grow(&journal, "short", 10).await;
+    let (mut long, mut short, mut opened) = (Vec::new(), Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        short.push(engine::command_p50_ms(&journal, &format!("short-{round}")).await);
+        long.push(engine::command_p50_ms(&journal, "long").await);
+        opened.push(engine::open_ms(&journal, "long").await);
+    }
+    row("one command at 100,000 events; at 10 and more", median(long), median(short), "ms", "1.20");
+    let opened = median(opened);
+    println!(
+        "{:<58} {opened:>10.1} {:>10} {:<9} {:>5}   wanted 50",
+        "opening 100,000 events from a snapshot", "", "ms", ""
+    );
+}
