@@ -98,7 +98,15 @@ pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: us
         waits.extend(task.await.unwrap());
     }
     let commits = *wakes.borrow() - before;
-    Driven { rows: waits.len() as u64, commits, took: began.elapsed(), waits }
+    let took = began.elapsed();
+    // What comes next is not to share the machine with the end of this.
+    let journal = Arc::downgrade(open.journal());
+    drop(open);
+    while journal.strong_count() > 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    Driven { rows: waits.len() as u64, commits, took, waits }
 }
 
 /// Makes a stream so long.

@@ -1,6 +1,7 @@
 //! How fast the journal is, beside the same rows written by hand, in one run: medians of five interleaved rounds.
 //!
-//! `cargo run --release --package store --example journal_speed`, with `SKALD_TEST_POSTGRES` for the last table.
+//! `cargo run --release --package store --example journal_speed`, with `SKALD_TEST_POSTGRES` for the last line; behind
+//! `--`, the parts that are wanted: many, sixteen, one, long, postgres.
 #![expect(clippy::unwrap_used, reason = "a measurement that fails is none")]
 #![expect(clippy::print_stdout, reason = "its output is the table")]
 #![expect(clippy::cast_precision_loss, reason = "counts of rows are small")]
@@ -36,12 +37,24 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let folder = folder();
     println!("{:<58} {:>10} {:>10} {:<9} {:>5}", "", "journal", "by hand", "", "ratio");
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == part);
     runtime.block_on(async {
-        many_writers(&folder).await;
-        writers_of_one_stream(&folder).await;
-        one_writer(&folder).await;
-        long_streams(&folder).await;
-        postgres::measure().await;
+        if is_wanted("many") {
+            many_writers(&folder).await;
+        }
+        if is_wanted("sixteen") {
+            writers_of_one_stream(&folder).await;
+        }
+        if is_wanted("one") {
+            one_writer(&folder).await;
+        }
+        if is_wanted("long") {
+            long_streams(&folder).await;
+        }
+        if is_wanted("postgres") {
+            postgres::measure().await;
+        }
     });
     let _ = std::fs::remove_dir_all(&folder);
 }
