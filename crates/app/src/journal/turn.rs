@@ -349,3 +349,33 @@ fn decided<N: Noun>(stream: &StreamName, now: &Kept<N>, ask: &Ask<N>) -> Result<
     });
     Ok(Step { done, record, command, changes })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_has_its_code() {
+        let code = |failure: Failure<&str>| {
+            let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
+            failure.into_fault(refused, || "req_1".to_owned()).code()
+        };
+        assert_eq!(code(Failure::Refused("no")), Code::Rejected);
+        assert_eq!(code(Failure::RevisionConflict { expected: 1, actual: 2 }), Code::RevisionConflict);
+        assert_eq!(code(Failure::IdempotencyMismatch { key: "key".to_owned() }), Code::IdempotencyMismatch);
+        assert_eq!(code(Failure::RateLimited), Code::RateLimited);
+        assert_eq!(code(Failure::Unavailable("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(Failure::Broken("cause".to_owned())), Code::InternalError);
+    }
+
+    #[test]
+    fn a_fault_tells_what_to_do_and_not_the_cause() {
+        let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
+        let told = |failure: Failure<&str>| failure.into_fault(refused, || "req_1".to_owned()).to_string();
+        let conflict = "REVISION_CONFLICT: revision 1 was expected, but it is at 2. \
+            read it again, decide again, and expect revision 2";
+        assert_eq!(told(Failure::RevisionConflict { expected: 1, actual: 2 }), conflict);
+        assert!(!told(Failure::Unavailable("secret".to_owned())).contains("secret"));
+        assert!(!told(Failure::Broken("secret".to_owned())).contains("secret"));
+    }
+}

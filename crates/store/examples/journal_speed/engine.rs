@@ -66,6 +66,10 @@ impl Driven {
         usize::try_from(self.rows / self.commits.max(1)).unwrap().max(1)
     }
 
+    pub(crate) fn worst_ms(&self) -> f64 {
+        self.waits.iter().max().unwrap().as_secs_f64() * 1e3
+    }
+
     pub(crate) fn p50_ms(mut self) -> f64 {
         self.waits.sort();
         self.waits[self.waits.len() / 2].as_secs_f64() * 1e3

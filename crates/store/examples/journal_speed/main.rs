@@ -1,13 +1,14 @@
 //! How fast the journal is, beside the same rows written by hand, in one run: medians of five interleaved rounds.
 //!
 //! `cargo run --release --package store --example journal_speed`, with `SKALD_TEST_POSTGRES` for the last line; behind
-//! `--`, the parts that are wanted: many, sixteen, one, long, postgres.
+//! `--`, the parts that are wanted: many, sixteen, one, long, processes, reads, postgres.
 #![expect(clippy::unwrap_used, reason = "a measurement that fails is none")]
 #![expect(clippy::print_stdout, reason = "its output is the table")]
 #![expect(clippy::cast_precision_loss, reason = "counts of rows are small")]
 
 mod engine;
 mod postgres;
+mod processes;
 mod raw;
 
 use std::path::PathBuf;
@@ -35,9 +36,14 @@ fn folder() -> PathBuf {
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    if let [child, path] = wanted.as_slice()
+        && child == "child"
+    {
+        return runtime.block_on(processes::child(std::path::Path::new(path)));
+    }
     let folder = folder();
     println!("{:<58} {:>10} {:>10} {:<9} {:>5}", "", "journal", "by hand", "", "ratio");
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted = |part: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == part);
     runtime.block_on(async {
         if is_wanted("many") {
@@ -51,6 +57,12 @@ fn main() {
         }
         if is_wanted("long") {
             long_streams(&folder).await;
+        }
+        if is_wanted("processes") {
+            processes::measure(&folder).await;
+        }
+        if is_wanted("reads") {
+            processes::measure_reads(&folder).await;
         }
         if is_wanted("postgres") {
             postgres::measure().await;

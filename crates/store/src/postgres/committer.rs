@@ -32,6 +32,10 @@ pub(super) struct Job {
 }
 
 impl Job {
+    fn rows(&self) -> usize {
+        self.append.batch.records.len()
+    }
+
     fn answer(self, answer: Result<(), StoreError>) {
         // Whoever gave up does not listen.
         let _ = self.answer.send(answer);
@@ -82,14 +86,15 @@ impl Committer {
         if waiting.is_empty() {
             waiting.push_back(self.jobs.recv().await?);
         }
+        let mut rows: usize = waiting.iter().map(Job::rows).sum();
         let deadline = Instant::now() + GATHER;
-        while waiting.iter().map(|job| job.append.batch.records.len()).sum::<usize>() < ROWS_MAX {
+        while rows < ROWS_MAX {
             if let Ok(job) = self.jobs.try_recv() {
+                rows += job.rows();
                 waiting.push_back(job);
-            } else if waiting.len() >= last {
-                break;
-            } else if let Ok(Some(job)) = tokio::time::timeout_at(deadline, self.jobs.recv()).await {
-                waiting.push_back(job);
+            } else if waiting.len() < last && Instant::now() < deadline {
+                // The runtime's timers are too coarse for so short a wait, and others have work to do.
+                tokio::task::yield_now().await;
             } else {
                 break;
             }

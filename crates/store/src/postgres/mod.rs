@@ -10,7 +10,7 @@ mod status;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use app::journal::{
@@ -44,6 +44,8 @@ pub struct Postgres {
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
     version: Arc<AtomicU64>,
+    /// Followers are about to be woken.
+    is_waking: Arc<AtomicBool>,
 }
 
 impl Postgres {
@@ -87,7 +89,30 @@ impl Postgres {
         let notifier =
             Notifier { config: config.clone(), node, news, wakes: wakes.clone(), version: Arc::clone(&version) };
         let notifier = tokio::spawn(notifier.run());
-        Ok(Arc::new(Self { jobs, link: Link::new(config), notifier, status, wakes, version }))
+        Ok(Arc::new(Self {
+            jobs,
+            link: Link::new(config),
+            notifier,
+            status,
+            wakes,
+            version,
+            is_waking: Arc::default(),
+        }))
+    }
+}
+
+impl Postgres {
+    /// Wakes followers once more in a moment; however many ask, once.
+    fn wake_later(&self) {
+        if self.is_waking.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (wakes, is_waking) = (self.wakes.clone(), Arc::clone(&self.is_waking));
+        tokio::spawn(async move {
+            tokio::time::sleep(HIDDEN).await;
+            is_waking.store(false, Ordering::Release);
+            wakes.send_modify(|wakes| *wakes += 1);
+        });
     }
 }
 
@@ -147,11 +172,7 @@ impl Journal for Postgres {
             let parameters = (after.transaction.to_string(), signed(after.position), page(limit));
             let found = self.link.query(sql::FOLLOW, &[&parameters.0, &parameters.1, &parameters.2]).await?;
             if found.len() < limit && self.link.query(sql::PENDING, &[]).await?.iter().any(|row| row.get(0)) {
-                let wakes = self.wakes.clone();
-                tokio::spawn(async move {
-                    tokio::time::sleep(HIDDEN).await;
-                    wakes.send_modify(|wakes| *wakes += 1);
-                });
+                self.wake_later();
             }
             Ok(found.iter().map(rows::followed).collect())
         })
