@@ -1,11 +1,16 @@
 //! Who asks. A surface fills it in; every operation gets it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The one who calls an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller {
     pub principal: Principal,
+    pub conversation: Conversation,
 }
 
 /// Whose call it is.
@@ -13,11 +18,101 @@ pub struct Caller {
 pub enum Principal {
     /// Whoever started the process: the caller on stdio, and on loopback.
     Owner,
-    Named(Arc<str>),
+    /// Whoever holds a token.
+    Holder(Arc<Holder>),
+}
+
+/// What a token says of the one who sends it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Holder {
+    pub id: String,
+    pub name: String,
+    pub kind: PrincipalKind,
+    /// Roles by campaign; `*` is every campaign.
+    pub roles: BTreeMap<String, CampaignRole>,
+    /// What the holder is to a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate_role: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PrincipalKind {
+    Human,
+    Agent,
+}
+
+/// What a principal is in one campaign. The later ones may all that the earlier may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CampaignRole {
+    /// Reads what is not secret.
+    Guest,
+    /// Also rolls and takes notes.
+    Player,
+    /// Also changes the campaign, and sees its secrets.
+    Gm,
+}
+
+impl CampaignRole {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guest => "guest",
+            Self::Player => "player",
+            Self::Gm => "gm",
+        }
+    }
+}
+
+/// Every campaign, among the campaigns of a holder's roles.
+pub const EVERY_CAMPAIGN: &str = "*";
+
+/// What a context belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub enum Conversation {
+    /// A client that is known by its name alone: its context is kept in the store.
+    Client(Arc<str>),
+    /// One MCP session, or one stdio client: its context ends with it.
+    Session(Arc<str>),
+    #[default]
+    None,
 }
 
 impl Caller {
     pub fn owner() -> Self {
-        Self { principal: Principal::Owner }
+        Self { principal: Principal::Owner, conversation: Conversation::None }
+    }
+
+    #[must_use]
+    pub fn within(mut self, conversation: Conversation) -> Self {
+        self.conversation = conversation;
+        self
+    }
+
+    /// What the journal calls the one who asks.
+    pub fn id(&self) -> &str {
+        match &self.principal {
+            Principal::Owner => "owner",
+            Principal::Holder(holder) => &holder.id,
+        }
+    }
+
+    /// The role in a campaign. Without one, the campaign is not there for this caller.
+    pub fn role_in(&self, campaign_id: &str) -> Option<CampaignRole> {
+        match &self.principal {
+            Principal::Owner => Some(CampaignRole::Gm),
+            Principal::Holder(holder) => {
+                let roles = [holder.roles.get(campaign_id), holder.roles.get(EVERY_CAMPAIGN)];
+                roles.into_iter().flatten().max().copied()
+            }
+        }
+    }
+
+    /// Whether the caller has this role anywhere.
+    pub fn is_somewhere(&self, role: CampaignRole) -> bool {
+        match &self.principal {
+            Principal::Owner => true,
+            Principal::Holder(holder) => holder.roles.values().any(|given| *given >= role),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::resource::{self, UriFields};
-use crate::{Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, dice, short};
+use crate::{Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, short};
 
 pub struct Catalogue {
     operations: Vec<Entry>,
@@ -15,7 +15,11 @@ pub struct Catalogue {
 impl Catalogue {
     /// Every noun's part, in the order of the reference pages.
     pub fn whole() -> Self {
-        Self::new(dice::operations(), dice::resources(), dice::prompts())
+        Self::new(
+            [dice::operations(), campaign::operations()].concat(),
+            [dice::resources(), campaign::resources()].concat(),
+            dice::prompts().into_iter().chain(campaign::prompts()).collect(),
+        )
     }
 
     /// A catalogue of these parts.

@@ -1,9 +1,8 @@
 //! Completions: what may be typed for an argument, from the same schemas that check it.
 
 use domain::limits;
-use serde_json::Value;
 
-use crate::{App, Caller, Catalogue, Entry, Fault, schema};
+use crate::{App, Caller, Catalogue, Fault, schema};
 
 /// What is being completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +34,15 @@ pub(crate) async fn complete(
     caller: &Caller,
     request: &CompletionRequest,
 ) -> Result<Completion, Fault> {
-    let (full, entry) = arguments(catalogue, &request.target)?;
-    let known = match entry {
-        Some(entry) => entry.complete(app, caller, &request.argument, &request.typed).await,
-        None => None,
+    let (full, known) = match &request.target {
+        CompletionTarget::Prompt(name) => {
+            let prompt = catalogue.prompt(name)?;
+            (&prompt.full_arguments, prompt.complete(app, caller, &request.argument).await)
+        }
+        CompletionTarget::Resource(uri) => {
+            let entry = catalogue.operation(catalogue.template(uri)?.operation)?;
+            (&entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)
+        }
     };
     let mut values = known.unwrap_or_else(|| schema::suggestions(full, &request.argument));
     let typed = request.typed.trim().to_lowercase();
@@ -46,15 +50,4 @@ pub(crate) async fn complete(
     let total = values.len();
     values.truncate(limits::COMPLETIONS_MAX);
     Ok(Completion { values, total })
-}
-
-/// The schema of what is completed, and the operation that takes it.
-fn arguments<'a>(catalogue: &'a Catalogue, target: &CompletionTarget) -> Result<(&'a Value, Option<&'a Entry>), Fault> {
-    match target {
-        CompletionTarget::Prompt(name) => catalogue.prompt(name).map(|prompt| (&prompt.full_arguments, None)),
-        CompletionTarget::Resource(uri) => {
-            let entry = catalogue.operation(catalogue.template(uri)?.operation)?;
-            Ok((&entry.full_input, Some(entry)))
-        }
-    }
 }

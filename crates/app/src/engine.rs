@@ -2,7 +2,9 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
+use domain::campaign::CampaignRules;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use metrics::Counter;
@@ -10,18 +12,28 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::journal::{Cursor, Noun, StoreError};
 use crate::{
-    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Entry, Fault, completion, document,
-    from_text,
+    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault, campaign,
+    completion, document, from_text,
 };
 
 /// How many changes a slow watcher may fall behind before it is told to look at everything again.
 const CHANGES_KEPT: usize = 1_024;
 
+/// How long a follower waits after a failure.
+const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
+/// Records that a follower reads at once.
+const FOLLOWED_AT_ONCE: usize = 256;
+
 /// One request under way: whoever sent it may give it up.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
     pub cancelled: CancellationToken,
+    /// Under which a retry of the same request gets the same answer.
+    pub idempotency_key: Option<String>,
+    /// The revision that the caller has seen and insists on.
+    pub expected_revision: Option<u64>,
 }
 
 /// What a resource reads.
@@ -58,6 +70,20 @@ pub trait Engine: Send + Sync + 'static {
 
     fn changes(&self) -> Changes;
 
+    /// Who sends a token.
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
+
+    /// A conversation is over: what was kept for it alone is forgotten.
+    fn end_session(&self, conversation: &Conversation);
+
+    /// Whether a caller may be told that a resource has changed.
+    fn may_watch(&self, caller: &Caller, uri: &str) -> bool {
+        self.catalogue().resolve(uri).is_ok_and(|(_, fields)| {
+            let campaign = fields.iter().find(|(name, _)| *name == "campaign_id");
+            campaign.is_none_or(|(_, id)| caller.role_in(id).is_some())
+        })
+    }
+
     /// Reads a resource: its operation, called with the fields of the URI.
     fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
         Box::pin(async move {
@@ -93,6 +119,53 @@ impl Local {
         Arc::new(Self { app, catalogue, answered, changes: broadcast::channel(CHANGES_KEPT).0 })
     }
 
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Tells watchers of every record that is appended, by this process or by others, for as long as it is polled.
+    pub async fn follow(&self) {
+        let journal = &self.app.journal;
+        let mut wakes = journal.wakes();
+        let mut cursor = None;
+        loop {
+            match self.hear(&mut cursor).await {
+                Ok(()) => {
+                    if wakes.changed().await.is_err() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "changes cannot be followed right now");
+                    tokio::time::sleep(FOLLOW_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Publishes what was appended since the cursor. The first time it only finds out where the journal ends.
+    async fn hear(&self, cursor: &mut Option<Cursor>) -> Result<(), StoreError> {
+        let journal = &self.app.journal;
+        let mut after = match *cursor {
+            Some(cursor) => cursor,
+            None => *cursor.insert(journal.end().await?),
+        };
+        loop {
+            let records = journal.follow(after, FOLLOWED_AT_ONCE).await?;
+            let is_last = records.len() < FOLLOWED_AT_ONCE;
+            for (place, record) in records {
+                if record.stream.noun() == CampaignRules::NAME {
+                    campaign::changed(&record).into_iter().for_each(|change| self.publish(change));
+                }
+                after = place;
+                *cursor = Some(place);
+            }
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
     /// Tells all watchers.
     pub fn publish(&self, change: Change) {
         // Nobody watching is no error.
@@ -103,7 +176,7 @@ impl Local {
         if !entry.allowed.admits(caller) {
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.words())));
         }
-        let run = self.fenced(entry.call(&self.app, caller, input));
+        let run = self.fenced(entry.call(&self.app, caller, work, input));
         tokio::select! {
             biased;
             answer = run => answer,
@@ -163,6 +236,14 @@ impl Engine for Local {
 
     fn changes(&self) -> Changes {
         Changes::new(self.changes.subscribe())
+    }
+
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.fenced(Box::pin(self.app.authenticate(token))).boxed()
+    }
+
+    fn end_session(&self, conversation: &Conversation) {
+        self.app.contexts.forget(conversation);
     }
 }
 

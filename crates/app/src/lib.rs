@@ -3,7 +3,9 @@
 //! A surface sees the [`Engine`] and nothing behind it. This room decides who may call what, turns JSON into typed input
 //! and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
+mod access;
 mod caller;
+mod campaign;
 mod catalogue;
 mod changes;
 mod completion;
@@ -20,9 +22,12 @@ mod prompt;
 pub mod reference;
 mod resource;
 mod schema;
+mod seen;
 mod toolset;
 
-pub use caller::{Caller, Principal};
+pub use access::{NewToken, Token};
+pub use caller::{Caller, CampaignRole, Conversation, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind};
+pub use campaign::nouns;
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes, News};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
@@ -30,8 +35,8 @@ pub use domain::limits;
 pub use engine::{Contents, Engine, Local, Work};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
 pub use input::{from_text, is_too_deep, parse_json, short};
-pub use operation::{Allowed, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
-pub use ports::{App, Entropy};
+pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
+pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use resource::{Resource, UriFields};
 pub use toolset::{Toolset, Toolsets, Visible};

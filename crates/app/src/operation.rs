@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{App, Caller, Fault, Toolset, input, schema};
+use crate::{App, Caller, CampaignRole, Fault, Toolset, Work, input, schema};
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,20 +21,36 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Anyone,
+    /// Who has at least this role in the campaign that is asked about. Which campaign that is, `App::enter` finds out.
+    InCampaign(CampaignRole),
 }
 
 impl Allowed {
-    pub fn admits(self, _caller: &Caller) -> bool {
+    /// Whether the caller may call it at all.
+    pub fn admits(self, caller: &Caller) -> bool {
         match self {
             Self::Anyone => true,
+            Self::InCampaign(role) => caller.is_somewhere(role),
         }
     }
 
     pub fn words(self) -> &'static str {
         match self {
             Self::Anyone => "anyone",
+            Self::InCampaign(CampaignRole::Guest) => "whoever takes part in the campaign",
+            Self::InCampaign(CampaignRole::Player) => "players and game masters of the campaign",
+            Self::InCampaign(CampaignRole::Gm) => "game masters of the campaign",
         }
     }
+}
+
+/// One call: who asks, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    pub caller: &'a Caller,
+    pub work: &'a Work,
+    /// The input as it came.
+    pub input: &'a Value,
 }
 
 /// Where an operation is offered. Every operation has its REST route.
@@ -56,17 +72,26 @@ pub struct Route {
     pub verb: Verb,
     pub path: &'static str,
     pub mime_type: &'static str,
+    /// An input field that the route itself fills in.
+    pub fixed: Option<(&'static str, &'static str)>,
 }
 
 impl Route {
     /// A route that answers JSON.
     pub const fn get(path: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type: JSON }
+        Self { verb: Verb::Get, path, mime_type: JSON, fixed: None }
     }
 
     /// A route that answers a document: the `text` of the operation's answer.
     pub const fn document(path: &'static str, mime_type: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type }
+        Self { verb: Verb::Get, path, mime_type, fixed: None }
+    }
+
+    /// The same with one input field filled in.
+    #[must_use]
+    pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
+        self.fixed = Some((field, value));
+        self
     }
 }
 
@@ -98,7 +123,7 @@ pub trait Operation: 'static {
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + JsonSchema + Send;
 
-    fn run(app: &App, caller: &Caller, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
+    fn run(app: &App, call: &Call, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
 
     /// What may be typed for an input field, where its schema cannot say it.
     fn complete(
@@ -112,7 +137,7 @@ pub trait Operation: 'static {
 }
 
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
-type Run = for<'a> fn(&'a App, &'a Caller, &'a Entry, Value) -> BoxFuture<'a, Result<Value, Fault>>;
+type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Value, Fault>>;
 
 /// An operation as data.
 #[derive(Clone)]
@@ -150,7 +175,7 @@ impl Entry {
             input: Arc::new(schema::shown_input::<O::Input>()),
             output: Arc::new(schema::shown_output::<O::Output>()),
             full_input: schema::full_input::<O::Input>(),
-            run: |app, caller, entry, input| Box::pin(run::<O>(app, caller, entry, input)),
+            run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
         }
     }
@@ -159,9 +184,10 @@ impl Entry {
         &'a self,
         app: &'a App,
         caller: &'a Caller,
+        work: &'a Work,
         input: Value,
     ) -> BoxFuture<'a, Result<Value, Fault>> {
-        (self.run)(app, caller, self, input)
+        (self.run)(app, caller, work, self, input)
     }
 
     pub(crate) fn complete<'a>(
@@ -175,8 +201,14 @@ impl Entry {
     }
 }
 
-async fn run<O: Operation>(app: &App, caller: &Caller, entry: &Entry, input: Value) -> Result<Value, Fault> {
-    let input = input::typed::<O::Input>(&input, &entry.full_input)?;
-    let output = O::run(app, caller, input).await?;
+async fn run<O: Operation>(
+    app: &App,
+    caller: &Caller,
+    work: &Work,
+    entry: &Entry,
+    input: Value,
+) -> Result<Value, Fault> {
+    let typed = input::typed::<O::Input>(&input, &entry.full_input)?;
+    let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
     serde_json::to_value(output).map_err(|error| Fault::internal(error, app.request_id()))
 }

@@ -2,25 +2,78 @@
 
 use std::sync::Arc;
 
+use domain::campaign::CampaignRules;
+use domain::decider::Given;
 use domain::dice::odds::Effort;
+use domain::id;
+use jiff::Timestamp;
 
-use crate::Fault;
+use crate::campaign::Contexts;
 use crate::computing::Computing;
+use crate::journal::{Journal, StoreError, Streams, to_micros};
+use crate::{Call, Code, Fault};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
     fn bytes(&self) -> [u8; 32];
 }
 
+/// What time it is.
+pub trait Clock: Send + Sync + 'static {
+    fn now(&self) -> Timestamp;
+}
+
 /// What operations work with.
 pub struct App {
     pub entropy: Arc<dyn Entropy>,
+    pub clock: Arc<dyn Clock>,
+    pub journal: Arc<dyn Journal>,
+    /// Where a caller who names no campaign, and has none in the context, is taken to be.
+    pub default_campaign: Option<String>,
+    pub(crate) campaigns: Streams<CampaignRules>,
+    pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
 }
 
 impl App {
-    pub fn new(entropy: Arc<dyn Entropy>) -> Self {
-        Self { entropy, computing: Computing::default() }
+    pub fn new(entropy: Arc<dyn Entropy>, clock: Arc<dyn Clock>, journal: Arc<dyn Journal>) -> Self {
+        Self {
+            entropy,
+            clock,
+            campaigns: Streams::new(Arc::clone(&journal)),
+            journal,
+            default_campaign: None,
+            contexts: Contexts::default(),
+            computing: Computing::default(),
+        }
+    }
+
+    /// What a decision knows beside the state.
+    pub(crate) fn given(&self, call: &Call) -> Given {
+        Given { at: to_micros(self.clock.now()), by: call.caller.id().to_owned() }
+    }
+
+    /// An id for something new: the same one for a retry under the same key.
+    pub(crate) fn new_id(&self, call: &Call, prefix: &str, stream: &str) -> String {
+        match &call.work.idempotency_key {
+            Some(key) => id::from_key(prefix, call.caller.id(), stream, key),
+            None => {
+                let mut entropy = [0; 16];
+                entropy.copy_from_slice(&self.entropy.bytes()[..16]);
+                id::from_entropy(prefix, entropy)
+            }
+        }
+    }
+
+    /// A failure to read, as every surface shows it.
+    pub(crate) fn unread(&self, error: &StoreError) -> Fault {
+        match error {
+            StoreError::Damaged(cause) => Fault::internal(cause, self.request_id()),
+            error => {
+                tracing::warn!(%error, "the journal cannot be read");
+                Fault::new(Code::Unavailable, "the journal cannot be read right now").hint("try again in a moment")
+            }
+        }
     }
 
     /// Does long work elsewhere, so that others go on meanwhile.

@@ -20,7 +20,14 @@ pub trait Prompt: 'static {
         caller: &Caller,
         arguments: Self::Arguments,
     ) -> impl Future<Output = Result<String, Fault>> + Send;
+
+    /// What may be given for an argument, where its schema cannot say it.
+    fn complete(_app: &App, _caller: &Caller, _argument: &str) -> impl Future<Output = Option<Vec<String>>> + Send {
+        std::future::ready(None)
+    }
 }
+
+type Complete = for<'a> fn(&'a App, &'a Caller, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 
 type Render = for<'a> fn(&'a App, &'a Caller, &'a PromptEntry, Value) -> BoxFuture<'a, Result<String, Fault>>;
 
@@ -33,6 +40,7 @@ pub struct PromptEntry {
     pub arguments: Vec<PromptArgument>,
     pub(crate) full_arguments: Value,
     render: Render,
+    complete: Complete,
 }
 
 #[derive(Debug, Clone)]
@@ -58,7 +66,17 @@ impl PromptEntry {
                     P::render(app, caller, arguments).await
                 })
             },
+            complete: |app, caller, argument| Box::pin(P::complete(app, caller, argument)),
         }
+    }
+
+    pub(crate) fn complete<'a>(
+        &'a self,
+        app: &'a App,
+        caller: &'a Caller,
+        argument: &'a str,
+    ) -> BoxFuture<'a, Option<Vec<String>>> {
+        (self.complete)(app, caller, argument)
     }
 
     pub(crate) fn render<'a>(

@@ -17,6 +17,8 @@ pub struct Resource {
     pub toolset: Toolset,
     pub mime_type: &'static str,
     pub operation: &'static str,
+    /// An input field that the resource itself fills in.
+    pub fixed: Option<(&'static str, &'static str)>,
 }
 
 impl Resource {
@@ -27,7 +29,7 @@ impl Resource {
     /// The fields that `uri` gives the operation, or `None` if it is not one of this template's.
     pub fn fields(&self, uri: &str) -> Option<UriFields> {
         let (mut template, mut rest) = (self.uri, uri);
-        let mut fields = Vec::new();
+        let mut fields: UriFields = self.fixed.map(|(name, value)| (name, value.to_owned())).into_iter().collect();
         while let Some((literal, after)) = template.split_once('{') {
             rest = rest.strip_prefix(literal)?;
             let (name, after) = after.split_once('}')?;

@@ -44,6 +44,12 @@ pub const SESSION_IDLE_SECONDS: u64 = 3_600;
 pub const SUBSCRIPTIONS_MAX: usize = 256;
 /// Values one completion answers.
 pub const COMPLETIONS_MAX: usize = 100;
+/// Characters of an idempotency key.
+pub const KEY_CHARS_MAX: usize = 200;
+/// Rows of one page of a list, unless fewer or more are asked for.
+pub const PAGE_DEFAULT: usize = 50;
+/// Rows of one page of a list.
+pub const PAGE_MAX: usize = 200;
 /// Seconds a stopping server gives to the answers it has begun.
 pub const SHUTDOWN_GRACE_SECONDS: u64 = 10;
 
@@ -83,5 +89,7 @@ pub const ALL: &[Limit] = &[
     limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),
     limit("resources watched by one subscriber", SUBSCRIPTIONS_MAX as u64, "resources"),
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
+    limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
+    limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];

@@ -28,11 +28,11 @@ use crate::{Readiness, fault};
 
 /// What a page may send beside the headers that any page may.
 const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "content-type, accept, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
+    "authorization, content-type, accept, idempotency-key, if-match, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
      x-mcp-readonly",
 );
 /// What a page may read beside the headers that any page may.
-const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id");
+const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, etag");
 
 /// The names under which the server answers, and the pages that may call it. Loopback is always allowed.
 #[derive(Debug, Clone, Default)]
@@ -133,7 +133,7 @@ impl Shared {
     fn check(&self, request: &Request, surface: Surface) -> Result<(), Fault> {
         self.allowlist.check(request.uri(), request.headers())?;
         match surface {
-            Surface::Mcp | Surface::Rest if !self.readiness.is_ready() => {
+            Surface::Mcp | Surface::Rest if !self.readiness.takes_requests() => {
                 let fault = Fault::new(Code::Unavailable, "the server is stopping");
                 Err(fault.hint("send the request again, to the server that takes over").retry_after_ms(1_000))
             }

@@ -1,35 +1,46 @@
 //! Whether the server lives, and whether it takes requests.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
+use serde_json::json;
 
 /// Ready until told otherwise. All clones share one answer.
-#[derive(Debug, Clone)]
-pub struct Readiness(Arc<AtomicBool>);
+#[derive(Debug, Clone, Default)]
+pub struct Readiness(Arc<State>);
 
-impl Default for Readiness {
-    fn default() -> Self {
-        Self(Arc::new(AtomicBool::new(true)))
-    }
+#[derive(Debug, Default)]
+struct State {
+    is_stopping: AtomicBool,
+    trouble: Mutex<Option<String>>,
 }
 
 impl Readiness {
-    pub fn is_ready(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    /// Whether requests are taken at all. In trouble they are: what can be read is read.
+    pub fn takes_requests(&self) -> bool {
+        !self.0.is_stopping.load(Ordering::Relaxed)
     }
 
     /// From now on, whoever balances load should look elsewhere.
     pub fn stop(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.is_stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Why nothing can be stored right now, or that it can again.
+    pub fn trouble(&self, why: Option<String>) {
+        *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     pub(crate) fn answer(&self) -> impl IntoResponse + use<> {
-        let (status, word) =
-            if self.is_ready() { (StatusCode::OK, "ready") } else { (StatusCode::SERVICE_UNAVAILABLE, "stopping") };
-        (status, [(CONTENT_TYPE, "application/json")], format!("{{\"status\":\"{word}\"}}"))
+        let trouble = self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let (status, body) = match (self.takes_requests(), trouble) {
+            (false, _) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "stopping"})),
+            (true, Some(why)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "unready", "reason": why})),
+            (true, None) => (StatusCode::OK, json!({"status": "ready"})),
+        };
+        (status, [(CONTENT_TYPE, "application/json")], body.to_string())
     }
 }

@@ -42,7 +42,7 @@ impl Exposition {
 }
 
 /// Which part of the server a request is for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Surface {
     Mcp,
     Rest,

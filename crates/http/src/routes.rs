@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::{
-    Caller, Code, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text, limits, parse_json,
-    short,
+    Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text, limits,
+    parse_json, short,
 };
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Query, RawPathParams, Request, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderValue, Method, StatusCode, Uri};
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_MATCH, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
@@ -68,12 +68,11 @@ type Body = Result<Bytes, BytesRejection>;
 
 /// The input is the body.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
-    let caller = caller(&request);
-    let input = match read(request).await {
-        Ok(input) => input,
-        Err(fault) => return fault::response(&fault),
-    };
-    rest.call(&caller, name, input, JSON).await
+    let (caller, work) = (caller(&request), work(request.headers()));
+    match (work, read(request).await) {
+        (Ok(work), Ok(input)) => rest.call(&caller, name, input, &work, JSON).await,
+        (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
+    }
 }
 
 /// The input is in the path and the query.
@@ -82,10 +81,10 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
                               path: RawPathParams,
                               query: Query<Vec<(String, String)>>,
                               request: Request| {
-        let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, &path, &query));
-        match input {
-            Ok(input) => rest.call(&caller(&request), name, input, route.mime_type).await,
-            Err(fault) => fault::response(&fault),
+        let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, route, &path, &query));
+        match (work(request.headers()), input) {
+            (Ok(work), Ok(input)) => rest.call(&caller(&request), name, input, &work, route.mime_type).await,
+            (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
         }
     };
     match route.verb {
@@ -93,7 +92,7 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
     }
 }
 
-fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Result<Value, Fault> {
+fn fields(entry: &Entry, route: Route, path: &RawPathParams, query: &[(String, String)]) -> Result<Value, Fault> {
     let repeated =
         query.iter().enumerate().find(|(at, (name, _))| query[..*at].iter().any(|(earlier, _)| earlier == name));
     if let Some((_, (name, _))) = repeated {
@@ -101,7 +100,7 @@ fn fields(entry: &Entry, path: &RawPathParams, query: &[(String, String)]) -> Re
         return Err(fault.at(format!("/{name}")).hint("give each field once"));
     }
     let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    Ok(from_text(&entry.full_input, query.chain(path)))
+    Ok(from_text(&entry.full_input, query.chain(path).chain(route.fixed)))
 }
 
 async fn read(request: Request) -> Result<Value, Fault> {
@@ -122,15 +121,48 @@ async fn read(request: Request) -> Result<Value, Fault> {
     if body.trim_ascii().is_empty() { Ok(json!({})) } else { parse_json(&body) }
 }
 
+/// REST has no sessions: what a caller set as context is kept under this name.
+const CLIENT: &str = "rest";
+
 fn caller(request: &Request) -> Caller {
-    request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner)
+    let caller = request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner);
+    caller.within(Conversation::Client(CLIENT.into()))
+}
+
+/// What the headers say of how a request is to be done.
+fn work(headers: &HeaderMap) -> Result<Work, Fault> {
+    let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
+        None => Ok(None),
+        Some(Ok(text)) if !text.trim().is_empty() && text.len() <= limits::KEY_CHARS_MAX => Ok(Some(text.trim())),
+        Some(_) => {
+            let most = limits::KEY_CHARS_MAX;
+            Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
+        }
+    };
+    let expected_revision = match header(IF_MATCH.as_str())? {
+        None | Some("*") => None,
+        Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
+            let fault = Fault::new(Code::InvalidParams, format!("if-match is {:?}, not a revision", short(text)));
+            fault.hint("send the etag of the answer that you have seen")
+        })?),
+    };
+    let idempotency_key = header("idempotency-key")?.map(str::to_owned);
+    Ok(Work { idempotency_key, expected_revision, ..Work::default() })
 }
 
 impl Rest {
-    async fn call(&self, caller: &Caller, name: &str, input: Value, mime_type: &'static str) -> Response {
+    async fn call(&self, caller: &Caller, name: &str, input: Value, work: &Work, mime_type: &'static str) -> Response {
         let _call = self.calls.begin();
-        match self.engine.call(caller, name, input, &Work::default()).await {
-            Ok(answer) => typed(mime_type, document(answer, mime_type)),
+        match self.engine.call(caller, name, input, work).await {
+            Ok(answer) => {
+                let revision = answer.get("revision").and_then(Value::as_u64);
+                let mut response = typed(mime_type, document(answer, mime_type));
+                if let Some(etag) = revision.and_then(|revision| HeaderValue::try_from(format!("\"{revision}\"")).ok())
+                {
+                    response.headers_mut().insert(ETAG, etag);
+                }
+                response
+            }
             Err(fault) => fault::response(&fault),
         }
     }

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::Door;
+use crate::identify::{Access, Identify};
 use crate::{Allowlist, Readiness};
 
 /// Serves until `closing` is cancelled and every answer that was begun has been sent. Once it is not ready, only those
@@ -16,6 +17,7 @@ pub async fn serve(
     listener: TcpListener,
     router: Router,
     allowlist: Allowlist,
+    access: Option<Access>,
     readiness: Readiness,
     closing: CancellationToken,
 ) -> io::Result<()> {
@@ -25,6 +27,6 @@ pub async fn serve(
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
     });
-    let service = ServiceExt::into_make_service(Door::new(router, allowlist, readiness));
+    let service = ServiceExt::into_make_service(Door::new(Identify::new(router, access), allowlist, readiness));
     axum::serve(listener, service).with_graceful_shutdown(closing.cancelled_owned()).await
 }

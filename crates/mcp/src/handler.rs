@@ -1,8 +1,12 @@
 //! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Exposed, Fault, Toolset, Visible, Work, short};
+use app::{
+    Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Toolset, Visible, Work,
+    limits, short,
+};
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rmcp::model::{
@@ -18,7 +22,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
-use crate::subscriptions::{self, Watch};
+use crate::subscriptions::{self, Eyes, Watch};
 use crate::{Options, answer};
 
 /// The header that narrows the toolsets of one request.
@@ -79,21 +83,51 @@ pub(crate) struct Handler {
     shared: Arc<Shared>,
     /// Whether this handler outlives a request once it is initialized, so that it can push.
     keeps: bool,
+    /// What is said in this handler's session is about one context.
+    conversation: Conversation,
     watch: OnceLock<Watch>,
+}
+
+impl Drop for Handler {
+    fn drop(&mut self) {
+        self.engine().end_session(&self.conversation);
+    }
+}
+
+/// A name that no other conversation of this process has.
+fn new_conversation() -> Conversation {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Conversation::Session(NEXT.fetch_add(1, Ordering::Relaxed).to_string().into())
 }
 
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self { shared, keeps, watch: OnceLock::new() }
+        Self { shared, keeps, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self { shared, keeps: true, watch: OnceLock::new() }
+        Self { shared, keeps: true, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
         &*self.shared.engine
+    }
+
+    /// Who sends a request, and in which conversation: in that of the session where there is one, otherwise in the one
+    /// that the client's name stands for.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let parts = context.extensions.get::<Parts>();
+        let known = parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned();
+        let caller = known.unwrap_or_else(|| Caller {
+            principal: self.shared.options.principal.clone(),
+            conversation: Conversation::None,
+        });
+        if self.keeps && !is_stateless(context) {
+            return caller.within(self.conversation.clone());
+        }
+        let name = context.meta.client_info().map(|client| client.name).unwrap_or_default();
+        caller.within(Conversation::Client(name.into()))
     }
 
     /// What this request may see: the server's own bounds, narrowed by its headers.
@@ -133,18 +167,33 @@ impl Handler {
 
     /// A watch of changes, if this handler lives long enough to have one.
     fn watch(&self, context: &RequestContext<RoleServer>) -> Option<&Watch> {
-        let start = || Watch::start(&self.shared.engine, context.peer.clone());
+        let start = || Watch::start(&self.shared.engine, self.caller(context), context.peer.clone());
         self.keeps.then(|| self.watch.get_or_init(start))
     }
 }
 
-fn caller(context: &RequestContext<RoleServer>) -> Caller {
-    let parts = context.extensions.get::<Parts>();
-    parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned().unwrap_or_else(Caller::owner)
-}
+/// The `_meta` keys that say how a request is to be done.
+const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
+const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
-fn work(context: &RequestContext<RoleServer>) -> Work {
-    Work { cancelled: context.ct.clone() }
+fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
+    let cancelled = context.ct.clone();
+    let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
+        None => None,
+        Some(Value::String(key)) if (1..=limits::KEY_CHARS_MAX).contains(&key.len()) => Some(key.clone()),
+        Some(_) => {
+            let most = limits::KEY_CHARS_MAX;
+            return Err(invalid(format!("_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} characters")));
+        }
+    };
+    let expected_revision = match context.meta.get(EXPECTED_REVISION) {
+        None => None,
+        Some(revision) => {
+            let wrong = || invalid(format!("_meta[{EXPECTED_REVISION:?}] is a whole number"));
+            Some(revision.as_u64().ok_or_else(wrong)?)
+        }
+    };
+    Ok(Work { cancelled, idempotency_key, expected_revision })
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -233,7 +282,7 @@ impl ServerHandler for Handler {
             return Err(unknown_tool(&request.name, offered, entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = self.engine().call(&caller(&context), entry.name, arguments, &work(&context)).await;
+        let answer = self.engine().call(&self.caller(&context), entry.name, arguments, &work(&context)?).await;
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
             (Some(field), Ok(answer)) if answer.get(field).is_some() => {
@@ -276,7 +325,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.visible_resource(&request.uri, &context)?;
-        let read = self.engine().read(&caller(&context), &request.uri, &work(&context)).await;
+        let read = self.engine().read(&self.caller(&context), &request.uri, &work(&context)?).await;
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
         let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
@@ -311,7 +360,7 @@ impl ServerHandler for Handler {
             .into_iter()
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
-        let text = self.engine().render(&caller(&context), entry.name, &arguments).await;
+        let text = self.engine().render(&self.caller(&context), entry.name, &arguments).await;
         let text = text.map_err(|fault| answer::protocol_error(&fault))?;
         Ok(answer::rendered(entry, text).into())
     }
@@ -332,7 +381,7 @@ impl ServerHandler for Handler {
             return Err(answer::protocol_error(&hidden("argument", &request.argument.name)));
         }
         let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
-        let completion = self.engine().complete(&caller(&context), &request).await;
+        let completion = self.engine().complete(&self.caller(&context), &request).await;
         answer::completed(completion.map_err(|fault| answer::protocol_error(&fault))?)
     }
 
@@ -363,6 +412,10 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.visible_resource(&request.uri, &context)?;
+        if !self.engine().may_watch(&self.caller(&context), &request.uri) {
+            let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
+            return Err(answer::resource_error(&fault, &request.uri));
+        }
         let Some(watch) = self.watch(&context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
@@ -385,10 +438,11 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let visible = self.visible(context.request_context())?;
+        let eyes =
+            Eyes { visible: self.visible(context.request_context())?, caller: self.caller(context.request_context()) };
         // A listener that can no longer be told anything has gone.
         // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
-        let _ = Box::pin(subscriptions::listen(self.engine(), visible, context, &self.shared.options.stopping)).await;
+        let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ mod subscriptions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, Visible, limits};
+use app::{Engine, Principal, Visible, limits};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -33,6 +33,8 @@ pub struct Options {
     pub sessions: bool,
     pub sessions_max: usize,
     pub session_idle: Duration,
+    /// Whose client it is, where no request says it.
+    pub principal: Principal,
     /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
     pub stopping: CancellationToken,
 }
@@ -44,6 +46,7 @@ impl Default for Options {
             sessions: true,
             sessions_max: limits::SESSIONS_MAX,
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
+            principal: Principal::Owner,
             stopping: CancellationToken::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::{Code, Engine, Fault, News, Visible, limits};
+use app::{Caller, Code, Engine, Fault, News, Visible, limits};
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
@@ -23,13 +23,14 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Begins to pass changes on to the client.
-    pub(crate) fn start(engine: &Arc<dyn Engine>, peer: Peer<RoleServer>) -> Self {
+    pub(crate) fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
         let uris = Arc::new(Mutex::new(BTreeSet::new()));
-        let mut changes = engine.changes();
+        let (engine, mut changes) = (Arc::clone(engine), engine.changes());
         let watched = Arc::clone(&uris);
         let task = tokio::spawn(async move {
             while let Some(news) = changes.next().await {
-                let updated = lock(&watched).iter().filter(|uri| news.concerns(uri)).cloned().collect::<Vec<_>>();
+                let concerns = |uri: &&String| news.concerns(uri) && engine.may_watch(&caller, uri);
+                let updated = lock(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
                 if tell(&peer, updated, &news).await.is_err() {
                     return;
                 }
@@ -93,10 +94,22 @@ pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &Subscr
     accepted
 }
 
+/// Who listens, and what their request may see.
+pub(crate) struct Eyes {
+    pub visible: Visible,
+    pub caller: Caller,
+}
+
+impl Eyes {
+    fn see(&self, engine: &dyn Engine, uri: &str) -> bool {
+        is_visible(engine, self.visible, uri) && engine.may_watch(&self.caller, uri)
+    }
+}
+
 /// Tells a listener of changes until it goes, the server stops, or there is nobody left to tell of any.
 pub(crate) async fn listen(
     engine: &dyn Engine,
-    visible: Visible,
+    eyes: Eyes,
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
@@ -106,21 +119,21 @@ pub(crate) async fn listen(
     };
     tokio::select! {
         () = context.cancelled() => Ok(()),
-        told = tell_listener(engine, visible, &context, stopping) => told,
+        told = tell_listener(engine, &eyes, &context, stopping) => told,
         () = given_up => Ok(()),
     }
 }
 
 async fn tell_listener(
     engine: &dyn Engine,
-    visible: Visible,
+    eyes: &Eyes,
     context: &SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
     let mut changes = engine.changes();
     // A header may hide more than the server does, and the acknowledgement is written without a look at it.
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-    uris.retain(|uri| is_visible(engine, visible, uri));
+    uris.retain(|uri| eyes.see(engine, uri));
     // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
     for uri in &uris {
         context.sink().notify_resource_updated(uri.clone()).await?;

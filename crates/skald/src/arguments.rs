@@ -42,6 +42,14 @@ pub(crate) enum Command {
     Roll(RollArguments),
     /// Exact odds of a dice expression: skald odds "2d20kh1+5 >= 15"
     Odds(OddsArguments),
+    /// Give others a token, list the tokens, or take one back.
+    Token(TokenArguments),
+    /// Check that everything kept is as it was written.
+    Verify(StoreArguments),
+    /// Make all lists and indexes anew from the journal.
+    Rebuild(StoreArguments),
+    /// Copy everything to a new file, also while a server runs.
+    Backup(BackupArguments),
     /// Check this installation and print ready configuration for MCP clients.
     Doctor(DoctorArguments),
     /// Write the generated reference pages and examples.
@@ -54,7 +62,83 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub shown: ShownArguments,
     #[command(flatten)]
+    pub store: StoreArguments,
+    #[command(flatten)]
     pub door: DoorArguments,
+}
+
+/// Where everything is kept.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct StoreArguments {
+    /// sqlite:PATH, `postgres://…` or memory; one file in the platform's data directory if left out.
+    #[arg(long, env = "SKALD_STORE", hide_env_values = true, value_name = "STORE")]
+    pub store: Option<String>,
+    /// The campaign of calls that name none.
+    #[arg(long, env = "SKALD_CAMPAIGN", value_name = "ID")]
+    pub campaign: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    #[command(subcommand)]
+    pub command: TokenCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token. It is shown once.
+    Create(TokenCreateArguments),
+    /// List the tokens, without themselves.
+    List,
+    /// Take a token back.
+    Revoke {
+        /// The token's id.
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TokenCreateArguments {
+    /// Whose token it is.
+    pub name: String,
+    /// What they are in the campaigns.
+    #[arg(long, default_value = "player")]
+    pub role: RoleWord,
+    /// The campaigns; every one if left out.
+    #[arg(long = "for", value_delimiter = ',', value_name = "CAMPAIGNS")]
+    pub campaigns: Vec<String>,
+    /// Whether somebody or something holds it.
+    #[arg(long, default_value = "human")]
+    pub kind: Kind,
+    /// What they are to a gate.
+    #[arg(long, value_name = "ROLE")]
+    pub gate_role: Option<String>,
+    /// Print the token as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleWord {
+    Gm,
+    Player,
+    Guest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    Human,
+    Agent,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArguments {
+    /// The file to write, which must not be there yet.
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub store: StoreArguments,
 }
 
 /// What clients see.
@@ -101,6 +185,11 @@ pub(crate) struct McpArguments {
     #[command(flatten)]
     pub shown: ShownArguments,
     #[command(flatten)]
+    pub store: StoreArguments,
+    /// Whose client this is; the owner's if left out.
+    #[arg(long, env = "SKALD_TOKEN", hide_env_values = true, value_name = "TOKEN")]
+    pub token: Option<String>,
+    #[command(flatten)]
     pub door: DoorArguments,
 }
 
@@ -112,7 +201,7 @@ pub(crate) enum Transport {
 
 impl McpArguments {
     pub(crate) fn as_serve(&self) -> ServeArguments {
-        ServeArguments { shown: self.shown.clone(), door: self.door.clone() }
+        ServeArguments { shown: self.shown.clone(), store: self.store.clone(), door: self.door.clone() }
     }
 }
 

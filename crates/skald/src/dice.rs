@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use app::{Caller, Work};
+use app::{Caller, Engine, Work};
 use serde_json::{Value, json};
 
 use crate::arguments::{ExpressionArguments, Mode, OddsArguments, RollArguments};
-use crate::engine;
 use crate::output::say;
+use crate::world;
 
 /// Columns of the longest bar.
 const BAR: f64 = 50.0;
@@ -115,7 +115,7 @@ fn input(expression: &ExpressionArguments) -> Value {
 }
 
 async fn call(operation: &str, input: Value) -> anyhow::Result<Value> {
-    let answer = engine().call(&Caller::owner(), operation, input, &Work::default()).await;
+    let answer = world::forgetful().call(&Caller::owner(), operation, input, &Work::default()).await;
     answer.map_err(|fault| {
         let hint = fault.body().hint.as_deref().unwrap_or_default();
         anyhow!("{}\n{hint}", fault.body().message)

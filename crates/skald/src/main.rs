@@ -4,21 +4,20 @@ mod arguments;
 mod clients;
 mod dice;
 mod doctor;
-mod entropy;
+mod keeping;
 mod log;
 mod output;
 mod reference;
 mod serve;
 mod stopping;
+mod token;
+mod world;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use app::{App, Engine, Local};
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command, Transport};
-use crate::entropy::OsEntropy;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -37,20 +36,19 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let outcome = match arguments.command {
         Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
         Command::Mcp(mcp) => match mcp.transport {
-            Transport::Stdio => runtime.block_on(serve::stdio(&mcp.shown)).map(|()| ExitCode::SUCCESS),
+            Transport::Stdio => runtime.block_on(serve::stdio(&mcp)).map(|()| ExitCode::SUCCESS),
             Transport::Http => runtime.block_on(serve::http(&mcp.as_serve())).map(|()| ExitCode::SUCCESS),
         },
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
+        Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
+        Command::Verify(store) => runtime.block_on(keeping::verify(&store)),
+        Command::Rebuild(store) => runtime.block_on(keeping::rebuild(&store)),
+        Command::Backup(backup) => runtime.block_on(keeping::backup(&backup)),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
     };
     // A read of a terminal cannot be interrupted, so the thread that waits in it is left behind.
     runtime.shutdown_background();
     outcome
-}
-
-/// The engine of this process.
-fn engine() -> Arc<dyn Engine> {
-    Local::new(App::new(Arc::new(OsEntropy)))
 }

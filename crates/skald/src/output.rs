@@ -12,3 +12,26 @@ pub(crate) fn say(text: &str) {
 pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "skald: {error:#}");
 }
+
+/// What long work says while it goes on: a line that moves on a terminal, nothing elsewhere.
+pub(crate) struct Progress(indicatif::ProgressBar);
+
+impl Progress {
+    pub(crate) fn start(what: &'static str) -> Self {
+        let bar = indicatif::ProgressBar::new_spinner();
+        bar.set_prefix(what);
+        if let Ok(style) = indicatif::ProgressStyle::with_template("{spinner} {prefix} {msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(std::time::Duration::from_millis(100));
+        Self(bar)
+    }
+
+    pub(crate) fn set(&self, message: &str) {
+        self.0.set_message(message.to_owned());
+    }
+
+    pub(crate) fn end(&self) {
+        self.0.finish_and_clear();
+    }
+}

@@ -5,18 +5,18 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use app::Visible;
+use app::{Engine, Visible};
 use clap::CommandFactory;
 
 use crate::arguments::{Arguments, DEFAULT_HTTP_ADDR, ReferenceArguments};
 use crate::clients::CLIENTS;
-use crate::engine;
+use crate::world;
 
 /// Where the examples say that the binary is.
 const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 
 pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
-    let engine = engine();
+    let engine = world::forgetful();
     let reference = arguments.root.join("docs/reference");
     for (path, text) in app::reference::pages(engine.catalogue(), |class| http::status(class).as_u16()) {
         put(&reference.join(path), &text)?;

@@ -1,16 +1,18 @@
 //! Wiring: an engine, the surfaces, and an orderly end.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
-use app::{Visible, limits};
-use http::{Allowlist, Calls, Exposition, Readiness};
+use anyhow::{Context, anyhow, bail};
+use app::journal::Health;
+use app::{Engine, Local, Visible, limits};
+use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{DoorArguments, ServeArguments, ShownArguments, Switch};
-use crate::{engine, output, stopping};
+use crate::arguments::{DoorArguments, McpArguments, ServeArguments, ShownArguments, Switch};
+use crate::{output, stopping, world};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
@@ -19,14 +21,18 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
-    let listener = listen(&arguments.door.http_addr).await?;
-    let address = listener.local_addr()?;
     let exposition = Exposition::install().map_err(anyhow::Error::from_boxed)?;
     tokio::spawn(exposition.clone().upkeep());
 
-    let engine = engine();
+    let local = world::engine(&arguments.store).await?;
+    let (listener, is_token_required) = listen(&arguments.door.http_addr, &local).await?;
+    let address = listener.local_addr()?;
+    let engine: Arc<dyn Engine> = local.clone();
+    let access = Access { engine: Arc::clone(&engine), is_token_required };
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, calls) = (Readiness::default(), Calls::default());
+    tokio::spawn(watch_health(Arc::clone(&local), readiness.clone()));
+    tokio::spawn(async move { local.follow().await });
     let (mcp, drain) = mcp::http(engine.clone(), &options);
     let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
     let allowlist =
@@ -42,7 +48,7 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
         tokio::join!(drain.finish(GRACE), calls.finish(GRACE));
         closing.cancel();
     };
-    let served = http::serve(listener, router, allowlist, readiness.clone(), closing.clone());
+    let served = http::serve(listener, router, allowlist, Some(access), readiness.clone(), closing.clone());
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = &mut served => Ok(ended),
@@ -57,10 +63,32 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(crate) async fn stdio(shown: &ShownArguments) -> anyhow::Result<()> {
+pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
-    mcp::serve_stdio(engine(), &mcp_options(shown, None, stopping)).await?;
+    let local = world::engine(&arguments.store).await?;
+    let mut options = mcp_options(&arguments.shown, None, stopping);
+    if let Some(token) = &arguments.token {
+        let caller = local.authenticate(token).await;
+        options.principal = caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal;
+    }
+    let following = Arc::clone(&local);
+    tokio::spawn(async move { following.follow().await });
+    mcp::serve_stdio(local, &options).await?;
     Ok(())
+}
+
+/// Tells `/ready` how the store is.
+async fn watch_health(local: Arc<Local>, readiness: Readiness) {
+    let mut health = local.app().journal.health();
+    loop {
+        readiness.trouble(match &*health.borrow_and_update() {
+            Health::Ready => None,
+            Health::Unready(why) => Some(why.clone()),
+        });
+        if health.changed().await.is_err() {
+            return;
+        }
+    }
 }
 
 fn mcp_options(shown: &ShownArguments, door: Option<&DoorArguments>, stopping: CancellationToken) -> mcp::Options {
@@ -72,26 +100,31 @@ fn mcp_options(shown: &ShownArguments, door: Option<&DoorArguments>, stopping: C
     }
 }
 
-/// Binds to loopback. Anywhere else, anybody could be the game master.
-async fn listen(address: &str) -> anyhow::Result<TcpListener> {
+/// Binds, and says whether a token is required: wherever others than the owner can reach it.
+async fn listen(address: &str, local: &Local) -> anyhow::Result<(TcpListener, bool)> {
     let addresses: Vec<SocketAddr> = lookup_host(address)
         .await
         .with_context(|| format!("{address:?} is not an address to listen on; try 127.0.0.1:8081"))?
         .collect();
-    check_loopback(&addresses)?;
-    TcpListener::bind(&*addresses).await.with_context(|| {
+    let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
+    if is_open {
+        let tokens = local.app().tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
+        check_tokens(&addresses, tokens.len())?;
+    }
+    let listener = TcpListener::bind(&*addresses).await.with_context(|| {
         format!("cannot listen on {address}; if the port is taken, choose another with --http-addr 127.0.0.1:PORT")
-    })
+    })?;
+    Ok((listener, is_open))
 }
 
-/// Refuses addresses that others can reach.
-pub(crate) fn check_loopback(addresses: &[SocketAddr]) -> anyhow::Result<()> {
+/// Refuses addresses that others can reach, as long as nobody could call.
+fn check_tokens(addresses: &[SocketAddr], tokens: usize) -> anyhow::Result<()> {
     match addresses.iter().find(|address| !address.ip().is_loopback()) {
-        Some(open) => bail!(
-            "refusing to listen on {open}: there is no authentication yet, so whoever reaches it would be the game master. \
-             Listen on 127.0.0.1 and put a proxy that authenticates before it"
+        Some(open) if tokens == 0 => bail!(
+            "refusing to listen on {open}: there are no tokens, so whoever reaches it would be the game master or nobody. \
+             Make one first: skald token create NAME --role gm; or listen on 127.0.0.1"
         ),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

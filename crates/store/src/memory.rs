@@ -131,6 +131,10 @@ impl Journal for Memory {
         at_once(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
     }
 
+    fn end(&self) -> Answer<'_, Cursor> {
+        at_once(Cursor { transaction: 0, position: self.kept().records.len() as u64 })
+    }
+
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
         let kept = self.kept();
         let rest = kept.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);

@@ -1,10 +1,14 @@
 //! The five Duality operations.
 
+use domain::dice::notation::{Duality, Edge, Roll};
+use domain::dice::odds::{Effort, line_odds};
 use domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::{Allowed, App, Caller, Fault, Kind, Operation, Route, Toolset};
+use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
+use crate::{Allowed, App, Call, Fault, Kind, Operation, Route, Toolset};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -25,7 +29,7 @@ impl Operation for DualityRulesVersion {
     type Input = Nothing;
     type Output = RulesVersion;
 
-    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<RulesVersion, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<RulesVersion, Fault> {
         Ok(dice::rules_version())
     }
 }
@@ -42,13 +46,20 @@ pub(super) struct DualityActionRollInput {
     difficulty: Option<i32>,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
+    /// The session to record the roll in; that of the context if left out.
+    session_id: Option<String>,
+    /// For whom the dice fall, in a recorded roll.
+    actor_id: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct DualityActionRollOutput {
     #[serde(flatten)]
     judgement: Judgement,
     rng: RandomReport,
+    /// Where the roll was recorded, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Recorded>,
 }
 
 impl Operation for DualityActionRoll {
@@ -60,13 +71,29 @@ impl Operation for DualityActionRoll {
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = DualityActionRollInput;
-    type Output = DualityActionRollOutput;
+    type Output = Answered<DualityActionRollOutput>;
 
-    async fn run(app: &App, _: &Caller, input: DualityActionRollInput) -> Result<DualityActionRollOutput, Fault> {
-        let rng = input.rng.unwrap_or_default();
-        let (judgement, rng) = dice::roll_duality(input.modifier, input.difficulty, rng, app.entropy.bytes())?;
-        Ok(DualityActionRollOutput { judgement, rng })
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: DualityActionRollInput,
+    ) -> Result<Answered<DualityActionRollOutput>, Fault> {
+        let DualityActionRollInput { modifier, difficulty, rng, session_id, actor_id } = input;
+        let place = RollPlace { session_id, actor_id };
+        let roll = async {
+            let entropy = app.entropy.bytes();
+            let (judgement, rng) = dice::roll_duality(modifier, difficulty, rng.unwrap_or_default(), entropy)?;
+            Ok(DualityActionRollOutput { judgement, rng, recorded: None })
+        };
+        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
     }
+}
+
+fn note(output: &DualityActionRollOutput) -> RollNote {
+    let Judgement { modifier, difficulty, total, .. } = output.judgement;
+    let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
+    let chance = line_odds(&line, &Effort::default()).ok().map(|odds| odds.at_least(total));
+    RollNote { expression: Some(line.to_string()), result: json!(output.judgement), chance, rng: output.rng.clone() }
 }
 
 pub(super) struct DualityOutcome;
@@ -99,7 +126,7 @@ impl Operation for DualityOutcome {
     type Input = DualityOutcomeInput;
     type Output = Judgement;
 
-    async fn run(_: &App, _: &Caller, input: DualityOutcomeInput) -> Result<Judgement, Fault> {
+    async fn run(_: &App, _: &Call<'_>, input: DualityOutcomeInput) -> Result<Judgement, Fault> {
         Ok(dice::judge(input.hope, input.fear, input.modifier, input.difficulty)?)
     }
 }
@@ -136,7 +163,7 @@ impl Operation for DualityExplain {
     type Input = DualityExplainInput;
     type Output = Explanation;
 
-    async fn run(_: &App, _: &Caller, input: DualityExplainInput) -> Result<Explanation, Fault> {
+    async fn run(_: &App, _: &Call<'_>, input: DualityExplainInput) -> Result<Explanation, Fault> {
         Ok(dice::explain(input.hope, input.fear, input.modifier, input.difficulty)?)
     }
 }
@@ -166,7 +193,7 @@ impl Operation for DualityProbability {
     type Input = DualityProbabilityInput;
     type Output = Probability;
 
-    async fn run(_: &App, _: &Caller, input: DualityProbabilityInput) -> Result<Probability, Fault> {
+    async fn run(_: &App, _: &Call<'_>, input: DualityProbabilityInput) -> Result<Probability, Fault> {
         Ok(dice::probability(input.modifier, input.difficulty)?)
     }
 }

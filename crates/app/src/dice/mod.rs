@@ -39,6 +39,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "text/markdown",
             operation: "duality_rules",
+            fixed: None,
         },
         Resource {
             uri: "dice://notation",
@@ -48,6 +49,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "text/markdown",
             operation: "dice_notation",
+            fixed: None,
         },
         Resource {
             uri: "dice://duality/odds/{modifier}/{difficulty}",
@@ -57,6 +59,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "application/json",
             operation: "duality_probability",
+            fixed: None,
         },
         Resource {
             uri: "dice://odds/{expression}",
@@ -66,6 +69,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "application/json",
             operation: "odds",
+            fixed: None,
         },
         Resource {
             uri: "dice://odds/{expression}/picture.svg",
@@ -75,6 +79,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             toolset: Toolset::Dice,
             mime_type: "image/svg+xml",
             operation: "odds_picture",
+            fixed: None,
         },
     ]
 }

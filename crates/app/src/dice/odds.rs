@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::picture::Sight;
 use super::weigh::{read, unsampled, weigh};
 use crate::picture::Theme;
-use crate::{Allowed, App, Caller, Code, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, Route, Toolset};
 
 /// Rows that an answer has at most.
 const ROWS_MAX: usize = 60;
@@ -115,7 +115,7 @@ impl Operation for Odds {
     type Input = OddsInput;
     type Output = OddsOutput;
 
-    async fn run(app: &App, _: &Caller, input: OddsInput) -> Result<OddsOutput, Fault> {
+    async fn run(app: &App, _: &Call<'_>, input: OddsInput) -> Result<OddsOutput, Fault> {
         check(&input)?;
         let entropy = app.entropy.bytes();
         app.compute(move |effort| answer(&input, entropy, effort)).await

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::weigh::{read, weigh};
 use crate::picture::{Cell, Chart, Grid, Mark, Mode, Series, Theme};
-use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, App, Call, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct OddsPicture;
 
@@ -50,7 +50,7 @@ impl Operation for OddsPicture {
     type Input = OddsPictureInput;
     type Output = OddsPictureOutput;
 
-    async fn run(app: &App, _: &Caller, input: OddsPictureInput) -> Result<OddsPictureOutput, Fault> {
+    async fn run(app: &App, _: &Call<'_>, input: OddsPictureInput) -> Result<OddsPictureOutput, Fault> {
         app.compute(move |effort| draw(&input, effort).map(|text| OddsPictureOutput { text })).await
     }
 

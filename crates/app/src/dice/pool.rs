@@ -3,8 +3,10 @@
 use domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::{Allowed, App, Caller, Fault, Kind, Operation, Toolset};
+use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
+use crate::{Allowed, App, Call, Fault, Kind, Operation, Toolset};
 
 pub(super) struct RollDice;
 
@@ -15,13 +17,20 @@ pub(super) struct RollDiceInput {
     dice: Vec<DiceSpec>,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
+    /// The session to record the roll in; that of the context if left out.
+    session_id: Option<String>,
+    /// For whom the dice fall, in a recorded roll.
+    actor_id: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct RollDiceOutput {
     rolls: Vec<PoolRoll>,
     total: u64,
     rng: RandomReport,
+    /// Where the roll was recorded, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Recorded>,
 }
 
 impl Operation for RollDice {
@@ -32,10 +41,19 @@ impl Operation for RollDice {
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollDiceInput;
-    type Output = RollDiceOutput;
+    type Output = Answered<RollDiceOutput>;
 
-    async fn run(app: &App, _: &Caller, input: RollDiceInput) -> Result<RollDiceOutput, Fault> {
-        let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
-        Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report })
+    async fn run(app: &App, call: &Call<'_>, input: RollDiceInput) -> Result<Answered<RollDiceOutput>, Fault> {
+        let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
+        let roll = async {
+            let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
+            Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
+        };
+        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
     }
+}
+
+fn note(output: &RollDiceOutput) -> RollNote {
+    let result = json!({"rolls": output.rolls, "total": output.total});
+    RollNote { expression: None, result, chance: None, rng: output.rng.clone() }
 }

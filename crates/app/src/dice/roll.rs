@@ -5,9 +5,11 @@ use domain::dice::odds::Exact;
 use domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::weigh::{read, weigh};
-use crate::{Allowed, App, Caller, Fault, Kind, Operation, Toolset};
+use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
+use crate::{Allowed, App, Call, Fault, Kind, Operation, Toolset};
 
 pub(super) struct Roll;
 
@@ -22,9 +24,13 @@ pub(super) struct RollInput {
     dialect: Dialect,
     /// Only to repeat an earlier roll.
     rng: Option<RandomRequest>,
+    /// The session to record the roll in; that of the context if left out.
+    session_id: Option<String>,
+    /// For whom the dice fall, in a recorded roll.
+    actor_id: Option<String>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct RollOutput {
     /// The expression in its canonical form.
     expression: String,
@@ -39,6 +45,9 @@ pub(super) struct RollOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     chance: Option<Exact>,
     rng: RandomReport,
+    /// Where the roll was recorded, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Recorded>,
 }
 
 impl Operation for Roll {
@@ -50,27 +59,43 @@ impl Operation for Roll {
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollInput;
-    type Output = RollOutput;
+    type Output = Answered<RollOutput>;
 
-    async fn run(app: &App, _: &Caller, input: RollInput) -> Result<RollOutput, Fault> {
+    async fn run(app: &App, call: &Call<'_>, input: RollInput) -> Result<Answered<RollOutput>, Fault> {
         let notation = read(&input.expression, input.dialect, "expression")?;
-        let mut randomness = Randomness::new(input.rng.unwrap_or_default(), app.entropy.bytes())?;
-        let mut rolls = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
-        let is_repeated = rolls.len() > 1;
-        let result = (!is_repeated).then(|| rolls.remove(0));
-        let chance = match &result {
-            Some(result) => chance(app, &notation, result).await,
-            None => None,
-        };
-        Ok(RollOutput {
-            expression: notation.roll.to_string(),
-            comment: notation.comment,
-            result,
-            rolls,
-            chance,
-            rng: randomness.into_report(),
-        })
+        let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
+        let roll = roll(app, notation, input.rng.unwrap_or_default());
+        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
     }
+}
+
+fn note(output: &RollOutput) -> RollNote {
+    let result = match &output.result {
+        Some(result) => json!(result),
+        None => json!({"rolls": output.rolls}),
+    };
+    let (expression, chance) = (Some(output.expression.clone()), output.chance.clone());
+    RollNote { expression, result, chance, rng: output.rng.clone() }
+}
+
+async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollOutput, Fault> {
+    let mut randomness = Randomness::new(rng, app.entropy.bytes())?;
+    let mut rolls = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
+    let is_repeated = rolls.len() > 1;
+    let result = (!is_repeated).then(|| rolls.remove(0));
+    let chance = match &result {
+        Some(result) => chance(app, &notation, result).await,
+        None => None,
+    };
+    Ok(RollOutput {
+        expression: notation.roll.to_string(),
+        comment: notation.comment,
+        result,
+        rolls,
+        chance,
+        rng: randomness.into_report(),
+        recorded: None,
+    })
 }
 
 /// How likely a result was. Left out where that takes too long to say.

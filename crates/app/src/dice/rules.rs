@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::duality::Nothing;
-use crate::{Allowed, App, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, App, Call, Exposed, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct DualityRules;
 
@@ -29,7 +29,7 @@ impl Operation for DualityRules {
     type Input = Nothing;
     type Output = Document;
 
-    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<Document, Fault> {
         Ok(Document { title: Self::TITLE, text: include_str!("rules.md") })
     }
 }
@@ -48,7 +48,7 @@ impl Operation for DiceNotation {
     type Input = Nothing;
     type Output = Document;
 
-    async fn run(_: &App, _: &Caller, _: Nothing) -> Result<Document, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<Document, Fault> {
         Ok(Document { title: Self::TITLE, text: include_str!("notation.md") })
     }
 }

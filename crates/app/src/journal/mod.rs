@@ -18,4 +18,4 @@ pub use port::{Again, Append, Batch, Health, Journal, Missed, Shelf, StoreError}
 pub use record::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName, hex, to_micros};
 pub use streams::{Limits, Streams};
 pub use turn::{Answer, Ask, Done, Failure, Kept};
-pub use verify::{Report, Verdict, rebuild, verify};
+pub use verify::{Report, Verdict, rebuild, rebuild_telling, verify, verify_telling};

@@ -87,6 +87,9 @@ pub trait Journal: Shelf {
     /// The records of all streams after a cursor, in an order that skips nothing.
     fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>>;
 
+    /// A place after which everything comes that is appended from now on, and perhaps a little of what came before.
+    fn end(&self) -> Answer<'_, Cursor>;
+
     /// The streams after a name, by name.
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>>;
 

@@ -31,6 +31,15 @@ pub enum Verdict {
 
 /// Checks every chain, its head, and that the read models are what the records make of them.
 pub async fn verify(journal: &dyn Journal, nouns: &Nouns) -> Result<Verdict, StoreError> {
+    verify_telling(journal, nouns, |_, _| {}).await
+}
+
+/// As [`verify`]; `tell` hears after every stream how many streams and records were looked at.
+pub async fn verify_telling(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    tell: impl Fn(u64, u64),
+) -> Result<Verdict, StoreError> {
     let mut report = Report { streams: 0, records: 0, documents: 0, root: Hash::default() };
     let mut root = Sha256::new();
     let mut after = String::new();
@@ -53,6 +62,7 @@ pub async fn verify(journal: &dyn Journal, nouns: &Nouns) -> Result<Verdict, Sto
                 }
             }
             report.streams += 1;
+            tell(report.streams, report.records);
             root.update((stream.as_str().len() as u64).to_be_bytes());
             root.update(stream.as_str());
             root.update(head.revision.to_be_bytes());
@@ -69,11 +79,18 @@ pub async fn verify(journal: &dyn Journal, nouns: &Nouns) -> Result<Verdict, Sto
 
 /// Makes all read models anew, stream by stream. Answers how many documents there are.
 pub async fn rebuild(journal: &dyn Journal, nouns: &Nouns) -> Result<u64, StoreError> {
-    let (mut after, mut documents) = (String::new(), 0);
+    rebuild_telling(journal, nouns, |_, _| {}).await
+}
+
+/// As [`rebuild`]; `tell` hears after every stream how many streams were read and documents made.
+pub async fn rebuild_telling(journal: &dyn Journal, nouns: &Nouns, tell: impl Fn(u64, u64)) -> Result<u64, StoreError> {
+    let (mut after, mut documents, mut streams) = (String::new(), 0, 0);
     loop {
         let page = journal.streams(&after, PAGE).await?;
         for (stream, _) in &page {
             documents += rebuild_one(journal, nouns, stream).await?;
+            streams += 1;
+            tell(streams, documents);
         }
         match page.last() {
             Some((last, _)) => last.as_str().clone_into(&mut after),

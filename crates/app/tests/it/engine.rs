@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::{App, Caller, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
+use app::{App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
 use serde_json::{Value, json};
 
 struct Ones;
@@ -13,8 +13,17 @@ impl Entropy for Ones {
     }
 }
 
+/// A clock that stands.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
+    }
+}
+
 pub(crate) fn engine() -> Arc<Local> {
-    Local::new(App::new(Arc::new(Ones)))
+    Local::new(App::new(Arc::new(Ones), Arc::new(Noon), Arc::new(store::Memory::new())))
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {

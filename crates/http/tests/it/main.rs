@@ -5,8 +5,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
-use app::{App, Caller, Class, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work};
-use http::{Allowlist, Calls, Exposition, Readiness};
+use app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work};
+use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use serde_json::{Value, json};
 use testkit::{Client, Reply};
 use tokio::net::TcpListener;
@@ -18,6 +18,15 @@ struct Sevens;
 impl Entropy for Sevens {
     fn bytes(&self) -> [u8; 32] {
         [7; 32]
+    }
+}
+
+/// A clock that stands.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
     }
 }
 
@@ -40,11 +49,13 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let engine: Arc<dyn Engine> = Local::new(App::new(Arc::new(Sevens)));
+        let engine: Arc<dyn Engine> =
+            Local::new(App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new())));
         let readiness = Readiness::default();
         let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), readiness.clone(), closing));
+        let access = Access { engine: Arc::clone(&engine), is_token_required: false };
+        runtime.spawn(http::serve(listener, router, Allowlist::default(), Some(access), readiness.clone(), closing));
         Self { address, readiness, engine, runtime }
     }
 

@@ -19,6 +19,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = mcp::Options::default();
     let (router, _drain) = mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    http::serve(listener, router, Allowlist::default(), Readiness::default(), options.stopping).await?;
+    http::serve(listener, router, Allowlist::default(), None, Readiness::default(), options.stopping).await?;
     Ok(())
 }

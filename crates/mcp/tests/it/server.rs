@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::{
-    Allowed, App, Caller, Catalogue, Engine, Entropy, Entry, Fault, Kind, Local, Operation, Principal, Resource,
-    Toolset,
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Engine, Entropy, Entry, Fault, Holder, Kind, Local,
+    Operation, Principal, PrincipalKind, Resource, Toolset,
 };
 use axum::extract::Request;
 use http::{Allowlist, Readiness};
@@ -30,8 +30,17 @@ impl Entropy for Sevens {
     }
 }
 
+/// A clock that stands.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
+    }
+}
+
 fn app() -> App {
-    App::new(Arc::new(Sevens))
+    App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new()))
 }
 
 /// The engine that Skald has.
@@ -49,6 +58,7 @@ pub(crate) fn awkward() -> Arc<Local> {
         toolset: Toolset::Dice,
         mime_type: "application/json",
         operation: "slow",
+        fixed: None,
     });
     let operations = vec![Entry::of::<Panics>(), Entry::of::<Slow>()];
     Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
@@ -88,7 +98,7 @@ impl Operation for Panics {
     type Input = Wait;
     type Output = Waited;
 
-    async fn run(_: &App, _: &Caller, _: Wait) -> Result<Waited, Fault> {
+    async fn run(_: &App, _: &Call<'_>, _: Wait) -> Result<Waited, Fault> {
         panic!("a secret of the house")
     }
 }
@@ -105,7 +115,7 @@ impl Operation for Slow {
     type Input = Wait;
     type Output = Waited;
 
-    async fn run(_: &App, _: &Caller, wait: Wait) -> Result<Waited, Fault> {
+    async fn run(_: &App, _: &Call<'_>, wait: Wait) -> Result<Waited, Fault> {
         *BEGUN.lock().unwrap().entry(wait.milliseconds).or_default() += 1;
         tokio::time::sleep(Duration::from_millis(wait.milliseconds)).await;
         Ok(Waited { milliseconds: wait.milliseconds })
@@ -135,13 +145,20 @@ impl Server {
         let (router, drain) = mcp::http(engine, &options);
         let router = router.layer(axum::middleware::map_request(async |mut request: Request| {
             if let Some(name) = request.headers().get(PRINCIPAL).and_then(|name| name.to_str().ok()) {
-                let principal = Principal::Named(name.into());
-                request.extensions_mut().insert(Caller { principal });
+                let holder = Holder {
+                    id: format!("token_{name}"),
+                    name: name.to_owned(),
+                    kind: PrincipalKind::Human,
+                    roles: BTreeMap::new(),
+                    gate_role: None,
+                };
+                let principal = Principal::Holder(Arc::new(holder));
+                request.extensions_mut().insert(Caller { principal, conversation: Conversation::None });
             }
             request
         }));
         let closing = options.stopping.clone();
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), Readiness::default(), closing));
+        runtime.spawn(http::serve(listener, router, Allowlist::default(), None, Readiness::default(), closing));
         Self { address, stopping: options.stopping, drain, runtime }
     }
 

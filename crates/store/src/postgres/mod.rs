@@ -178,6 +178,13 @@ impl Journal for Postgres {
         })
     }
 
+    fn end(&self) -> Answer<'_, Cursor> {
+        Box::pin(async move {
+            let found = self.link.query(sql::END, &[]).await?;
+            Ok(found.first().map(rows::cursor).unwrap_or_default())
+        })
+    }
+
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
         Box::pin(async move {
             let found = self.link.query(sql::STREAMS, &[&after, &page(limit)]).await?;

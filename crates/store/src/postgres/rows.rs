@@ -38,8 +38,16 @@ pub(super) fn record(row: &Row) -> Record {
 }
 
 pub(super) fn followed(row: &Row) -> (Cursor, Record) {
-    let transaction: &str = row.get(9);
-    (Cursor { transaction: transaction.parse().unwrap_or_default(), position: number(row, 10) }, record(row))
+    (place(row, 9), record(row))
+}
+
+pub(super) fn cursor(row: &Row) -> Cursor {
+    place(row, 0)
+}
+
+fn place(row: &Row, column: usize) -> Cursor {
+    let transaction: &str = row.get(column);
+    Cursor { transaction: transaction.parse().unwrap_or_default(), position: number(row, column + 1) }
 }
 
 pub(super) fn command(row: &Row) -> Command {

@@ -145,6 +145,10 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.follow(after, limit))
     }
 
+    fn end(&self) -> Answer<'_, Cursor> {
+        self.reading(|rows| rows.end())
+    }
+
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
         let after = after.to_owned();
         self.reading(move |rows| rows.streams(&after, limit))

@@ -62,6 +62,11 @@ impl Rows<'_> {
         statement.query_map(params![signed(after.position), rows(limit)], followed)?.collect()
     }
 
+    pub(super) fn end(&self) -> rusqlite::Result<Cursor> {
+        let mut statement = self.0.prepare_cached(sql::END)?;
+        statement.query_row([], |row| Ok(Cursor { transaction: 0, position: unsigned(row.get(0)?) }))
+    }
+
     pub(super) fn streams(&self, after: &str, limit: usize) -> rusqlite::Result<Vec<(StreamName, Head)>> {
         let mut statement = self.0.prepare_cached(sql::STREAMS)?;
         let stream = |row: &Row<'_>| {

@@ -19,6 +19,7 @@ statements! {
     DOCUMENTS "documents";
     DOCUMENTS_AFTER "documents_after";
     DROP_SNAPSHOTS "drop_snapshots";
+    END "end";
     FOLLOW "follow";
     HEAD "head";
     KEEP_SNAPSHOT "keep_snapshot";

@@ -81,6 +81,10 @@ impl Journal for Faulty {
         self.unless_down(self.inner.follow(after, limit))
     }
 
+    fn end(&self) -> Answer<'_, Cursor> {
+        self.unless_down(self.inner.end())
+    }
+
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
         self.unless_down(self.inner.streams(after, limit))
     }

@@ -1,0 +1,128 @@
+//! Tokens: who holds one is somebody, and has a role in some campaigns. A token is shown once; its hash is kept.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use domain::Moment;
+use domain::id;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{App, Caller, CampaignRole, Code, Conversation, Fault, Holder, Principal, PrincipalKind};
+
+/// What is kept on the shelf under this kind.
+const KIND: &str = "token";
+/// What every token begins with, so that it is known for one wherever it turns up.
+const PREFIX: &str = "skald_";
+/// Tokens that are read at once.
+const READ_AT_ONCE: usize = 200;
+
+/// What a new token is for.
+#[derive(Debug, Clone)]
+pub struct NewToken {
+    pub name: String,
+    pub kind: PrincipalKind,
+    pub roles: BTreeMap<String, CampaignRole>,
+    pub gate_role: Option<String>,
+}
+
+/// A token as it is kept: without itself.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Token {
+    pub holder: Holder,
+    pub created_at: Moment,
+    hash: String,
+}
+
+fn hash(secret: &str) -> String {
+    let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
+    digest.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Whether two texts of one length are equal, in a time that does not tell where they differ.
+fn is_equal(left: &str, right: &str) -> bool {
+    left.len() == right.len() && left.bytes().zip(right.bytes()).fold(0, |all, (one, other)| all | (one ^ other)) == 0
+}
+
+fn unauthorized() -> Fault {
+    Fault::new(Code::Unauthorized, "the token is not known here, or was revoked")
+        .hint("send Authorization: Bearer with a token of skald token create")
+}
+
+impl App {
+    /// Makes a token. It is not kept, and cannot be shown again.
+    pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
+        let name = new.name.trim().to_owned();
+        if name.is_empty() || name.chars().count() > domain::limits::NAME_CHARS_MAX {
+            let most = domain::limits::NAME_CHARS_MAX;
+            return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).at("/name"));
+        }
+        let (first, second) = (self.entropy.bytes(), self.entropy.bytes());
+        let half = |bytes: &[u8]| {
+            let mut half = [0; 16];
+            half.copy_from_slice(&bytes[..16]);
+            id::from_entropy("", half)
+        };
+        let id = half(&first)[..12].to_owned();
+        let secret = format!("{PREFIX}{id}_{}{}", half(&second), half(&second[16..]));
+        let holder =
+            Holder { id: format!("token_{id}"), name, kind: new.kind, roles: new.roles, gate_role: new.gate_role };
+        let token = Token { holder, created_at: self.clock.now().into(), hash: hash(&secret) };
+        self.keep_token(&token).await?;
+        Ok((secret, token))
+    }
+
+    async fn keep_token(&self, token: &Token) -> Result<(), Fault> {
+        let body = serde_json::to_string(token).expect("a token is JSON");
+        self.journal.put(KIND, &token.holder.id, body).await.map_err(|error| self.unread(&error))
+    }
+
+    /// All tokens, by id.
+    pub async fn tokens(&self) -> Result<Vec<Token>, Fault> {
+        let (mut tokens, mut after) = (Vec::new(), String::new());
+        loop {
+            let rows = self.journal.list(KIND, &after, READ_AT_ONCE).await.map_err(|error| self.unread(&error))?;
+            let is_last = rows.len() < READ_AT_ONCE;
+            for (id, body) in rows {
+                tokens.push(serde_json::from_str(&body).map_err(|error| Fault::internal(error, self.request_id()))?);
+                after = id;
+            }
+            if is_last {
+                return Ok(tokens);
+            }
+        }
+    }
+
+    /// Whether it was there.
+    pub async fn revoke_token(&self, id: &str) -> Result<bool, Fault> {
+        self.journal.remove(KIND, id).await.map_err(|error| self.unread(&error))
+    }
+
+    /// Who sends a token.
+    pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
+        let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
+        let id = format!("token_{}", id.ok_or_else(unauthorized)?);
+        let kept = self.journal.get(KIND, &id).await.map_err(|error| self.unread(&error))?.ok_or_else(unauthorized)?;
+        let token: Token = serde_json::from_str(&kept).map_err(|error| Fault::internal(error, self.request_id()))?;
+        if !is_equal(&token.hash, &hash(secret)) {
+            return Err(unauthorized());
+        }
+        Ok(Caller { principal: Principal::Holder(Arc::new(token.holder)), conversation: Conversation::None })
+    }
+
+    /// Gives the caller a role in a campaign, unless they have as good a one.
+    pub(crate) async fn admit(&self, caller: &Caller, campaign_id: &str, role: CampaignRole) -> Result<(), Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
+        if caller.role_in(campaign_id).is_some_and(|given| given >= role) {
+            return Ok(());
+        }
+        let kept = self.journal.get(KIND, &holder.id).await.map_err(|error| self.unread(&error))?;
+        let Some(mut token) = kept.and_then(|kept| serde_json::from_str::<Token>(&kept).ok()) else { return Ok(()) };
+        token.holder.roles.insert(campaign_id.to_owned(), role);
+        self.keep_token(&token).await
+    }
+}

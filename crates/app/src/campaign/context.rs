@@ -1,0 +1,131 @@
+//! Where a caller is: the campaign, the session and the participant that calls are about unless they say otherwise.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::table::{Table, campaign_id, named};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Kind, Operation, Toolset};
+
+/// What is kept on the shelf under this kind.
+const KIND: &str = "context";
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Context {
+    pub campaign_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant_id: Option<String>,
+}
+
+/// The contexts of conversations that end.
+#[derive(Default)]
+pub(crate) struct Contexts(Mutex<HashMap<Arc<str>, Context>>);
+
+impl Contexts {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Context>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn forget(&self, conversation: &Conversation) {
+        if let Conversation::Session(session) = conversation {
+            self.lock().remove(session);
+        }
+    }
+}
+
+/// The key of a client's context on the shelf.
+fn shelf_key(caller: &Caller, client: &str) -> String {
+    format!("{}/{client}", caller.id())
+}
+
+impl App {
+    pub(crate) async fn context(&self, caller: &Caller) -> Result<Option<Context>, Fault> {
+        match &caller.conversation {
+            Conversation::None => Ok(None),
+            Conversation::Session(session) => Ok(self.contexts.lock().get(session).cloned()),
+            Conversation::Client(client) => {
+                let body = self.journal.get(KIND, &shelf_key(caller, client)).await;
+                Ok(body.map_err(|error| self.unread(&error))?.and_then(|body| serde_json::from_str(&body).ok()))
+            }
+        }
+    }
+
+    async fn keep_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
+        match &caller.conversation {
+            Conversation::None => {
+                Err(Fault::new(Code::InvalidParams, "there is no conversation to keep a context for")
+                    .hint("name campaign_id and session_id in each call"))
+            }
+            Conversation::Session(session) => {
+                self.contexts.lock().insert(Arc::clone(session), context.clone());
+                Ok(())
+            }
+            Conversation::Client(client) => {
+                let body = serde_json::to_string(context).expect("a context is JSON");
+                let kept = self.journal.put(KIND, &shelf_key(caller, client), body).await;
+                kept.map_err(|error| self.unread(&error))
+            }
+        }
+    }
+}
+
+pub(super) struct SetContext;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetContextInput {
+    campaign_id: String,
+    /// Rolls are recorded in this session. Cleared if left out.
+    session_id: Option<String>,
+    /// Who plays here. Cleared if left out.
+    participant_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ContextOutput {
+    pub context: Context,
+}
+
+impl Operation for SetContext {
+    const NAME: &'static str = "set_context";
+    const TITLE: &'static str = "Set the context";
+    const SUMMARY: &'static str = "Say which campaign, session and participant the next calls are about. \
+        What is left out is cleared; with a session, every roll is recorded in it.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = SetContextInput;
+    type Output = ContextOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: SetContextInput) -> Result<ContextOutput, Fault> {
+        let id = campaign_id(&input.campaign_id)?;
+        let table = app.enter::<Self>(call, Some(id)).await?;
+        let context = Context {
+            campaign_id: table.campaign_id.clone(),
+            session_id: within(app, &table, "session_id", input.session_id.as_deref()).await?,
+            participant_id: match named("participant_id", input.participant_id.as_deref())? {
+                Some(id) => Some(table.participant(id)?.id.clone()),
+                None => None,
+            },
+        };
+        app.keep_context(call.caller, &context).await?;
+        Ok(ContextOutput { context })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, field).await
+    }
+}
+
+/// A session of this campaign. One of another campaign is not unknown, it is in the wrong place.
+async fn within(app: &App, table: &Table, field: &str, id: Option<&str>) -> Result<Option<String>, Fault> {
+    let Some(id) = named(field, id)? else { return Ok(None) };
+    match table.state().sessions().get(id) {
+        Some(session) => Ok(Some(session.id.clone())),
+        None => Err(app.missing_session(table, id).await?),
+    }
+}

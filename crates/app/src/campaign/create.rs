@@ -1,0 +1,169 @@
+//! A campaign begins, and people and actors come to it.
+
+use domain::campaign::{
+    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role,
+};
+use domain::id;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::noun::stream;
+use super::table::Answered;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+
+pub(super) struct CampaignCreate;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CampaignCreateInput {
+    name: String,
+    /// Who runs the game.
+    gm_mode: GmMode,
+    /// What the campaign is about, for whoever tells it.
+    #[serde(default)]
+    theme_prompt: String,
+}
+
+impl Operation for CampaignCreate {
+    const NAME: &'static str = "campaign_create";
+    const TITLE: &'static str = "Create a campaign";
+    const SUMMARY: &'static str = "Create a campaign. Then add participants and actors, and start a session.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = CampaignCreateInput;
+    type Output = Answered<Campaign>;
+
+    async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<Answered<Campaign>, Fault> {
+        let id = app.new_id(call, id::CAMPAIGN, "");
+        let stream = stream(&id);
+        let CampaignCreateInput { name, gm_mode, theme_prompt } = input;
+        let command = CampaignCommand::Create { id: id.clone(), name, gm_mode, theme_prompt };
+        let answered = app
+            .command::<Self, _>(call, (&id, &stream), command, |done| {
+                done.kept.state.campaign().cloned().expect("a campaign that was just created")
+            })
+            .await?;
+        app.admit(call.caller, &id, CampaignRole::Gm).await?;
+        Ok(answered)
+    }
+}
+
+pub(super) struct ParticipantCreate;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParticipantCreateInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    display_name: String,
+    role: Role,
+    /// Who speaks for them; HUMAN if left out.
+    #[serde(default)]
+    controller: Controller,
+}
+
+impl Operation for ParticipantCreate {
+    const NAME: &'static str = "participant_create";
+    const TITLE: &'static str = "Add a participant";
+    const SUMMARY: &'static str = "Add somebody to the table of a campaign: a game master or a player.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = ParticipantCreateInput;
+    type Output = Answered<Participant>;
+
+    async fn run(app: &App, call: &Call<'_>, input: ParticipantCreateInput) -> Result<Answered<Participant>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::PARTICIPANT, table.stream.as_str());
+        let ParticipantCreateInput { display_name, role, controller, .. } = input;
+        let command = CampaignCommand::AddParticipant { id: id.clone(), display_name, role, controller };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            done.kept.state.participants().get(&id).cloned().expect("a participant who was just added")
+        })
+        .await
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, field).await
+    }
+}
+
+pub(super) struct ActorCreate;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActorCreateInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    name: String,
+    /// PC is played by somebody, NPC by the world.
+    kind: ActorKind,
+    #[serde(default)]
+    notes: String,
+}
+
+impl Operation for ActorCreate {
+    const NAME: &'static str = "actor_create";
+    const TITLE: &'static str = "Add an actor";
+    const SUMMARY: &'static str = "Add somebody to the story of a campaign: a player character or another.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = ActorCreateInput;
+    type Output = Answered<Actor>;
+
+    async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<Answered<Actor>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::ACTOR, table.stream.as_str());
+        let ActorCreateInput { name, kind, notes, .. } = input;
+        let command = CampaignCommand::AddActor { id: id.clone(), name, kind, notes };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            done.kept.state.actors().get(&id).cloned().expect("an actor who was just added")
+        })
+        .await
+    }
+}
+
+pub(super) struct ActorControlSet;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActorControlSetInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    actor_id: String,
+    /// GM, or a participant's id.
+    controller: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ActorControl {
+    campaign_id: String,
+    actor_id: String,
+    controller: ActorController,
+}
+
+impl Operation for ActorControlSet {
+    const NAME: &'static str = "actor_control_set";
+    const TITLE: &'static str = "Say who plays an actor";
+    const SUMMARY: &'static str = "Say who plays an actor by default: GM, or a participant.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = ActorControlSetInput;
+    type Output = Answered<ActorControl>;
+
+    async fn run(app: &App, call: &Call<'_>, input: ActorControlSetInput) -> Result<Answered<ActorControl>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let (campaign_id, actor_id) = (table.campaign_id.clone(), input.actor_id.trim().to_owned());
+        let controller = ActorController::read(&input.controller);
+        let command = CampaignCommand::SetActorControl { actor_id: input.actor_id, controller: input.controller };
+        app.command::<Self, _>(call, table.place(), command, move |_| ActorControl {
+            campaign_id: campaign_id.clone(),
+            actor_id: actor_id.clone(),
+            controller: controller.clone(),
+        })
+        .await
+    }
+}

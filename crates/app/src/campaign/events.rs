@@ -1,0 +1,233 @@
+//! The history of a campaign, from its journal.
+
+use domain::Moment;
+use domain::campaign::CampaignEvent;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::read::{bad_cursor, page_limit};
+use super::table::Table;
+use crate::journal::Record;
+use crate::seen::Seen;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits};
+
+/// Records that are read at once.
+const RECORDS_READ: usize = 500;
+
+pub(super) struct EventsList;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Order {
+    #[default]
+    Newest,
+    Oldest,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EventsListInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// Only events of these types, or that begin so: roll, session., actor.added.v1.
+    #[serde(default)]
+    types: Vec<String>,
+    /// Only events of this session.
+    session_id: Option<String>,
+    /// Only events by this principal.
+    by: Option<String>,
+    /// Only events after this revision.
+    after_revision: Option<u64>,
+    /// Newest first if left out.
+    #[serde(default)]
+    order: Order,
+    /// next_cursor of the page before.
+    cursor: Option<String>,
+    /// Rows of a page.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+/// An event with its place in the history.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct LoggedEvent {
+    /// The command it belongs to; several events may share one.
+    revision: u64,
+    at: Moment,
+    pub by: String,
+    pub event: CampaignEvent,
+    /// The moment to its full precision.
+    #[serde(skip)]
+    pub recorded_at: jiff::Timestamp,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct EventsListOutput {
+    events: Vec<LoggedEvent>,
+    /// Where the history ends now.
+    revision: u64,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Operation for EventsList {
+    const NAME: &'static str = "events_list";
+    const TITLE: &'static str = "List what happened";
+    const SUMMARY: &'static str =
+        "The history of a campaign, event by event, by type, session or principal. Newest first unless told otherwise.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/events")];
+    type Input = EventsListInput;
+    type Output = EventsListOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: EventsListInput) -> Result<EventsListOutput, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let limit = page_limit(input.limit)?;
+        check_types(&input.types)?;
+        let after = input.after_revision.unwrap_or(0);
+        let revision = table.kept.revision();
+        let from = match input.cursor.as_deref() {
+            None => None,
+            Some(cursor) => Some(cursor.parse::<u64>().map_err(|_| bad_cursor(cursor))?),
+        };
+        let pages = Pages { app, caller: call.caller, table: &table, order: input.order, after, last: revision };
+        let (events, next) = pages.page(from, limit, &input).await?;
+        let next_cursor = next.map(|revision| revision.to_string());
+        Ok(EventsListOutput { events, revision, next_cursor })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        match field {
+            "types" => Some(CampaignEvent::KINDS.iter().map(|kind| (*kind).to_owned()).collect()),
+            _ => app.known_ids(caller, field).await,
+        }
+    }
+}
+
+fn check_types(types: &[String]) -> Result<(), Fault> {
+    let is_known = |asked: &String| CampaignEvent::KINDS.iter().any(|kind| kind.starts_with(asked.as_str()));
+    match types.iter().position(|asked| !is_known(asked)) {
+        None => Ok(()),
+        Some(at) => {
+            Err(Fault::new(Code::InvalidParams, format!("no event has the type {:?}", crate::short(&types[at])))
+                .at(format!("/types/{at}"))
+                .hint("send a type, or what several begin with")
+                .allowed(CampaignEvent::KINDS.to_vec()))
+        }
+    }
+}
+
+impl EventsListInput {
+    fn wants(&self, logged: &LoggedEvent) -> bool {
+        let kind = logged.event.kind();
+        (self.types.is_empty() || self.types.iter().any(|asked| kind.starts_with(asked.as_str())))
+            && self.by.as_ref().is_none_or(|by| *by == logged.by)
+            && self.session_id.as_ref().is_none_or(|id| session_of(&logged.event) == Some(id.trim()))
+    }
+}
+
+fn session_of(event: &CampaignEvent) -> Option<&str> {
+    match event {
+        CampaignEvent::SessionStarted { session_id, .. }
+        | CampaignEvent::SessionEnded { session_id }
+        | CampaignEvent::NoteAdded { session_id, .. } => Some(session_id),
+        CampaignEvent::RollRecorded(roll) => roll.session_id.as_deref(),
+        _ => None,
+    }
+}
+
+/// Reads a history in pieces, in either direction.
+struct Pages<'a> {
+    app: &'a App,
+    caller: &'a Caller,
+    table: &'a Table,
+    order: Order,
+    /// The history from the revision after this one to the last.
+    after: u64,
+    last: u64,
+}
+
+impl Pages<'_> {
+    /// The events from a revision on, and the revision to go on from. The events of one command stay together, so a page
+    /// may be a little longer than was asked for.
+    async fn page(
+        &self,
+        from: Option<u64>,
+        limit: usize,
+        input: &EventsListInput,
+    ) -> Result<(Vec<LoggedEvent>, Option<u64>), Fault> {
+        let mut found: Vec<LoggedEvent> = Vec::new();
+        let mut at = from.unwrap_or(match self.order {
+            Order::Newest => self.last,
+            Order::Oldest => self.after + 1,
+        });
+        while at > self.after && at <= self.last {
+            let (first, last) = match self.order {
+                Order::Oldest => (at, (at + RECORDS_READ as u64 - 1).min(self.last)),
+                Order::Newest => (at.saturating_sub(RECORDS_READ as u64 - 1).max(self.after + 1), at),
+            };
+            let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_READ);
+            let events = self.app.events_of(self.caller, self.table, first - 1, count).await?;
+            let mut commands: Vec<&[LoggedEvent]> =
+                events.chunk_by(|one, other| one.revision == other.revision).collect();
+            if self.order == Order::Newest {
+                commands.reverse();
+            }
+            for command in commands {
+                if found.len() >= limit {
+                    return Ok((found, command.first().map(|event| event.revision)));
+                }
+                found.extend(command.iter().filter(|event| input.wants(event)).cloned());
+            }
+            at = match self.order {
+                Order::Oldest => last + 1,
+                Order::Newest => first - 1,
+            };
+        }
+        Ok((found, None))
+    }
+}
+
+impl App {
+    /// The events of so many records after a revision, as this caller sees them.
+    pub(super) async fn events_of(
+        &self,
+        caller: &Caller,
+        table: &Table,
+        after: u64,
+        records: usize,
+    ) -> Result<Vec<LoggedEvent>, Fault> {
+        let seen = Seen::by(caller, &table.campaign_id);
+        let (mut events, mut after, mut left) = (Vec::new(), after, records);
+        while left > 0 {
+            let wanted = left.min(RECORDS_READ);
+            let read = self.journal.read(&table.stream, after, wanted).await.map_err(|error| self.unread(&error))?;
+            let is_last = read.len() < wanted;
+            for record in read {
+                after = record.revision;
+                events.extend(seen.all(self.logged(&record)?));
+            }
+            left -= wanted;
+            if is_last {
+                break;
+            }
+        }
+        Ok(events)
+    }
+
+    fn logged(&self, record: &Record) -> Result<Vec<LoggedEvent>, Fault> {
+        let events: Vec<CampaignEvent> =
+            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+        let logged = |event| LoggedEvent {
+            revision: record.revision,
+            at: Moment::from(record.at),
+            by: record.by.clone(),
+            event,
+            recorded_at: record.at,
+        };
+        Ok(events.into_iter().map(logged).collect())
+    }
+}

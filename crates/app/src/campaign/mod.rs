@@ -1,0 +1,115 @@
+//! The campaign noun: who plays, what they play, when, and what happened.
+
+mod context;
+mod create;
+mod events;
+mod news;
+mod noun;
+mod prompts;
+mod read;
+mod rolls;
+mod session;
+mod table;
+mod update;
+
+pub(crate) use context::Contexts;
+pub(crate) use events::LoggedEvent;
+pub(crate) use news::changed;
+pub(crate) use rolls::{Recorded, RollNote, RollPlace};
+pub(crate) use table::Answered;
+
+use domain::campaign::CampaignRules;
+
+use crate::journal::Nouns;
+use crate::{Entry, PromptEntry, Resource, Toolset};
+
+/// All nouns that have streams, for whoever goes through the whole journal.
+pub fn nouns() -> Nouns {
+    Nouns::default().with::<CampaignRules>()
+}
+
+pub(crate) fn operations() -> Vec<Entry> {
+    vec![
+        Entry::of::<context::SetContext>(),
+        Entry::of::<create::CampaignCreate>(),
+        Entry::of::<create::ParticipantCreate>(),
+        Entry::of::<create::ActorCreate>(),
+        Entry::of::<create::ActorControlSet>(),
+        Entry::of::<session::SessionStart>(),
+        Entry::of::<read::CampaignRead>(),
+        Entry::of::<update::CampaignUpdate>(),
+        Entry::of::<update::ParticipantUpdate>(),
+        Entry::of::<update::ActorUpdate>(),
+        Entry::of::<session::SessionEnd>(),
+        Entry::of::<session::SessionNote>(),
+        Entry::of::<session::SessionRecap>(),
+        Entry::of::<events::EventsList>(),
+    ]
+}
+
+const fn resource(
+    uri: &'static str,
+    name: &'static str,
+    title: &'static str,
+    summary: &'static str,
+    view: &'static str,
+) -> Resource {
+    Resource {
+        uri,
+        name,
+        title,
+        summary,
+        toolset: Toolset::Campaign,
+        mime_type: "application/json",
+        operation: "campaign_read",
+        fixed: Some(("view", view)),
+    }
+}
+
+pub(crate) fn resources() -> Vec<Resource> {
+    vec![
+        resource("campaigns://list", "campaigns", "Campaigns", "All campaigns, the newest first.", "campaigns"),
+        resource("context://current", "context", "Context", "What set_context said in this conversation.", "context"),
+        resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
+        resource(
+            "campaign://{campaign_id}/participants",
+            "participants",
+            "Participants of a campaign",
+            "Who is at the table, the newest first.",
+            "participants",
+        ),
+        resource(
+            "campaign://{campaign_id}/actors",
+            "actors",
+            "Actors of a campaign",
+            "Who is in the story, the newest first.",
+            "actors",
+        ),
+        resource(
+            "campaign://{campaign_id}/sessions",
+            "sessions",
+            "Sessions of a campaign",
+            "When it was played, the newest first.",
+            "sessions",
+        ),
+        Resource {
+            uri: "campaign://{campaign_id}/events",
+            name: "events",
+            title: "Events of a campaign",
+            summary: "What happened, the newest first.",
+            toolset: Toolset::Campaign,
+            mime_type: "application/json",
+            operation: "events_list",
+            fixed: None,
+        },
+    ]
+}
+
+pub(crate) fn prompts() -> Vec<PromptEntry> {
+    vec![
+        PromptEntry::of::<prompts::StartCampaign>(),
+        PromptEntry::of::<prompts::PrepareSession>(),
+        PromptEntry::of::<prompts::RunScene>(),
+        PromptEntry::of::<prompts::WriteRecap>(),
+    ]
+}

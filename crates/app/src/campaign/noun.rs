@@ -1,0 +1,75 @@
+//! The campaign in the journal: its streams, its read models, and what its refusals come to.
+
+use domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRules, CampaignState, RefusalKind};
+use serde_json::json;
+
+use crate::journal::{Change, Document, Noun, StreamName};
+use crate::{Code, Fault};
+
+/// All campaigns, the newest first.
+pub(super) const CAMPAIGNS: &str = "campaigns";
+/// Which campaign a session belongs to.
+pub(super) const SESSIONS: &str = "sessions";
+
+impl Noun for CampaignRules {
+    const NAME: &'static str = "campaign";
+
+    fn kind(event: &CampaignEvent) -> &'static str {
+        event.kind()
+    }
+
+    fn index(stream: &StreamName, state: &CampaignState, events: &[CampaignEvent]) -> Vec<Change> {
+        let Some(campaign) = state.campaign() else { return Vec::new() };
+        let put = |collection: &str, id: &str, rank: i64, body: String| {
+            Change::Put(Document { collection: collection.to_owned(), id: id.to_owned(), rank, body })
+        };
+        let session = events.iter().find_map(|event| match event {
+            CampaignEvent::SessionStarted { session_id, .. } => {
+                Some(put(SESSIONS, session_id, 0, json!({"campaign_id": stream.id()}).to_string()))
+            }
+            _ => None,
+        });
+        // Notes and rolls change nothing that a list of campaigns shows.
+        let is_listed = !events
+            .iter()
+            .all(|event| matches!(event, CampaignEvent::NoteAdded { .. } | CampaignEvent::RollRecorded(_)));
+        let listed = is_listed.then(|| {
+            let body = serde_json::to_string(campaign).expect("a campaign is JSON");
+            put(CAMPAIGNS, stream.id(), campaign.created_at.timestamp().as_second(), body)
+        });
+        listed.into_iter().chain(session).collect()
+    }
+}
+
+pub(super) fn stream(campaign_id: &str) -> StreamName {
+    StreamName::new(CampaignRules::NAME, campaign_id)
+}
+
+pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
+    let code = match refusal.kind() {
+        RefusalKind::NotFound => Code::NotFound,
+        RefusalKind::Invalid => Code::InvalidParams,
+        RefusalKind::ActiveSessionExists => Code::ActiveSessionExists,
+        RefusalKind::TooLarge => Code::TooLarge,
+        RefusalKind::Rejected => Code::Rejected,
+    };
+    if matches!(refusal, CampaignRefusal::CampaignNotFound) {
+        return not_found(campaign_id);
+    }
+    let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint());
+    if let Some(pointer) = refusal.pointer() {
+        fault = fault.at(pointer);
+    }
+    if let Some(value) = refusal.value() {
+        fault = fault.value(&value.into());
+    }
+    fault.allowed(refusal.allowed())
+}
+
+/// The same for what is not there and for what is not there for this caller.
+pub(super) fn not_found(campaign_id: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::short(campaign_id)))
+        .at("/campaign_id")
+        .value(&campaign_id.into())
+        .hint("campaign_read with view campaigns lists them; campaign_create makes one")
+}

@@ -1,0 +1,206 @@
+//! Prompts for the work at the table, filled from the campaign as it stands.
+
+use std::fmt::Write;
+
+use domain::campaign::{ActorKind, Role};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::read::CampaignRead;
+use super::table::Table;
+use crate::{App, Call, Caller, Fault, Prompt, Toolset, Work};
+
+/// People and actors that a prompt names.
+const NAMED: usize = 30;
+
+/// Enters the campaign that a prompt is about.
+async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<Table, Fault> {
+    let (work, input) = (Work::default(), serde_json::Value::Null);
+    app.enter::<CampaignRead>(&Call { caller, work: &work, input: &input }, campaign_id).await
+}
+
+/// The campaign in a few lines.
+fn sketch(table: &Table) -> String {
+    let state = table.state();
+    let mut text = String::new();
+    if let Some(campaign) = state.campaign() {
+        let _ = writeln!(
+            text,
+            "The campaign is \"{}\" ({}, {}, GM mode {}).",
+            campaign.name,
+            campaign.id,
+            campaign.status.word(),
+            campaign.gm_mode.word()
+        );
+        if !campaign.theme_prompt.is_empty() {
+            let _ = writeln!(text, "Its theme: {}", campaign.theme_prompt);
+        }
+    }
+    for participant in state.participants().oldest_first().take(NAMED) {
+        let role = if participant.role == Role::Gm { "game master" } else { "player" };
+        let _ = writeln!(text, "- {} ({role}, {})", participant.display_name, participant.id);
+    }
+    for actor in state.actors().oldest_first().take(NAMED) {
+        let kind = if actor.kind == ActorKind::Pc { "player character" } else { "other character" };
+        let player = actor.controller.as_ref().and_then(|controller| {
+            let id = controller.participant_id()?;
+            Some(format!(", played by {}", state.participants().get(id)?.display_name))
+        });
+        let notes = if actor.notes.is_empty() { String::new() } else { format!(": {}", actor.notes) };
+        let _ = writeln!(text, "- {} ({kind}{}, {}){notes}", actor.name, player.unwrap_or_default(), actor.id);
+    }
+    let sessions = state.sessions();
+    let last = sessions.newest_first().next();
+    let _ = match (state.active_session(), last) {
+        (Some(session), _) => writeln!(text, "Session {} \"{}\" is being played now.", session.id, session.name),
+        (None, Some(session)) => {
+            writeln!(text, "{} sessions were played, the last was \"{}\".", sessions.len(), session.name)
+        }
+        (None, None) => writeln!(text, "Nothing was played yet."),
+    };
+    text
+}
+
+pub(super) struct StartCampaign;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StartCampaignArguments {
+    /// What the story should be about.
+    theme: Option<String>,
+    /// How many players there are.
+    #[schemars(extend("examples" = [2, 3, 4, 5]))]
+    players: Option<u32>,
+}
+
+impl Prompt for StartCampaign {
+    const NAME: &'static str = "start_campaign";
+    const TITLE: &'static str = "Start a campaign";
+    const SUMMARY: &'static str = "Session zero: from an idea to a campaign that is ready to be played.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    type Arguments = StartCampaignArguments;
+
+    async fn render(_: &App, _: &Caller, arguments: StartCampaignArguments) -> Result<String, Fault> {
+        let theme = arguments.theme.map(|theme| format!(" about {theme}")).unwrap_or_default();
+        let players = arguments.players.map(|players| format!(" for {players} players")).unwrap_or_default();
+        Ok(format!(
+            "Help me start a tabletop campaign{theme}{players}. Ask me what you need to know, one question at a time: tone, \
+             lines not to cross, who plays, who runs the game. Then, with Skald:\n\n\
+             1. `campaign_create` with a name, the GM mode and a theme prompt of two or three sentences.\n\
+             2. `participant_create` for everybody at the table.\n\
+             3. `actor_create` for each character, and `actor_control_set` to say who plays whom.\n\
+             4. `set_context` with the campaign.\n\n\
+             Show me what you made before we play, and offer one opening scene."
+        ))
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CampaignArgument {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+}
+
+pub(super) struct PrepareSession;
+
+impl Prompt for PrepareSession {
+    const NAME: &'static str = "prepare_session";
+    const TITLE: &'static str = "Prepare a session";
+    const SUMMARY: &'static str = "What the next session needs, from what happened so far.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    type Arguments = CampaignArgument;
+
+    async fn render(app: &App, caller: &Caller, arguments: CampaignArgument) -> Result<String, Fault> {
+        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let last = match table.state().sessions().newest_first().next() {
+            None => String::new(),
+            Some(session) => {
+                let recap = app.recap(caller, &table, Some(&session.id)).await?;
+                format!("\nWhat happened last:\n\n{}\n", recap.into_text())
+            }
+        };
+        Ok(format!(
+            "{}{last}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
+             wants what, and one question for each player character. Keep it to a page. When we are ready, call \
+             `session_start` and `set_context` with the session.",
+            sketch(&table)
+        ))
+    }
+
+    async fn complete(app: &App, caller: &Caller, argument: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, argument).await
+    }
+}
+
+pub(super) struct RunScene;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunSceneArguments {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// Where it begins.
+    scene: Option<String>,
+}
+
+impl Prompt for RunScene {
+    const NAME: &'static str = "run_scene";
+    const TITLE: &'static str = "Run a scene";
+    const SUMMARY: &'static str = "Play a scene with honest dice, and note what matters.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    type Arguments = RunSceneArguments;
+
+    async fn render(app: &App, caller: &Caller, arguments: RunSceneArguments) -> Result<String, Fault> {
+        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let scene = arguments.scene.map(|scene| format!(" It begins so: {scene}")).unwrap_or_default();
+        Ok(format!(
+            "{}\nRun a scene with us.{scene}\n\n\
+             - Describe, then ask what the characters do. Never decide for a player character.\n\
+             - When the outcome is uncertain and matters, say the difficulty and roll: `duality_action_roll`, or `roll` for \
+             anything else, with `actor_id`. Never invent a result; a roll in a session is recorded.\n\
+             - Fear and failure move the story on; they never stop it.\n\
+             - After something that should be remembered, call `session_note` with one sentence.",
+            sketch(&table)
+        ))
+    }
+
+    async fn complete(app: &App, caller: &Caller, argument: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, argument).await
+    }
+}
+
+pub(super) struct WriteRecap;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WriteRecapArguments {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// The last session if left out.
+    session_id: Option<String>,
+}
+
+impl Prompt for WriteRecap {
+    const NAME: &'static str = "write_recap";
+    const TITLE: &'static str = "Write the recap";
+    const SUMMARY: &'static str = "Tell a session again for those who were there, from what was recorded.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    type Arguments = WriteRecapArguments;
+
+    async fn render(app: &App, caller: &Caller, arguments: WriteRecapArguments) -> Result<String, Fault> {
+        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let recap = app.recap(caller, &table, arguments.session_id.as_deref()).await?;
+        Ok(format!(
+            "{}\nThis is what was recorded:\n\n{}\n\nWrite the recap to be read aloud before the next session: what \
+             happened and why it matters, in at most 250 words, in the tone of the campaign. Use only what was recorded; \
+             where a thread is open, end on it.",
+            sketch(&table),
+            recap.into_text()
+        ))
+    }
+
+    async fn complete(app: &App, caller: &Caller, argument: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, argument).await
+    }
+}

@@ -1,0 +1,234 @@
+//! Reading a campaign: one operation with a view, behind every resource.
+
+use domain::campaign::{Actor, Campaign, CampaignState, Keyed, Participant, Register, Session};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::noun::CAMPAIGNS;
+use crate::seen::Seen;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits, short};
+
+pub(super) struct CampaignRead;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum View {
+    /// All campaigns.
+    Campaigns,
+    /// One campaign.
+    #[default]
+    Campaign,
+    Participants,
+    Actors,
+    Sessions,
+    /// What set_context said.
+    Context,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CampaignReadInput {
+    /// What to read; the campaign itself if left out.
+    #[serde(default)]
+    view: View,
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// next_cursor of the page before.
+    cursor: Option<String>,
+    /// Rows of a list, the newest first.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct CampaignReadOutput {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaigns: Option<Vec<Campaign>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaign: Option<Campaign>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    participants: Option<Vec<Participant>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actors: Option<Vec<Actor>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<Vec<Session>>,
+    /// null while there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context: Option<Option<Context>>,
+    /// How many commands the campaign has seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revision: Option<u64>,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// One page of a list.
+pub(crate) struct Page<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+impl Operation for CampaignRead {
+    const NAME: &'static str = "campaign_read";
+    const TITLE: &'static str = "Read a campaign";
+    const SUMMARY: &'static str =
+        "Read all campaigns, one campaign, its participants, actors or sessions, or the current context. Newest first.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const ROUTES: &'static [Route] = &[
+        Route::get("/campaigns").with("view", "campaigns"),
+        Route::get("/campaigns/{campaign_id}").with("view", "campaign"),
+        Route::get("/campaigns/{campaign_id}/participants").with("view", "participants"),
+        Route::get("/campaigns/{campaign_id}/actors").with("view", "actors"),
+        Route::get("/campaigns/{campaign_id}/sessions").with("view", "sessions"),
+        Route::get("/context").with("view", "context"),
+    ];
+    type Input = CampaignReadInput;
+    type Output = CampaignReadOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: CampaignReadInput) -> Result<CampaignReadOutput, Fault> {
+        let limit = page_limit(input.limit)?;
+        let cursor = input.cursor.as_deref();
+        let output = CampaignReadOutput::default();
+        match input.view {
+            View::Campaigns => {
+                let page = app.campaigns_of(call.caller, cursor, limit).await?;
+                Ok(CampaignReadOutput { campaigns: Some(page.items), next_cursor: page.next_cursor, ..output })
+            }
+            View::Context => Ok(CampaignReadOutput { context: Some(app.context(call.caller).await?), ..output }),
+            view => {
+                let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+                let seen = Seen::by(call.caller, &table.campaign_id);
+                let output = CampaignReadOutput { revision: Some(table.kept.revision()), ..output };
+                of_campaign(table.state(), view, cursor, limit, seen, output)
+            }
+        }
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, field).await
+    }
+}
+
+fn of_campaign(
+    state: &CampaignState,
+    view: View,
+    cursor: Option<&str>,
+    limit: usize,
+    seen: Seen,
+    output: CampaignReadOutput,
+) -> Result<CampaignReadOutput, Fault> {
+    Ok(match view {
+        View::Participants => {
+            let page = page(state.participants(), cursor, limit)?;
+            CampaignReadOutput { participants: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+        }
+        View::Actors => {
+            let page = page(state.actors(), cursor, limit)?;
+            CampaignReadOutput { actors: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+        }
+        View::Sessions => {
+            let page = page(state.sessions(), cursor, limit)?;
+            CampaignReadOutput { sessions: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
+        }
+        View::Campaign | View::Campaigns | View::Context => {
+            CampaignReadOutput { campaign: state.campaign().cloned().and_then(|campaign| seen.one(campaign)), ..output }
+        }
+    })
+}
+
+pub(super) fn page_limit(limit: Option<usize>) -> Result<usize, Fault> {
+    let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
+    if (1..=limits::PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {}", limits::PAGE_MAX));
+    Err(fault.at("/limit").hint("ask for fewer and send next_cursor for the rest"))
+}
+
+pub(super) fn bad_cursor(cursor: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", short(cursor)))
+        .at("/cursor")
+        .hint("send next_cursor as it was answered, or none for the first page")
+}
+
+fn page<T: Keyed + Clone>(register: &Register<T>, cursor: Option<&str>, limit: usize) -> Result<Page<T>, Fault> {
+    let from = match cursor {
+        None => u64::MAX,
+        Some(cursor) => cursor.parse().map_err(|_| bad_cursor(cursor))?,
+    };
+    let rows: Vec<(u64, &T)> = register.older_than(from).take(limit + 1).collect();
+    let next_cursor = (rows.len() > limit).then(|| rows[limit - 1].0.to_string());
+    Ok(Page { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
+}
+
+impl App {
+    /// The campaigns that are there for a caller, the newest first.
+    pub(crate) async fn campaigns_of(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<Campaign>, Fault> {
+        let mut after = match cursor {
+            None => None,
+            Some(cursor) => {
+                let (rank, id) = cursor.split_once('.').ok_or_else(|| bad_cursor(cursor))?;
+                Some((rank.parse::<i64>().map_err(|_| bad_cursor(cursor))?, id.to_owned()))
+            }
+        };
+        let (mut items, mut next_cursor) = (Vec::new(), None);
+        // A caller with a role in few of many campaigns reads past the others.
+        'pages: loop {
+            let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
+            let documents = self.journal.documents(CAMPAIGNS, place, limits::PAGE_MAX).await;
+            let documents = documents.map_err(|error| self.unread(&error))?;
+            let is_last = documents.len() < limits::PAGE_MAX;
+            for document in documents {
+                if let Some(campaign) = self.listed(caller, &document.id, &document.body)? {
+                    if items.len() == limit {
+                        next_cursor = after.map(|(rank, id)| format!("{rank}.{id}"));
+                        break 'pages;
+                    }
+                    items.push(campaign);
+                }
+                after = Some((document.rank, document.id));
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(Page { items, next_cursor })
+    }
+
+    fn listed(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {
+        if caller.role_in(id).is_none() {
+            return Ok(None);
+        }
+        let campaign = serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))?;
+        Ok(Seen::by(caller, id).one(campaign))
+    }
+
+    /// Ids that may be typed for a field, the newest first.
+    pub(crate) async fn known_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+        if field == "campaign_id" {
+            let page = self.campaigns_of(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+            return Some(page.items.into_iter().map(|campaign| campaign.id).collect());
+        }
+        let campaign_id = self.context(caller).await.ok()??.campaign_id;
+        let table = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
+        let state = table.state();
+        fn ids<T: Keyed>(register: &Register<T>) -> Vec<String> {
+            register.newest_first().take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
+        }
+        match field {
+            "participant_id" | "controller" => Some(ids(state.participants())),
+            "actor_id" => Some(ids(state.actors())),
+            "session_id" => Some(ids(state.sessions())),
+            _ => None,
+        }
+    }
+}

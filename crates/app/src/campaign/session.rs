@@ -1,0 +1,209 @@
+//! Play: a session begins, is noted, and ends.
+
+use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
+use domain::{Moment, id};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::noun::refused;
+use super::table::{Answered, Table, named};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+
+pub(super) struct SessionStart;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionStartInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    #[serde(default)]
+    name: String,
+}
+
+impl Operation for SessionStart {
+    const NAME: &'static str = "session_start";
+    const TITLE: &'static str = "Start a session";
+    const SUMMARY: &'static str = "Start a session of play. A campaign has at most one active session. \
+        Then call set_context with it, so that rolls are recorded.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = SessionStartInput;
+    type Output = Answered<Session>;
+
+    async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<Answered<Session>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::SESSION, table.stream.as_str());
+        let command = CampaignCommand::StartSession { id: id.clone(), name: input.name };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            done.kept.state.sessions().get(&id).cloned().expect("a session that was just started")
+        })
+        .await
+    }
+}
+
+pub(super) struct SessionEnd;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionEndInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// The active one if left out.
+    session_id: Option<String>,
+}
+
+impl Operation for SessionEnd {
+    const NAME: &'static str = "session_end";
+    const TITLE: &'static str = "End a session";
+    const SUMMARY: &'static str = "End the active session. Ending one that has ended answers it as it is.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = SessionEndInput;
+    type Output = Answered<Session>;
+
+    async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Answered<Session>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let asked = named("session_id", input.session_id.as_deref())?;
+        let active = table.state().active_session();
+        let session = match asked {
+            Some(id) => table.state().sessions().get(id),
+            None => active,
+        };
+        if let Some(ended) = session.filter(|session| session.ended_at.is_some()) {
+            return Ok(Answered::Now(ended.clone()));
+        }
+        let id = session.map(|session| session.id.clone()).or_else(|| asked.map(str::to_owned));
+        let command = CampaignCommand::EndSession { session_id: id.clone() };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            let id = id.as_deref().unwrap_or_default();
+            done.kept.state.sessions().get(id).cloned().expect("a session that was just ended")
+        })
+        .await
+    }
+}
+
+pub(super) struct SessionNote;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionNoteInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// That of the context, or the active one, if left out.
+    session_id: Option<String>,
+    /// What is worth remembering.
+    text: String,
+}
+
+impl Operation for SessionNote {
+    const NAME: &'static str = "session_note";
+    const TITLE: &'static str = "Note something";
+    const SUMMARY: &'static str = "Note what happened in a session; the recap tells it again.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    type Input = SessionNoteInput;
+    type Output = Answered<Note>;
+
+    async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<Answered<Note>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let session_id = app.session_of(call.caller, &table, input.session_id.as_deref()).await?;
+        let id = app.new_id(call, id::NOTE, table.stream.as_str());
+        let given = app.given(call);
+        let command = CampaignCommand::AddNote { id, session_id, text: input.text };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            let noted = done.events.iter().find_map(|event| match event {
+                CampaignEvent::NoteAdded { note_id, session_id, text } => Some((note_id, session_id, text)),
+                _ => None,
+            });
+            let (id, session_id, text) = noted.expect("a note that was just added");
+            let (id, session_id, text) = (id.clone(), session_id.clone(), text.clone());
+            Note { id, session_id, text, at: Moment::from(given.at), by: given.by.clone() }
+        })
+        .await
+    }
+}
+
+pub(super) struct SessionRecap;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SessionRecapInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// That of the context, the active one, or the last one, if left out.
+    session_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SessionRecapOutput {
+    session: Session,
+    /// Markdown.
+    text: String,
+}
+
+impl Operation for SessionRecap {
+    const NAME: &'static str = "session_recap";
+    const TITLE: &'static str = "Recap a session";
+    const SUMMARY: &'static str =
+        "What happened in a session, as Markdown: who was there, notes, notable rolls, changes.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = SessionRecapInput;
+    type Output = SessionRecapOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        app.recap(call.caller, &table, input.session_id.as_deref()).await
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.known_ids(caller, field).await
+    }
+}
+
+impl SessionRecapOutput {
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+}
+
+impl App {
+    /// The session that a call is about: as named, of the context if that is of this campaign, or `None` for the active.
+    pub(super) async fn session_of(
+        &self,
+        caller: &Caller,
+        table: &Table,
+        given: Option<&str>,
+    ) -> Result<Option<String>, Fault> {
+        if let Some(id) = named("session_id", given)? {
+            return match table.state().sessions().contains(id) {
+                true => Ok(Some(id.to_owned())),
+                false => Err(self.missing_session(table, id).await?),
+            };
+        }
+        let context = self.context(caller).await?.filter(|context| context.campaign_id == table.campaign_id);
+        Ok(context.and_then(|context| context.session_id))
+    }
+
+    pub(super) async fn recap(
+        &self,
+        caller: &Caller,
+        table: &Table,
+        session_id: Option<&str>,
+    ) -> Result<SessionRecapOutput, Fault> {
+        let sessions = table.state().sessions();
+        let session = match self.session_of(caller, table, session_id).await? {
+            Some(id) => sessions.get(&id),
+            None => table.state().active_session().or_else(|| sessions.newest_first().next()),
+        };
+        let none = || refused(&table.campaign_id, &CampaignRefusal::NoActiveSession);
+        let session = session.cloned().ok_or_else(none)?;
+        let events = self.events_of(caller, table, 0, usize::MAX).await?;
+        let events = events.into_iter().map(|event| (event.recorded_at, event.by, event.event));
+        Ok(SessionRecapOutput { text: recap(&session, table.state(), events), session })
+    }
+}

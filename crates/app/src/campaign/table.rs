@@ -1,0 +1,202 @@
+//! The way to a campaign: which one is meant, whether it is there for this caller, and what may be done to it.
+
+use std::sync::Arc;
+
+use domain::campaign::{CampaignCommand, CampaignRules, CampaignState, Participant};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::noun::{SESSIONS, not_found, refused, stream};
+use crate::journal::{Ask, Done, Kept, Key, StreamName};
+use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, short};
+
+/// Characters that an id has at most.
+const ID_CHARS_MAX: usize = 100;
+/// Campaigns that an error names.
+const CAMPAIGNS_NAMED: usize = 10;
+
+/// A campaign that a caller has entered.
+pub(crate) struct Table {
+    pub campaign_id: String,
+    pub stream: StreamName,
+    pub kept: Arc<Kept<CampaignRules>>,
+}
+
+impl Table {
+    /// Where a command for this campaign goes.
+    pub(crate) fn place(&self) -> (&str, &StreamName) {
+        (&self.campaign_id, &self.stream)
+    }
+
+    pub(crate) fn state(&self) -> &CampaignState {
+        &self.kept.state
+    }
+
+    pub(crate) fn participant(&self, id: &str) -> Result<&Participant, Fault> {
+        self.state().participants().get(id).ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("there is no participant {:?} in {}", short(id), self.campaign_id))
+                .at("/participant_id")
+                .value(&id.into())
+                .hint("campaign_read with view participants lists them")
+        })
+    }
+}
+
+/// An id that could be one.
+pub(crate) fn campaign_id(id: &str) -> Result<&str, Fault> {
+    named("campaign_id", Some(id)).map(Option::unwrap_or_default)
+}
+
+/// An id in a field: trimmed, and neither empty nor odd.
+pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a str>, Fault> {
+    let Some(id) = id.map(str::trim) else { return Ok(None) };
+    let fault = |message: String| Fault::new(Code::InvalidParams, message).at(format!("/{field}")).value(&id.into());
+    if id.is_empty() {
+        return Err(fault(format!("{field} is required, it is empty")).hint(format!("send {field}, or leave it out")));
+    }
+    let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !['_', '-'].contains(&letter);
+    if id.len() > ID_CHARS_MAX || id.contains(is_odd) {
+        return Err(fault(format!("{field} is malformed: {:?}", short(id))).hint("send an id as it was answered"));
+    }
+    Ok(Some(id))
+}
+
+impl App {
+    /// Finds the campaign that a call is about and lets the caller in, if the operation's rule allows it.
+    pub(crate) async fn enter<O: Operation>(&self, call: &Call<'_>, given: Option<&str>) -> Result<Table, Fault> {
+        let campaign_id = match named("campaign_id", given)? {
+            Some(id) => id.to_owned(),
+            None => self.meant(call.caller).await?,
+        };
+        self.enter_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await
+    }
+
+    pub(crate) async fn enter_as(
+        &self,
+        caller: &Caller,
+        name: &str,
+        allowed: Allowed,
+        campaign_id: &str,
+    ) -> Result<Table, Fault> {
+        // Whoever has no role here is told the same as if there were nothing.
+        let role = caller.role_in(campaign_id).ok_or_else(|| not_found(campaign_id))?;
+        let stream = stream(campaign_id);
+        let kept = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
+        if kept.state.campaign().is_none() {
+            return Err(not_found(campaign_id));
+        }
+        if let Allowed::InCampaign(needed) = allowed
+            && role < needed
+        {
+            let message = format!("{name} is for {}, and you are its {}", allowed.words(), role.word());
+            return Err(Fault::new(Code::Forbidden, message).hint("ask the game master, or for another token"));
+        }
+        Ok(Table { campaign_id: campaign_id.to_owned(), stream, kept })
+    }
+
+    /// The campaign of a call that names none: of the context, of the command line, or the only one there is.
+    async fn meant(&self, caller: &Caller) -> Result<String, Fault> {
+        if let Some(context) = self.context(caller).await? {
+            return Ok(context.campaign_id);
+        }
+        if let Some(id) = &self.default_campaign {
+            return Ok(id.clone());
+        }
+        let campaigns = self.campaigns_of(caller, None, CAMPAIGNS_NAMED).await?;
+        match &campaigns.items[..] {
+            [only] => Ok(only.id.clone()),
+            [] => Err(Fault::new(Code::NotFound, "there is no campaign yet").hint("campaign_create makes one")),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|campaign| campaign.id.as_str()).collect();
+                Err(Fault::new(Code::InvalidParams, "campaign_id is missing, and there is more than one campaign")
+                    .at("/campaign_id")
+                    .hint("send campaign_id, or call set_context once")
+                    .allowed(ids))
+            }
+        }
+    }
+
+    /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
+    pub(crate) async fn missing_session(&self, table: &Table, id: &str) -> Result<Fault, Fault> {
+        let elsewhere = self.journal.document(SESSIONS, id).await.map_err(|error| self.unread(&error))?;
+        let (code, message) = match elsewhere {
+            Some(_) => (Code::InvalidParams, format!("session {id} does not belong to campaign {}", table.campaign_id)),
+            None => (Code::NotFound, format!("there is no session {:?} in {}", short(id), table.campaign_id)),
+        };
+        let fault = Fault::new(code, message).at("/session_id").value(&id.into());
+        Ok(fault.hint("campaign_read with view sessions lists those of a campaign"))
+    }
+
+    /// Has a command decided, stored and answered. The answer is kept for a retry under the same key.
+    pub(crate) async fn command<O: Operation, T: Serialize>(
+        &self,
+        call: &Call<'_>,
+        table: (&str, &StreamName),
+        command: CampaignCommand,
+        answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
+    ) -> Result<Answered<T>, Fault>
+    where
+        T: 'static,
+    {
+        let (campaign_id, stream) = table;
+        let mut ask = Ask::new(command, self.given(call));
+        ask.expected = call.work.expected_revision;
+        let answer = Arc::new(answer);
+        if let Some(key) = &call.work.idempotency_key {
+            let request = call.input.to_string();
+            let key = Key::new(format!("{}/{key}", call.caller.id()), &[O::NAME.as_bytes(), request.as_bytes()]);
+            let answer = Arc::clone(&answer);
+            let stored =
+                move |done: &Done<CampaignRules>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
+            ask.key = Some((key, Box::new(stored)));
+        }
+        let done = self.campaigns.execute(stream, ask).await;
+        let done =
+            done.map_err(|failure| failure.into_fault(|refusal| refused(campaign_id, &refusal), || self.request_id()))?;
+        match done.answer.as_ref().filter(|_| done.replayed) {
+            Some(stored) => Ok(Answered::Again(Again::new(stored))),
+            None => Ok(Answered::Now(answer(&done))),
+        }
+    }
+}
+
+/// What a command answers: now, or once more what it answered when it was first sent.
+#[derive(Debug)]
+pub(crate) enum Answered<T> {
+    Now(T),
+    Again(Again),
+}
+
+/// An answer as it was stored.
+#[derive(Debug)]
+pub(crate) struct Again(Value);
+
+impl Again {
+    fn new(stored: &str) -> Self {
+        Self(serde_json::from_str(stored).unwrap_or_default())
+    }
+}
+
+impl<T: Serialize> Serialize for Answered<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Now(answer) => answer.serialize(serializer),
+            Self::Again(again) => again.0.serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Answered<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

@@ -1,0 +1,194 @@
+//! What is changed, ended or removed: one operation for each thing, with a method.
+
+use domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::table::Answered;
+use crate::{Allowed, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
+
+/// Fields that a method does not take.
+fn only<const N: usize>(method: &str, given: [(&str, bool); N]) -> Result<(), Fault> {
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((field, _)) => Err(Fault::new(Code::InvalidParams, format!("{method} takes no {field}"))
+            .at(format!("/{field}"))
+            .hint(format!("leave {field} out, or use method update"))),
+    }
+}
+
+pub(super) struct CampaignUpdate;
+
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CampaignMethod {
+    #[default]
+    Update,
+    /// The story is over.
+    End,
+    /// Put it away.
+    Archive,
+    /// Take it out again, as a draft.
+    Restore,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CampaignUpdateInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    /// update if left out.
+    #[serde(default)]
+    method: CampaignMethod,
+    name: Option<String>,
+    gm_mode: Option<GmMode>,
+    theme_prompt: Option<String>,
+}
+
+impl Operation for CampaignUpdate {
+    const NAME: &'static str = "campaign_update";
+    const TITLE: &'static str = "Change a campaign";
+    const SUMMARY: &'static str = "Rename a campaign or change its theme or GM mode; or end, archive or restore it. \
+        Nothing is lost: archived campaigns can be restored.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = CampaignUpdateInput;
+    type Output = Answered<Campaign>;
+
+    async fn run(app: &App, call: &Call<'_>, input: CampaignUpdateInput) -> Result<Answered<Campaign>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let CampaignUpdateInput { name, gm_mode, theme_prompt, method, .. } = input;
+        let given =
+            [("name", name.is_some()), ("gm_mode", gm_mode.is_some()), ("theme_prompt", theme_prompt.is_some())];
+        let command = match method {
+            CampaignMethod::Update => CampaignCommand::Update { name, gm_mode, theme_prompt },
+            CampaignMethod::End => only("end", given).map(|()| CampaignCommand::End)?,
+            CampaignMethod::Archive => only("archive", given).map(|()| CampaignCommand::Archive)?,
+            CampaignMethod::Restore => only("restore", given).map(|()| CampaignCommand::Restore)?,
+        };
+        app.command::<Self, _>(call, table.place(), command, |done| {
+            done.kept.state.campaign().cloned().expect("a campaign that was just changed")
+        })
+        .await
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Method {
+    #[default]
+    Update,
+    Remove,
+}
+
+pub(super) struct ParticipantUpdate;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ParticipantUpdateInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    participant_id: String,
+    /// update if left out.
+    #[serde(default)]
+    method: Method,
+    display_name: Option<String>,
+    role: Option<Role>,
+    controller: Option<Controller>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ParticipantChanged {
+    /// As they are now; as they were, if they have left.
+    participant: Participant,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
+}
+
+impl Operation for ParticipantUpdate {
+    const NAME: &'static str = "participant_update";
+    const TITLE: &'static str = "Change or remove a participant";
+    const SUMMARY: &'static str = "Change a participant, or remove one who has left; actors they played are let go.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = ParticipantUpdateInput;
+    type Output = Answered<ParticipantChanged>;
+
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: ParticipantUpdateInput,
+    ) -> Result<Answered<ParticipantChanged>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let ParticipantUpdateInput { participant_id, method, display_name, role, controller, .. } = input;
+        let id = participant_id.trim().to_owned();
+        let before = table.state().participants().get(&id).cloned();
+        let given =
+            [("display_name", display_name.is_some()), ("role", role.is_some()), ("controller", controller.is_some())];
+        let command = match method {
+            Method::Update => CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller },
+            Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?,
+        };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            let now = done.kept.state.participants().get(&id).cloned();
+            let participant = now.or_else(|| before.clone()).expect("a participant who is or was there");
+            ParticipantChanged { participant, removed: method == Method::Remove }
+        })
+        .await
+    }
+}
+
+pub(super) struct ActorUpdate;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ActorUpdateInput {
+    /// The campaign of the context if left out.
+    campaign_id: Option<String>,
+    actor_id: String,
+    /// update if left out.
+    #[serde(default)]
+    method: Method,
+    name: Option<String>,
+    kind: Option<ActorKind>,
+    notes: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ActorChanged {
+    /// As it is now; as it was, if it was removed.
+    actor: Actor,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    removed: bool,
+}
+
+impl Operation for ActorUpdate {
+    const NAME: &'static str = "actor_update";
+    const TITLE: &'static str = "Change or remove an actor";
+    const SUMMARY: &'static str = "Change an actor's name, kind or notes, or remove it from the campaign.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    type Input = ActorUpdateInput;
+    type Output = Answered<ActorChanged>;
+
+    async fn run(app: &App, call: &Call<'_>, input: ActorUpdateInput) -> Result<Answered<ActorChanged>, Fault> {
+        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let ActorUpdateInput { actor_id, method, name, kind, notes, .. } = input;
+        let id = actor_id.trim().to_owned();
+        let before = table.state().actors().get(&id).cloned();
+        let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
+        let command = match method {
+            Method::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
+            Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?,
+        };
+        app.command::<Self, _>(call, table.place(), command, move |done| {
+            let now = done.kept.state.actors().get(&id).cloned();
+            let actor = now.or_else(|| before.clone()).expect("an actor who is or was there");
+            ActorChanged { actor, removed: method == Method::Remove }
+        })
+        .await
+    }
+}

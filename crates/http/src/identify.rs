@@ -1,0 +1,133 @@
+//! Who calls. A token that is sent must be right; without one the caller is the owner, where that is allowed.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use app::{Caller, Code, Engine, Fault};
+use axum::extract::Request;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::response::Response;
+use futures::future::BoxFuture;
+use pin_project_lite::pin_project;
+use tower_service::Service;
+
+use crate::fault;
+use crate::metering::Surface;
+
+/// Whose word is taken.
+#[derive(Clone)]
+pub struct Access {
+    pub engine: Arc<dyn Engine>,
+    /// Whether a request without a token is refused: wherever others than the owner can reach the server.
+    pub is_token_required: bool,
+}
+
+/// Puts the [`Caller`] into every request that needs one. A request without a token costs one header look-up.
+#[derive(Clone)]
+pub(crate) struct Identify<S> {
+    inner: S,
+    /// Without it nobody is asked who they are, and everybody is the owner.
+    access: Option<Access>,
+}
+
+impl<S> Identify<S> {
+    pub(crate) fn new(inner: S, access: Option<Access>) -> Self {
+        Self { inner, access }
+    }
+}
+
+/// The token of a request, if it sends one.
+fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?;
+    let unreadable = || {
+        let fault = Fault::new(Code::Unauthorized, "the authorization header holds no bearer token");
+        fault.hint("send Authorization: Bearer TOKEN, once")
+    };
+    if values.next().is_some() {
+        return Some(Err(unreadable()));
+    }
+    let token = value.to_str().ok().and_then(|text| {
+        let (scheme, token) = text.trim().split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    Some(token.ok_or_else(unreadable))
+}
+
+impl<S> Service<Request> for Identify<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Identifying<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let access = self.access.as_ref().filter(|_| Surface::of(request.uri().path()) != Surface::Other);
+        let Some(access) = access else { return Identifying::Known { answer: self.inner.call(request) } };
+        let token = match token(request.headers()) {
+            Some(Ok(token)) => token.to_owned(),
+            Some(Err(fault)) => return Identifying::refused(&fault),
+            None if access.is_token_required => {
+                let fault = Fault::new(Code::Unauthorized, "a token is required here");
+                return Identifying::refused(
+                    &fault.hint("send Authorization: Bearer with a token of skald token create"),
+                );
+            }
+            None => {
+                request.extensions_mut().insert(Caller::owner());
+                return Identifying::Known { answer: self.inner.call(request) };
+            }
+        };
+        let (mut inner, engine) = (self.inner.clone(), Arc::clone(&access.engine));
+        std::mem::swap(&mut inner, &mut self.inner);
+        let answer = async move {
+            match engine.authenticate(&token).await {
+                Ok(caller) => {
+                    request.extensions_mut().insert(caller);
+                    inner.call(request).await
+                }
+                Err(fault) => Ok(fault::response(&fault)),
+            }
+        };
+        Identifying::Asking { answer: Box::pin(answer) }
+    }
+}
+
+pin_project! {
+    #[project = IdentifyingProjection]
+    pub(crate) enum Identifying<F> {
+        Known { #[pin] answer: F },
+        Asking { answer: BoxFuture<'static, Result<Response, Infallible>> },
+        Refused { response: Option<Box<Response>> },
+    }
+}
+
+impl<F> Identifying<F> {
+    fn refused(fault: &Fault) -> Self {
+        Self::Refused { response: Some(Box::new(fault::response(fault))) }
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for Identifying<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project() {
+            IdentifyingProjection::Known { answer } => answer.poll(context),
+            IdentifyingProjection::Asking { answer } => answer.as_mut().poll(context),
+            IdentifyingProjection::Refused { response } => {
+                Poll::Ready(Ok(*response.take().expect("a future is polled until it is ready")))
+            }
+        }
+    }
+}

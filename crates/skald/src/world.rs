@@ -1,0 +1,66 @@
+//! The world of this process: its clock, its randomness, and the store that it opens.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use app::journal::Journal;
+use app::{App, Clock, Entropy, Local};
+
+use crate::arguments::StoreArguments;
+
+struct OsEntropy;
+
+impl Entropy for OsEntropy {
+    fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+        bytes
+    }
+}
+
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
+
+/// An engine that keeps nothing: for a roll in a terminal, and for what is generated.
+pub(crate) fn forgetful() -> Arc<Local> {
+    Local::new(app_on(Arc::new(store::Memory::new())))
+}
+
+/// The engine on the store that the command line names.
+pub(crate) async fn engine(arguments: &StoreArguments) -> anyhow::Result<Arc<Local>> {
+    let mut app = app_on(journal(arguments).await?);
+    app.default_campaign.clone_from(&arguments.campaign);
+    Ok(Local::new(app))
+}
+
+fn app_on(journal: Arc<dyn Journal>) -> App {
+    App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
+}
+
+pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = match &arguments.store {
+        Some(address) => address.clone(),
+        None => format!("sqlite:{}", default_file()?.display()),
+    };
+    if let Some(path) = address.strip_prefix("sqlite:")
+        && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    let opened = store::open(&address).await;
+    opened
+        .with_context(|| "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory")
+}
+
+/// One file in the platform's data directory.
+fn default_file() -> anyhow::Result<PathBuf> {
+    let folders = directories::ProjectDirs::from("", "", "skald");
+    let folders = folders.ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
+    Ok(folders.data_dir().join("skald.db"))
+}
