@@ -23,6 +23,9 @@ pub(crate) enum Mode {
 const FUZZ_SECONDS: &str = "60";
 /// Rolls of each expression in the long mode, to compare with its odds.
 const CHI_ROLLS: &str = "1000000";
+/// How often a process is killed while it writes; three times in the quick mode.
+const KILLS: &str = "20";
+const LONG_KILLS: &str = "200";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
@@ -62,12 +65,12 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
     // It runs until all tests have ended. Without it, tests that need it fail rather than pass unrun.
     let postgres = if mode == Mode::Quick { None } else { Some(Postgres::start()?) };
     match &postgres {
-        Some(postgres) => command.env("SKALD_TEST_POSTGRES", postgres.address()),
+        Some(postgres) => command.env("SKALD_TEST_POSTGRES", postgres.address()).env("SKALD_KILLS", KILLS),
         None => command.args(["--", "--skip", "postgres::"]),
     };
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
-        command.env("SKALD_CHI_ROLLS", CHI_ROLLS);
+        command.env("SKALD_CHI_ROLLS", CHI_ROLLS).env("SKALD_KILLS", LONG_KILLS);
     }
     run::shown(&mut command)
 }

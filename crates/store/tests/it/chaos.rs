@@ -1,0 +1,89 @@
+//! Two nodes on one store, with everything going wrong that can: each command still happens exactly once.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use app::journal::{Failure, Journal, Limits, Nouns, Streams, Verdict, verify};
+
+use crate::faulty::{Faulty, Trouble};
+use crate::places::{Place, on_every_store};
+use crate::tally::{Tally, add, keyed, stream};
+
+on_every_store! {
+    whatever_fails_each_command_happens_once,
+}
+
+const CLIENTS: u64 = 6;
+const COMMANDS: u64 = 15;
+const STREAMS: u64 = 2;
+
+/// Numbers that look like chance and repeat with their seed.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+async fn whatever_fails_each_command_happens_once(place: Place) {
+    let nodes = [Faulty::new(Arc::clone(&place.journal)), Faulty::new(place.beside().await)];
+    let limits = Limits { mailbox: 4, records_per_snapshot: 5, idle: Duration::from_millis(3), ..Limits::default() };
+    let streams = nodes.clone().map(|node| Arc::new(Streams::<Tally>::with_limits(node as Arc<dyn Journal>, limits)));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let trouble = tokio::spawn(trouble(nodes, Arc::clone(&is_over)));
+    let clients = (0..CLIENTS).map(|client| {
+        let streams = streams.clone();
+        tokio::spawn(async move {
+            let mut chance = Chance(client);
+            for number in 0..COMMANDS {
+                let name = format!("{client}-{number}");
+                let stream = stream(&format!("s{}", chance.below(STREAMS)));
+                // Each attempt goes to whichever node answers, as behind a load balancer.
+                loop {
+                    let node = &streams[usize::try_from(chance.below(2)).unwrap()];
+                    match node.execute(&stream, keyed(add(&name, 1), &name)).await {
+                        Ok(_) => break,
+                        Err(Failure::Unavailable(_) | Failure::RateLimited) => {
+                            tokio::time::sleep(Duration::from_millis(chance.below(4))).await;
+                        }
+                        Err(failure) => panic!("{failure:?}"),
+                    }
+                }
+            }
+        })
+    });
+    for client in clients.collect::<Vec<_>>() {
+        client.await.unwrap();
+    }
+    is_over.store(true, Ordering::SeqCst);
+    trouble.await.unwrap();
+    let (mut names, mut revisions) = (BTreeSet::new(), 0);
+    for number in 0..STREAMS {
+        let kept = streams[0].read(&stream(&format!("s{number}"))).await.unwrap();
+        revisions += kept.revision();
+        names.extend(kept.state.amounts.keys().cloned());
+    }
+    assert_eq!((names.len() as u64, revisions), (CLIENTS * COMMANDS, CLIENTS * COMMANDS));
+    let verdict = verify(&*place.journal, &Nouns::default().with::<Tally>()).await.unwrap();
+    assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+}
+
+/// Lets one thing after the other go wrong, and sometimes nothing.
+async fn trouble(nodes: [Arc<Faulty>; 2], is_over: Arc<AtomicBool>) {
+    let mut chance = Chance(77);
+    while !is_over.load(Ordering::SeqCst) {
+        for node in &nodes {
+            let troubles =
+                [Trouble::None, Trouble::None, Trouble::None, Trouble::AnswerLost, Trouble::AppendLost, Trouble::Down];
+            node.has(troubles[usize::try_from(chance.below(6)).unwrap()]);
+        }
+        tokio::time::sleep(Duration::from_millis(1 + chance.below(8))).await;
+    }
+    for node in nodes {
+        node.has(Trouble::None);
+    }
+}
