@@ -212,9 +212,9 @@ impl Journal for Memory {
         self.wakes.subscribe()
     }
 
-    fn version(&self) -> Result<u64, StoreError> {
+    fn version(&self) -> Result<Option<u64>, StoreError> {
         // Looking again costs nothing here, so that even two sets of streams on one store agree.
-        Ok(*self.wakes.borrow())
+        Ok(Some(*self.wakes.borrow()))
     }
 
     fn health(&self) -> watch::Receiver<Health> {

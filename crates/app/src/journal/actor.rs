@@ -52,11 +52,11 @@ impl<N: Noun> Cell<N> {
     /// The newest committed state.
     pub(super) async fn newest(&self) -> Result<Arc<Kept<N>>, StoreError> {
         *lock(&self.used) = Instant::now();
-        if let Some(kept) = self.fresh()? {
+        if let Some(kept) = self.fresh().await? {
             return Ok(kept);
         }
         let _loading = self.loading.lock().await;
-        if let Some(kept) = self.fresh()? {
+        if let Some(kept) = self.fresh().await? {
             return Ok(kept);
         }
         // Asked before the store is read: what comes in between is looked at again.
@@ -67,14 +67,28 @@ impl<N: Noun> Cell<N> {
         };
         let kept = self.caught_up(known).await?;
         self.publish(&kept);
-        self.version.store(version, Ordering::Release);
+        self.version.store(version.unwrap_or(UNCHECKED), Ordering::Release);
         Ok(kept)
     }
 
-    fn fresh(&self) -> Result<Option<Arc<Kept<N>>>, StoreError> {
+    /// A committed state, perhaps not the newest: good enough to decide on, since an append shows whether it was.
+    async fn known(&self) -> Result<Arc<Kept<N>>, StoreError> {
+        *lock(&self.used) = Instant::now();
+        match self.published.load_full() {
+            Some(kept) => Ok(kept),
+            None => self.newest().await,
+        }
+    }
+
+    /// The published state, if it is the newest.
+    async fn fresh(&self) -> Result<Option<Arc<Kept<N>>>, StoreError> {
         let checked = self.version.load(Ordering::Acquire);
-        let is_fresh = checked != UNCHECKED && checked == self.journal.version()?;
-        Ok(if is_fresh { self.published.load_full() } else { None })
+        let Some(kept) = self.published.load_full() else { return Ok(None) };
+        let is_fresh = match self.journal.version()? {
+            Some(version) => version == checked,
+            None => self.journal.head(&self.stream).await? == kept.head,
+        };
+        Ok(is_fresh.then_some(kept))
     }
 
     /// Makes a state visible, unless a newer one is.
@@ -157,7 +171,7 @@ pub(super) async fn run<N: Noun>(
 
 /// Decides and stores one batch, and answers everyone in it.
 async fn turn<N: Noun>(cell: &Arc<Cell<N>>, requests: Vec<Request<N>>) {
-    let turn = match cell.newest().await {
+    let turn = match cell.known().await {
         Ok(kept) => Turn::new(cell.stream.clone(), kept, requests),
         Err(error) => {
             Turn::new(cell.stream.clone(), Arc::default(), requests).fail(|| failure(&error));
@@ -181,6 +195,11 @@ async fn turn<N: Noun>(cell: &Arc<Cell<N>>, requests: Vec<Request<N>>) {
 
 async fn stored<N: Noun>(cell: &Arc<Cell<N>>, turn: &Arc<Mutex<Turn<N>>>) -> Result<(), StoreError> {
     let mut batch = lock(turn).decide();
+    if batch.is_none() {
+        // Nobody is turned down for what was true a moment ago.
+        let newest = cell.newest().await?;
+        batch = lock(turn).decide_on(newest);
+    }
     for _ in 0..ATTEMPTS {
         let Some(decided) = batch else { return Ok(()) };
         let shared = Arc::clone(turn);

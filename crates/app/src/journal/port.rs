@@ -123,8 +123,9 @@ pub trait Journal: Shelf {
     /// Changes whenever something may have been appended, here or elsewhere.
     fn wakes(&self) -> watch::Receiver<u64>;
 
-    /// A number that is another one as soon as somebody else may have appended. Cheap enough to ask before every read.
-    fn version(&self) -> Result<u64, StoreError>;
+    /// A number that is another one as soon as somebody else may have appended, cheap enough to ask before every read.
+    /// `None` where only a look at the head can tell.
+    fn version(&self) -> Result<Option<u64>, StoreError>;
 
     fn health(&self) -> watch::Receiver<Health>;
 

@@ -193,6 +193,15 @@ impl<N: Noun> Turn<N> {
         self.decide()
     }
 
+    /// Decides everything anew if there is a newer state to decide on.
+    pub(super) fn decide_on(&mut self, newest: Arc<Kept<N>>) -> Option<Batch> {
+        if newest.head == self.base.head {
+            return None;
+        }
+        self.base = newest;
+        self.decide()
+    }
+
     /// Decides each command against the state that the ones before left. `None` if none was accepted.
     pub(super) fn decide(&mut self) -> Option<Batch> {
         let mut now = Arc::clone(&self.base);

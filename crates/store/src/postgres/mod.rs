@@ -10,7 +10,7 @@ mod status;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use app::journal::{
@@ -43,7 +43,6 @@ pub struct Postgres {
     notifier: JoinHandle<()>,
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
-    version: Arc<AtomicU64>,
     /// Followers are about to be woken.
     is_waking: Arc<AtomicBool>,
 }
@@ -83,21 +82,11 @@ impl Postgres {
             };
             tokio::spawn(committer.run(session));
         }
-        let version = Arc::new(AtomicU64::new(0));
         // Any name that no other node has.
         let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
-        let notifier =
-            Notifier { config: config.clone(), node, news, wakes: wakes.clone(), version: Arc::clone(&version) };
+        let notifier = Notifier { config: config.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
-        Ok(Arc::new(Self {
-            jobs,
-            link: Link::new(config),
-            notifier,
-            status,
-            wakes,
-            version,
-            is_waking: Arc::default(),
-        }))
+        Ok(Arc::new(Self { jobs, link: Link::new(config), notifier, status, wakes, is_waking: Arc::default() }))
     }
 }
 
@@ -275,10 +264,10 @@ impl Journal for Postgres {
         self.wakes.subscribe()
     }
 
-    /// Other nodes are heard of a few milliseconds after they have written. A decision never rests on this: an append
-    /// compares heads.
-    fn version(&self) -> Result<u64, StoreError> {
-        Ok(self.version.load(Ordering::Acquire))
+    /// Other nodes are heard of some milliseconds after they have written, which is too late for whoever wrote there and
+    /// reads here.
+    fn version(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
     }
 
     fn health(&self) -> watch::Receiver<Health> {

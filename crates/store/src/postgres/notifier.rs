@@ -3,7 +3,6 @@
 //! Notifying inside an append would make all appends wait for one lock, so it is done here, many commits at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -27,7 +26,6 @@ pub(super) struct Notifier {
     pub(super) node: String,
     pub(super) news: Arc<Notify>,
     pub(super) wakes: watch::Sender<u64>,
-    pub(super) version: Arc<AtomicU64>,
 }
 
 impl Notifier {
@@ -91,7 +89,6 @@ impl Notifier {
     }
 
     fn wake(&self) {
-        self.version.fetch_add(1, Ordering::AcqRel);
         self.wakes.send_modify(|wakes| *wakes += 1);
     }
 }

@@ -213,8 +213,8 @@ impl Journal for Sqlite {
         self.wakes.subscribe()
     }
 
-    fn version(&self) -> Result<u64, StoreError> {
-        self.lookout.version()
+    fn version(&self) -> Result<Option<u64>, StoreError> {
+        self.lookout.version().map(Some)
     }
 
     fn health(&self) -> watch::Receiver<Health> {

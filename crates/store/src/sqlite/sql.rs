@@ -12,6 +12,7 @@ statements! {
     ANSWERED "answered";
     BACKUP "backup";
     BEGIN_HEAD "begin_head";
+    CHECKPOINT "checkpoint";
     DATA_VERSION "data_version";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";

@@ -172,6 +172,8 @@ impl Writer {
         self.connection = self.place.connect()?;
         self.data_version = None;
         let _turn = Turn::take(&self.lock)?;
+        // On a full disk the log may be what fills it. Readers may stand in the way; then it waits for the next attempt.
+        let _ = self.connection.query_row(sql::CHECKPOINT, [], |_| Ok(()));
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute(sql::SHELF_PUT, params!["", "probe", "x".repeat(PROBE_BYTES)])?;
         transaction.execute(sql::SHELF_REMOVE, params!["", "probe"])?;

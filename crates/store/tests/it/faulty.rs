@@ -131,7 +131,7 @@ impl Journal for Faulty {
         self.inner.wakes()
     }
 
-    fn version(&self) -> Result<u64, StoreError> {
+    fn version(&self) -> Result<Option<u64>, StoreError> {
         if self.is(Trouble::Down) { Err(lost()) } else { self.inner.version() }
     }
 

@@ -214,27 +214,6 @@ fn a_backup_taken_while_writing_is_whole() {
     });
 }
 
-/// Two handles on one file, as two processes have them.
-#[test]
-fn a_read_is_never_older_than_what_another_has_committed() {
-    let folder = Folder::new();
-    let path = folder.file("world.db");
-    block_on(async {
-        let (here, there) = (open(&path).await.unwrap(), open(&path).await.unwrap());
-        let (reads, writes) = (Streams::<Tally>::new(here), Streams::<Tally>::new(there));
-        let one = stream("one");
-        assert_eq!(reads.read(&one).await.unwrap().revision(), 0);
-        for number in 1..=10 {
-            let done = writes.execute(&one, add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
-            assert_eq!(reads.read(&one).await.unwrap().revision(), done.revision, "at once, without a wait");
-            if number % 4 == 0 {
-                let done = reads.execute(&one, add(&format!("here {number}"), 1)).await.map_err(|_| "failed").unwrap();
-                assert_eq!(writes.read(&one).await.unwrap().revision(), done.revision);
-            }
-        }
-    });
-}
-
 #[test]
 fn own_commits_do_not_send_readers_to_the_file() {
     let folder = Folder::new();

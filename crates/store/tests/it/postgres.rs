@@ -6,7 +6,7 @@ use std::time::Duration;
 use app::journal::{Cursor, Failure, Health, Journal, Streams};
 use store::OpenError;
 
-use crate::places::{block_on, client, postgres, server, until};
+use crate::places::{block_on, client, postgres, server};
 use crate::tally::{Tally, add, keyed, stream};
 
 /// A record written by hand, in a transaction of the test's own.
@@ -183,15 +183,16 @@ fn other_nodes_are_woken_within_a_tenth_of_a_second() {
     block_on(async {
         let address = postgres().await;
         let (here, there) = (store::open(&address).await.unwrap(), store::open(&address).await.unwrap());
-        let (reads, writes) = (Streams::<Tally>::new(Arc::clone(&here)), Streams::<Tally>::new(there));
-        until("both to listen", || async { here.version().unwrap() > 0 }).await;
+        let mut wakes = here.wakes();
+        // The first comes when the node begins to listen.
+        wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
+        let writes = Streams::<Tally>::new(there);
         let mut waits = Vec::new();
-        for number in 1..=15 {
+        for number in 1..=15_u64 {
+            wakes.borrow_and_update();
             writes.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
             let began = std::time::Instant::now();
-            while reads.read(&stream("one")).await.unwrap().revision() < number {
-                tokio::time::sleep(Duration::from_millis(1)).await;
-            }
+            tokio::time::timeout(Duration::from_secs(5), wakes.changed()).await.expect("a wake").unwrap();
             waits.push(began.elapsed());
         }
         waits.sort();

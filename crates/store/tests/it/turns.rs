@@ -17,6 +17,8 @@ on_every_store! {
     a_retry_at_the_same_moment_happens_once,
     a_refused_command_may_be_tried_again_under_its_key,
     two_writers_of_one_stream_lose_nothing,
+    a_read_is_never_older_than_what_another_has_committed,
+    nobody_is_refused_for_what_another_has_changed,
     a_retry_on_another_node_happens_once,
     a_stream_opens_from_its_snapshot_or_without,
     a_panic_in_the_rules_is_one_commands_failure,
@@ -146,6 +148,34 @@ async fn two_writers_of_one_stream_lose_nothing(place: Place) {
     assert_eq!(i64::try_from(records.len()).unwrap(), 2 * EACH);
     let kept = Streams::<Tally>::new(place.beside().await).read(&stream).await.unwrap();
     assert_eq!(kept.state.total(), 2 * EACH);
+}
+
+async fn a_read_is_never_older_than_what_another_has_committed(place: Place) {
+    let (here, there) = (streams(&place.journal), Streams::<Tally>::new(place.beside().await));
+    let one = stream("one");
+    assert_eq!(here.read(&one).await.unwrap().revision(), 0);
+    for number in 1..=10 {
+        let done = ok(there.execute(&one, add(&number.to_string(), 1)).await);
+        assert_eq!(here.read(&one).await.unwrap().revision(), done.revision, "at once, without a wait");
+        if number % 4 == 0 {
+            let done = ok(here.execute(&one, add(&format!("here {number}"), 1)).await);
+            assert_eq!(there.read(&one).await.unwrap().revision(), done.revision);
+        }
+    }
+}
+
+async fn nobody_is_refused_for_what_another_has_changed(place: Place) {
+    let (here, there) = (streams(&place.journal), Streams::<Tally>::new(place.beside().await));
+    let one = stream("one");
+    for number in 0..10 {
+        let name = number.to_string();
+        ok(there.execute(&one, add(&name, 1)).await);
+        ok(here.execute(&one, remove(&name)).await);
+        let done = ok(there.execute(&one, pinned(add(&name, 1), 3 * number + 2)).await);
+        assert_eq!(done.revision, 3 * number + 3);
+        let refused = seen(here.execute(&one, add(&name, 1)).await);
+        assert_eq!(refused, Err(Failure::Refused(Refusal::NameTaken(name))));
+    }
 }
 
 async fn a_retry_on_another_node_happens_once(place: Place) {
