@@ -27,6 +27,8 @@ pub(super) struct Cell<N: Noun> {
     published: ArcSwapOption<Kept<N>>,
     /// The store's version when the published state was last known to be the newest.
     version: AtomicU64,
+    /// How often everything was forgotten: a load that began before knows too little.
+    forgotten: AtomicU64,
     /// One loads; who comes meanwhile finds it done.
     loading: tokio::sync::Mutex<()>,
     used: Mutex<Instant>,
@@ -42,6 +44,7 @@ impl<N: Noun> Cell<N> {
             journal,
             published: ArcSwapOption::empty(),
             version: AtomicU64::new(UNCHECKED),
+            forgotten: AtomicU64::new(0),
             loading: tokio::sync::Mutex::new(()),
             used: Mutex::new(Instant::now()),
             snapshot: (AtomicU64::new(0), AtomicU64::new(0)),
@@ -60,6 +63,7 @@ impl<N: Noun> Cell<N> {
             return Ok(kept);
         }
         // Asked before the store is read: what comes in between is looked at again.
+        let forgotten = self.forgotten.load(Ordering::Acquire);
         let version = self.journal.version()?;
         let known = match self.published.load_full() {
             Some(kept) => kept,
@@ -68,6 +72,9 @@ impl<N: Noun> Cell<N> {
         let kept = self.caught_up(known).await?;
         self.publish(&kept);
         self.version.store(version.unwrap_or(UNCHECKED), Ordering::Release);
+        if self.forgotten.load(Ordering::Acquire) != forgotten {
+            self.version.store(UNCHECKED, Ordering::Release);
+        }
         Ok(kept)
     }
 
@@ -101,6 +108,7 @@ impl<N: Noun> Cell<N> {
 
     /// After an append whose outcome is unknown nothing is known.
     fn forget(&self) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.version.store(UNCHECKED, Ordering::Release);
         self.published.store(None);
     }

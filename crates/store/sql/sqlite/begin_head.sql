@@ -1,1 +1,1 @@
-INSERT INTO heads (stream, shard, revision, hash) VALUES (?1, ?2, ?3, ?4) RETURNING shard
+INSERT INTO heads (stream, shard, revision, hash) VALUES (?1, ?2, ?3, ?4)

@@ -129,10 +129,10 @@ impl Rows<'_> {
         statement.execute(params![collection, id, shard, stream.as_str(), rank, body]).map(drop)
     }
 
-    /// Stores a batch that fits.
-    pub(super) fn store(&self, stream: &StreamName, batch: &app::journal::Batch) -> rusqlite::Result<()> {
-        let Some(last) = batch.records.last() else { return Ok(()) };
-        let shard = self.move_head(stream, batch.expected, last.head())?;
+    /// Stores a batch, unless the head is not where the batch expects it; then nothing is changed.
+    pub(super) fn store(&self, stream: &StreamName, batch: &app::journal::Batch) -> rusqlite::Result<bool> {
+        let Some(last) = batch.records.last() else { return Ok(true) };
+        let Some(shard) = self.move_head(stream, batch.expected, last.head())? else { return Ok(false) };
         let mut add_record = self.0.prepare_cached(sql::ADD_RECORD)?;
         for record in &batch.records {
             add_record.execute(params![
@@ -159,17 +159,28 @@ impl Rows<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A stream's shard is the one that it began with.
-    fn move_head(&self, stream: &StreamName, expected: Head, head: Head) -> rusqlite::Result<u16> {
+    fn move_head(&self, stream: &StreamName, expected: Head, head: Head) -> rusqlite::Result<Option<u16>> {
         let (revision, hash) = (signed(head.revision), head.hash);
         if expected.revision == 0 {
+            if self.head(stream)?.revision > 0 {
+                return Ok(None);
+            }
             let mut begin = self.0.prepare_cached(sql::BEGIN_HEAD)?;
-            return begin.query_row(params![stream.as_str(), stream.shard(), revision, hash], |row| row.get(0));
+            begin.execute(params![stream.as_str(), stream.shard(), revision, hash])?;
+            return Ok(Some(stream.shard()));
+        }
+        let expected_revision = signed(expected.revision);
+        let mut move_known_head = self.0.prepare_cached(sql::MOVE_KNOWN_HEAD)?;
+        let parameters = params![stream.as_str(), expected_revision, expected.hash, revision, hash, stream.shard()];
+        if move_known_head.execute(parameters)? > 0 {
+            return Ok(Some(stream.shard()));
         }
         let mut move_head = self.0.prepare_cached(sql::MOVE_HEAD)?;
-        move_head.query_row(params![stream.as_str(), revision, hash], |row| row.get(0))
+        let parameters = params![stream.as_str(), expected_revision, expected.hash, revision, hash];
+        move_head.query_row(parameters, |row| row.get(0)).optional()
     }
 }

@@ -25,6 +25,7 @@ statements! {
     HEAD "head";
     KEEP_SNAPSHOT "keep_snapshot";
     MOVE_HEAD "move_head";
+    MOVE_KNOWN_HEAD "move_known_head";
     OWNED_DOCUMENTS "owned_documents";
     PUT_DOCUMENT "put_document";
     READ "read";

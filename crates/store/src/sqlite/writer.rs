@@ -190,8 +190,13 @@ fn weight(job: &Job) -> usize {
 
 fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
     let rows = Rows(transaction);
+    // The ordinary case: no key to look up, and a head that moves in the same statement that compares it.
+    if append.batch.commands.is_empty() && rows.store(&append.stream, &append.batch)? {
+        return Ok(Ok(()));
+    }
     Ok(match fit(&rows, append)? {
-        Fit::Store => Ok(rows.store(&append.stream, &append.batch)?),
+        Fit::Store if rows.store(&append.stream, &append.batch)? => Ok(()),
+        Fit::Store => Err(StoreError::Damaged(format!("the head of {} cannot be moved", append.stream))),
         Fit::Nothing => Ok(()),
         Fit::SendBack(error) => Err(error),
     })
