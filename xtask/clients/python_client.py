@@ -24,6 +24,20 @@ TOOLS = {
     "odds",
     "roll",
     "roll_dice",
+    "campaign_create",
+    "participant_create",
+    "actor_create",
+    "actor_control_set",
+    "session_start",
+    "set_context",
+    "session_note",
+    "session_recap",
+    "session_end",
+    "campaign_read",
+    "events_list",
+    "campaign_update",
+    "participant_update",
+    "actor_update",
 }
 
 # How the client negotiates, and the revision that should come of it.
@@ -147,7 +161,7 @@ async def main(server):
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["stdio", binary]:
-            target = StdioServerParameters(command=binary, args=["mcp"])
+            target = StdioServerParameters(command=binary, args=["mcp", "--store", "memory"])
         case ["http", url]:
             target = url
         case _:

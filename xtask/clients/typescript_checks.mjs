@@ -14,8 +14,10 @@ const call = (client, name, args) => client.callTool({ name, arguments: args });
 // [check, what it should give, how to get it]
 const checks = [
   ['tools/list names the tools',
-    ['duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
-      'odds', 'roll', 'roll_dice'],
+    ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_read', 'campaign_update',
+      'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
+      'events_list', 'odds', 'participant_create', 'participant_update', 'roll', 'roll_dice', 'session_end',
+      'session_note', 'session_recap', 'session_start', 'set_context'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);
@@ -92,5 +94,5 @@ export function target() {
     console.error(`usage: ${process.argv[1]} stdio BIN | http URL`);
     process.exit(2);
   }
-  return kind === 'stdio' ? { command: address, args: ['mcp'] } : { url: new URL(address) };
+  return kind === 'stdio' ? { command: address, args: ['mcp', '--store', 'memory'] } : { url: new URL(address) };
 }

@@ -14,7 +14,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let skald = paths::built("release", "skald");
     let server = Server::start(|port| {
         let mut command = Command::new(&skald);
-        command.args(["serve", "--http-addr", &format!("127.0.0.1:{port}")]);
+        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
         command
     })?;
     let url = format!("{}/mcp", server.url());
@@ -61,7 +61,7 @@ fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyho
         let mut command = foreign.node("mcp-inspector");
         command.arg("--cli");
         match transport {
-            "stdio" => command.arg(skald).arg("mcp"),
+            "stdio" => command.args(["-e", "SKALD_STORE=memory"]).arg(skald).arg("mcp"),
             _ => command.args([url, "--transport", "http"]),
         };
         let output = command.args(arguments).output().context("the Inspector does not start")?;

@@ -155,7 +155,9 @@ impl Local {
             let is_last = records.len() < FOLLOWED_AT_ONCE;
             for (place, record) in records {
                 if record.stream.noun() == CampaignRules::NAME {
-                    campaign::changed(&record).into_iter().for_each(|change| self.publish(change));
+                    for change in campaign::changed(&record) {
+                        self.publish(change);
+                    }
                 }
                 after = place;
                 *cursor = Some(place);

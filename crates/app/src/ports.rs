@@ -55,14 +55,12 @@ impl App {
 
     /// An id for something new: the same one for a retry under the same key.
     pub(crate) fn new_id(&self, call: &Call, prefix: &str, stream: &str) -> String {
-        match &call.work.idempotency_key {
-            Some(key) => id::from_key(prefix, call.caller.id(), stream, key),
-            None => {
-                let mut entropy = [0; 16];
-                entropy.copy_from_slice(&self.entropy.bytes()[..16]);
-                id::from_entropy(prefix, entropy)
-            }
+        if let Some(key) = &call.work.idempotency_key {
+            return id::from_key(prefix, call.caller.id(), stream, key);
         }
+        let mut entropy = [0; 16];
+        entropy.copy_from_slice(&self.entropy.bytes()[..16]);
+        id::from_entropy(prefix, entropy)
     }
 
     /// A failure to read, as every surface shows it.

@@ -258,6 +258,8 @@ pub(crate) enum Mode {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
     /// Where `skald serve` listens, or will.
     #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
     pub http_addr: String,

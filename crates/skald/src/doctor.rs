@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
-use crate::arguments::DoctorArguments;
+use crate::arguments::{DoctorArguments, StoreArguments};
 use crate::clients::CLIENTS;
 use crate::output::say;
+use crate::world;
 
 /// How long a check may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -24,7 +25,8 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
     configurations(&binary, &url);
 
     let address = arguments.http_addr.clone();
-    let checks = tokio::task::spawn_blocking(move || checks(&binary, &address)).await?;
+    let store = check_store(&arguments.store).await;
+    let checks = tokio::task::spawn_blocking(move || checks(&binary, &address, store)).await?;
     say("# Checks\n");
     let mut sound = true;
     for (name, outcome) in checks {
@@ -51,13 +53,22 @@ fn configurations(binary: &Path, url: &str) {
     }
 }
 
-fn checks(binary: &Path, address: &str) -> Vec<(&'static str, anyhow::Result<String>)> {
+fn checks(binary: &Path, address: &str, store: anyhow::Result<String>) -> Vec<(&'static str, anyhow::Result<String>)> {
     vec![
         ("binary", check_binary(binary)),
-        ("store", Ok("none is needed: dice keep nothing on disk".to_owned())),
+        ("store", store),
         ("port", check_port(address)),
         ("handshake", check_handshake(binary)),
     ]
+}
+
+/// Opens the store as a server would.
+async fn check_store(arguments: &StoreArguments) -> anyhow::Result<String> {
+    let journal = world::journal(arguments).await?;
+    let streams = journal.streams("", 1).await.context("the store cannot be read")?;
+    let what =
+        arguments.store.as_deref().map_or("the default file", |store| store.split("://").next().unwrap_or(store));
+    Ok(format!("{what} opens{}", if streams.is_empty() { ", nothing is in it yet" } else { "" }))
 }
 
 fn check_binary(binary: &Path) -> anyhow::Result<String> {
@@ -97,7 +108,7 @@ fn health(address: &str) -> anyhow::Result<String> {
 fn check_handshake(binary: &Path) -> anyhow::Result<String> {
     let began = Instant::now();
     let mut child = std::process::Command::new(binary)
-        .args(["mcp", "--transport", "stdio"])
+        .args(["mcp", "--transport", "stdio", "--store", "memory"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

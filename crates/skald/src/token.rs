@@ -37,7 +37,9 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
             if tokens.is_empty() {
                 say("There are no tokens. `skald token create NAME --role player` makes one.");
             }
-            tokens.iter().for_each(|token| say(&line(token)));
+            for token in &tokens {
+                say(&line(token));
+            }
         }
         TokenCommand::Revoke { id } => {
             if !app.revoke_token(id).await.map_err(|fault| failed(&fault))? {

@@ -12,6 +12,7 @@ use super::peer::{self, Peer};
 use super::process::Process;
 use super::report::{Gate, Table};
 use super::statistics::{extremes, median};
+use crate::paths;
 
 const RUNS: u32 = 21;
 const MILLISECONDS_MAX: f64 = 20.0;
@@ -53,7 +54,11 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
 fn first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
     let message = mode::initialize_message();
     let mut command = Command::new(&options.skald);
-    command.arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+        .args(["mcp", "--store", &format!("sqlite:{}", paths::target().join("startup.db").display())])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let started = Instant::now();
     let mut process = Process::start(&mut command)?;
     let mut input = process.child().stdin.take().context("there is no input")?;

@@ -13,6 +13,7 @@ use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault,
 const KIND: &str = "context";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "they are what clients send")]
 pub(crate) struct Context {
     pub campaign_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +78,9 @@ pub(super) struct SetContext;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_field_names, reason = "they are what clients send")]
 pub(super) struct SetContextInput {
+    /// The campaign that the next calls are about.
     campaign_id: String,
     /// Rolls are recorded in this session. Cleared if left out.
     session_id: Option<String>,

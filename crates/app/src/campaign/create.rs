@@ -16,6 +16,7 @@ pub(super) struct CampaignCreate;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CampaignCreateInput {
+    /// What the campaign is called.
     name: String,
     /// Who runs the game.
     gm_mode: GmMode,
@@ -56,7 +57,9 @@ pub(super) struct ParticipantCreate;
 pub(super) struct ParticipantCreateInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// What they are called at the table.
     display_name: String,
+    /// What they are at the table.
     role: Role,
     /// Who speaks for them; HUMAN if left out.
     #[serde(default)]
@@ -96,9 +99,11 @@ pub(super) struct ActorCreate;
 pub(super) struct ActorCreateInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// What the actor is called.
     name: String,
     /// PC is played by somebody, NPC by the world.
     kind: ActorKind,
+    /// What is known of the actor.
     #[serde(default)]
     notes: String,
 }
@@ -132,6 +137,7 @@ pub(super) struct ActorControlSet;
 pub(super) struct ActorControlSetInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// The actor.
     actor_id: String,
     /// GM, or a participant's id.
     controller: String,

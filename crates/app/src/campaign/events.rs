@@ -41,7 +41,7 @@ pub(super) struct EventsListInput {
     /// Newest first if left out.
     #[serde(default)]
     order: Order,
-    /// next_cursor of the page before.
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
     /// Rows of a page.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]

@@ -30,20 +30,20 @@ pub fn nouns() -> Nouns {
 
 pub(crate) fn operations() -> Vec<Entry> {
     vec![
-        Entry::of::<context::SetContext>(),
         Entry::of::<create::CampaignCreate>(),
         Entry::of::<create::ParticipantCreate>(),
         Entry::of::<create::ActorCreate>(),
         Entry::of::<create::ActorControlSet>(),
         Entry::of::<session::SessionStart>(),
+        Entry::of::<context::SetContext>(),
+        Entry::of::<session::SessionNote>(),
+        Entry::of::<session::SessionRecap>(),
+        Entry::of::<session::SessionEnd>(),
         Entry::of::<read::CampaignRead>(),
+        Entry::of::<events::EventsList>(),
         Entry::of::<update::CampaignUpdate>(),
         Entry::of::<update::ParticipantUpdate>(),
         Entry::of::<update::ActorUpdate>(),
-        Entry::of::<session::SessionEnd>(),
-        Entry::of::<session::SessionNote>(),
-        Entry::of::<session::SessionRecap>(),
-        Entry::of::<events::EventsList>(),
     ]
 }
 

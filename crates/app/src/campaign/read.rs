@@ -22,7 +22,7 @@ pub(super) enum View {
     Participants,
     Actors,
     Sessions,
-    /// What set_context said.
+    /// What `set_context` said.
     Context,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct CampaignReadInput {
     view: View,
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
-    /// next_cursor of the page before.
+    /// The `next_cursor` of the page before.
     cursor: Option<String>,
     /// Rows of a list, the newest first.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
@@ -54,6 +54,7 @@ pub(super) struct CampaignReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Vec<Session>>,
     /// null while there is none.
+    #[expect(clippy::option_option, reason = "null says that there is none, absence that nobody asked")]
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<Option<Context>>,
     /// How many commands the campaign has seen.
@@ -165,6 +166,10 @@ fn page<T: Keyed + Clone>(register: &Register<T>, cursor: Option<&str>, limit: u
     Ok(Page { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
+fn ids<T: Keyed>(register: &Register<T>) -> Vec<String> {
+    register.newest_first().take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
+}
+
 impl App {
     /// The campaigns that are there for a caller, the newest first.
     pub(crate) async fn campaigns_of(
@@ -221,9 +226,6 @@ impl App {
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
         let table = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
         let state = table.state();
-        fn ids<T: Keyed>(register: &Register<T>) -> Vec<String> {
-            register.newest_first().take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
-        }
         match field {
             "participant_id" | "controller" => Some(ids(state.participants())),
             "actor_id" => Some(ids(state.actors())),

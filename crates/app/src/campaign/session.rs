@@ -16,6 +16,7 @@ pub(super) struct SessionStart;
 pub(super) struct SessionStartInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// What the session is called; may be left out.
     #[serde(default)]
     name: String,
 }
@@ -180,10 +181,10 @@ impl App {
         given: Option<&str>,
     ) -> Result<Option<String>, Fault> {
         if let Some(id) = named("session_id", given)? {
-            return match table.state().sessions().contains(id) {
-                true => Ok(Some(id.to_owned())),
-                false => Err(self.missing_session(table, id).await?),
-            };
+            if table.state().sessions().contains(id) {
+                return Ok(Some(id.to_owned()));
+            }
+            return Err(self.missing_session(table, id).await?);
         }
         let context = self.context(caller).await?.filter(|context| context.campaign_id == table.campaign_id);
         Ok(context.and_then(|context| context.session_id))

@@ -129,16 +129,13 @@ impl App {
     }
 
     /// Has a command decided, stored and answered. The answer is kept for a retry under the same key.
-    pub(crate) async fn command<O: Operation, T: Serialize>(
+    pub(crate) async fn command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,
         table: (&str, &StreamName),
         command: CampaignCommand,
         answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
-    ) -> Result<Answered<T>, Fault>
-    where
-        T: 'static,
-    {
+    ) -> Result<Answered<T>, Fault> {
         let (campaign_id, stream) = table;
         let mut ask = Ask::new(command, self.given(call));
         ask.expected = call.work.expected_revision;

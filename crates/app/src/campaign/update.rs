@@ -40,8 +40,11 @@ pub(super) struct CampaignUpdateInput {
     /// update if left out.
     #[serde(default)]
     method: CampaignMethod,
+    /// A new name.
     name: Option<String>,
+    /// Who runs the game from now on.
     gm_mode: Option<GmMode>,
+    /// What the campaign is about from now on.
     theme_prompt: Option<String>,
 }
 
@@ -89,12 +92,16 @@ pub(super) struct ParticipantUpdate;
 pub(super) struct ParticipantUpdateInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// The participant.
     participant_id: String,
     /// update if left out.
     #[serde(default)]
     method: Method,
+    /// A new name.
     display_name: Option<String>,
+    /// A new role at the table.
     role: Option<Role>,
+    /// Who speaks for them from now on.
     controller: Option<Controller>,
 }
 
@@ -147,12 +154,16 @@ pub(super) struct ActorUpdate;
 pub(super) struct ActorUpdateInput {
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
+    /// The actor.
     actor_id: String,
     /// update if left out.
     #[serde(default)]
     method: Method,
+    /// A new name.
     name: Option<String>,
+    /// PC or NPC from now on.
     kind: Option<ActorKind>,
+    /// What is known of the actor from now on.
     notes: Option<String>,
 }
 

@@ -150,7 +150,7 @@ fn reads_have_routes_of_their_own() {
 #[test]
 fn what_is_not_there_says_where_to_look() {
     let server = Server::start(Visible::EVERYTHING);
-    let nowhere = server.get("/api/v1/campaigns");
+    let nowhere = server.get("/api/v1/caverns");
     assert_eq!((nowhere.status, &nowhere.json()["error"]["code"]), (404, &json!("NOT_FOUND")));
     assert!(nowhere.json()["error"]["hint"].as_str().unwrap().contains("openapi.json"));
     let wrong_method = server.get("/api/v1/roll_dice");
@@ -239,7 +239,7 @@ fn a_page_that_may_call_may_also_read() {
     assert_eq!(ask(&[("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")]).status, 403);
     let read = Client::connect(server.address).send("GET", "/health", &[("Origin", origin)], b"");
     assert_eq!(read.header("access-control-allow-origin"), Some(origin));
-    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id"));
+    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id, etag"));
     assert_eq!(server.get("/health").header("access-control-allow-origin"), None);
 }
 

@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn skald(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
-    command.args(arguments).env_remove("SKALD_LOG");
+    command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
     command
 }
 
