@@ -14,6 +14,8 @@ pub const EXPRESSION_DEPTH_MAX: usize = 32;
 pub const NUMBER_MAX: i64 = 1_000_000;
 /// How often one die may explode.
 pub const EXPLOSIONS_MAX: u32 = 20;
+/// How often one die is really rolled again until it may stay.
+pub const REROLLS_MAX: u32 = 20;
 /// Rolls from which odds are estimated, where that is asked for.
 pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 /// How often a roll may be repeated by `NNx(…)`.
@@ -74,6 +76,7 @@ pub const ALL: &[Limit] = &[
     limit("nesting of one dice expression", EXPRESSION_DEPTH_MAX as u64, "levels"),
     limit("a number in a dice expression", NUMBER_MAX as u64, ""),
     limit("explosions of one die", EXPLOSIONS_MAX as u64, "explosions"),
+    limit("rerolls of one die", REROLLS_MAX as u64, "rerolls"),
     limit("rolls from which odds are estimated", SIMULATED_ROLLS_MAX as u64, "rolls"),
     limit("repetitions of one roll", REPEATS_MAX as u64, "repetitions"),
     limit("items of one set of rolls", SET_ITEMS_MAX as u64, "items"),

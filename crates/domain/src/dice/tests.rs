@@ -281,3 +281,49 @@ proptest! {
         prop_assert_eq!(first.rolls, again.rolls);
     }
 }
+
+fn thrown(text: &str, draw: &mut dyn FnMut(u32) -> u32) -> Vec<RollResult> {
+    throw(&notation::parse(text, notation::Dialect::Auto).unwrap(), draw).unwrap()
+}
+
+#[test]
+fn a_reroll_until_none_is_left_ends() {
+    let mut randomness = Randomness::new(replay(Seed::from_integer(1)), ENTROPY).unwrap();
+    let mut drawn = 0;
+    let results = thrown("1000d1000000rr<=999999", &mut |sides| {
+        drawn += 1;
+        randomness.die(sides)
+    });
+    assert_eq!(results[0].total, 1_000_000_000);
+    assert!(drawn <= 1_000 * (limits::REROLLS_MAX + 2), "{drawn} dice");
+    assert_eq!(results[0].pools[0].dice.len(), drawn as usize);
+}
+
+#[test]
+fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
+    // A die that would always show its lowest face, and a last one that shows each of its own.
+    let last = |text: &str, wanted: u32| {
+        let (mut sides_seen, mut drawn) = (Vec::new(), 0);
+        let results = thrown(text, &mut |sides| {
+            sides_seen.push(sides);
+            drawn += 1;
+            if drawn == limits::REROLLS_MAX + 2 { wanted } else { 2 }
+        });
+        (results[0].total, sides_seen.last().copied().unwrap(), drawn)
+    };
+    let all = limits::REROLLS_MAX + 2;
+    assert_eq!([1, 2, 5].map(|face| last("1d6rr=2", face)), [(1, 5, all), (3, 5, all), (6, 5, all)]);
+    assert_eq!([1, 4].map(|face| last("1d6rr<=2", face)), [(3, 4, all), (6, 4, all)]);
+    assert_eq!(last("1d6rr>=2", 1), (1, 1, all));
+    assert_eq!([1, 2].map(|face| last("1dFrr=0", face)), [(-1, 2, all), (1, 2, all)]);
+}
+
+#[test]
+fn dice_of_a_dropped_item_are_dropped() {
+    let mut faces = [5, 1, 2, 4].into_iter();
+    let results = thrown("{1d6,{1d6,1d6}kh1,1d6}kh1", &mut |_| faces.next().unwrap());
+    let kept: Vec<bool> = results[0].pools.iter().map(|pool| pool.dice[0].state.contains(&DieState::Kept)).collect();
+    assert_eq!((results[0].total, kept), (5, vec![true, false, false, false]));
+    let dropped = results[0].pools.iter().filter(|pool| pool.dice[0].state == [DieState::Dropped]).count();
+    assert_eq!(dropped, 3);
+}

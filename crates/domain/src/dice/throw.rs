@@ -1,9 +1,13 @@
 //! Dice on the table: what an expression comes to, and what became of every die.
 
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::notation::{Duality, Edge, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Roll, Set};
+use super::notation::{
+    Die, Duality, Edge, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
+};
 use super::odds::checked_floor_division;
 use super::{DUALITY_SIDES, DiceRefusal, Judgement, judge};
 use crate::limits;
@@ -40,7 +44,16 @@ pub struct Thrown {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     pub dice: Vec<DieThrow>,
+    /// What its dice come to, also where a set then drops them.
     pub total: i64,
+}
+
+impl Thrown {
+    /// The set around it leaves it out.
+    fn drop_all(&mut self) {
+        let states = self.dice.iter_mut().flat_map(|die| &mut die.state);
+        states.filter(|state| **state == DieState::Kept).for_each(|state| *state = DieState::Dropped);
+    }
 }
 
 /// What a line of notation came to.
@@ -89,7 +102,6 @@ fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32) -> Result<RollResult, Dice
     Ok(RollResult { total, success, against, duality: None, pools: table.pools })
 }
 
-/// Dice that fall before any explodes.
 /// How many dice a line throws, without those that explosions and rerolls bring.
 pub(crate) fn dice_in(roll: &Roll) -> u64 {
     fn of(expression: &Expression) -> u64 {
@@ -144,14 +156,20 @@ impl Table<'_> {
     }
 
     fn set(&mut self, set: &Set, label: Option<&str>) -> Result<i64, DiceRefusal> {
-        let values = set.items.iter().map(|item| self.value(item, label)).collect::<Result<Vec<_>, _>>()?;
-        let kept = kept(&values, set.keep);
-        let sum = values
-            .iter()
-            .zip(kept)
-            .filter(|(_, kept)| *kept)
-            .try_fold(0_i64, |sum, (value, _)| sum.checked_add(*value));
-        sum.ok_or(DiceRefusal::ExpressionTooLarge)
+        let (mut values, mut ends) = (Vec::new(), vec![self.pools.len()]);
+        for item in &set.items {
+            values.push(self.value(item, label)?);
+            ends.push(self.pools.len());
+        }
+        let mut sum = 0_i64;
+        for (at, kept) in kept(&values, set.keep).into_iter().enumerate() {
+            if kept {
+                sum = sum.checked_add(values[at]).ok_or(DiceRefusal::ExpressionTooLarge)?;
+            } else {
+                self.pools[ends[at]..ends[at + 1]].iter_mut().for_each(Thrown::drop_all);
+            }
+        }
+        Ok(sum)
     }
 
     fn duality(mut self, duality: Duality) -> Result<RollResult, DiceRefusal> {
@@ -234,21 +252,33 @@ impl Table<'_> {
     fn die(&mut self, pool: &Pool, dice: &mut Vec<DieThrow>) -> (i64, i64) {
         let mut face = self.face(pool);
         if let Some(reroll) = pool.reroll {
-            while reroll.when.holds(face) {
+            let mut rerolls = if reroll.once { 1 } else { limits::REROLLS_MAX };
+            while reroll.when.holds(face) && (rerolls > 0 || !reroll.once) {
                 dice.push(DieThrow { face, value: 0, state: vec![DieState::Rerolled] });
-                face = self.face(pool);
-                if reroll.once {
-                    break;
-                }
+                // Nobody rolls for ever: the last roll is among the faces that may stay, which changes no chance.
+                face = if rerolls > 0 { self.face(pool) } else { self.staying(reroll, pool.die) };
+                rerolls = rerolls.saturating_sub(1);
             }
         }
         let value = pool.minimum.map_or(face, |minimum| face.max(minimum));
         (face, pool.maximum.map_or(value, |maximum| value.min(maximum)))
     }
 
+    /// A face that is not rolled again: one roll of a die that has only those, in their order.
+    fn staying(&mut self, reroll: Reroll, die: Die) -> i64 {
+        let (below, above) = reroll.staying(die);
+        let (few, many) = (faces_of(&below), faces_of(&above));
+        let drawn = i64::from((self.draw)(few + many)) - 1;
+        if drawn < i64::from(few) { below.start() + drawn } else { above.start() + drawn - i64::from(few) }
+    }
+
     fn face(&mut self, pool: &Pool) -> i64 {
         i64::from((self.draw)(pool.die.sides())) + pool.die.lowest() - 1
     }
+}
+
+fn faces_of(range: &RangeInclusive<i64>) -> u32 {
+    u32::try_from(range.end() - range.start() + 1).unwrap_or_default()
 }
 
 /// Which of the values are kept. Among equals, the earlier ones are.

@@ -9,6 +9,8 @@ mod print;
 #[cfg(test)]
 pub(super) mod tests;
 
+use std::ops::RangeInclusive;
+
 pub use complete::completions;
 pub use dialect::Dialect;
 pub use parse::{ParseError, parse};
@@ -147,6 +149,23 @@ impl Die {
 pub struct Reroll {
     pub once: bool,
     pub when: Condition,
+}
+
+impl Reroll {
+    /// The faces that are not rolled again: those below the condition, and those above it.
+    pub fn staying(self, die: Die) -> (RangeInclusive<i64>, RangeInclusive<i64>) {
+        let (lowest, highest, value) = (die.lowest(), die.highest(), self.when.value);
+        let below = |last: i64| lowest..=last.clamp(lowest - 1, highest);
+        let above = |first: i64| first.clamp(lowest, highest + 1)..=highest;
+        let none = highest + 1..=highest;
+        match self.when.comparison {
+            Comparison::Equal => (below(value - 1), above(value + 1)),
+            Comparison::AtLeast => (below(value - 1), none),
+            Comparison::Over => (below(value), none),
+            Comparison::AtMost => (none, above(value + 1)),
+            Comparison::Under => (none, above(value)),
+        }
+    }
 }
 
 /// A die for which the condition holds brings another one, at most `cap` times.

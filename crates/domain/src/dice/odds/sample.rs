@@ -10,7 +10,7 @@ use crate::dice::{DiceRefusal, Outcome, dice_in, throw};
 
 /// Steps of rolling one line, beside those for its dice.
 const LINE_STEPS: u64 = 400;
-/// Steps of rolling one die, its explosions and rerolls set aside.
+/// Steps of rolling one die; those that explosions and rerolls bring are paid for once they have come.
 const DIE_STEPS: u64 = 120;
 
 /// Why there are no odds by rolling.
@@ -41,7 +41,13 @@ pub fn sample(
     let mut counted = Counted::default();
     for _ in 0..rolls {
         effort.spend(steps)?;
-        for result in throw(&notation, draw)? {
+        let mut drawn = 0_u64;
+        let results = throw(&notation, &mut |sides| {
+            drawn += 1;
+            draw(sides)
+        })?;
+        effort.spend(drawn.saturating_sub(dice_in(roll)).saturating_mul(DIE_STEPS))?;
+        for result in results {
             *counted.totals.entry(result.total).or_default() += 1;
             if let Some(against) = result.against {
                 *counted.against.entry(against).or_default() += 1;

@@ -186,7 +186,7 @@ fn a_sample_has_all_that_odds_have() {
 }
 
 /// Expressions that between them have every modifier.
-const EXPRESSIONS: [&str; 50] = [
+const EXPRESSIONS: [&str; 52] = [
     "1d20",
     "2d6",
     "3d6+2",
@@ -219,6 +219,8 @@ const EXPRESSIONS: [&str; 50] = [
     "3d6xdl1",
     "2d6ro=1",
     "2d6rr<=2",
+    "2d100rr<=98",
+    "1d1000rr>=4",
     "3d6ro<=2kh2",
     "1d6ro>=5",
     "2d10rr=10",
