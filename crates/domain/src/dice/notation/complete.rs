@@ -69,7 +69,25 @@ pub fn completions(typed: &str) -> Vec<String> {
 fn continued(typed: &str, more: &str) -> Option<(usize, String)> {
     let begun = (0..more.len()).rev().find(|length| typed.ends_with(more.get(..*length).unwrap_or("\0")))?;
     let texts = [begun, 0].into_iter().map(|begun| (begun, format!("{typed}{}", &more[begun..])));
-    texts.into_iter().find(|(_, text)| parse(text, Dialect::Auto).is_ok())
+    texts.into_iter().find(|(begun, text)| {
+        let stem = &typed[..typed.len() - begun];
+        is_sensible(stem, more) && parse(text, Dialect::Auto).is_ok()
+    })
+}
+
+/// Whether a continuation means there what it means elsewhere: what can be read need not be what anybody wants.
+fn is_sensible(stem: &str, more: &str) -> bool {
+    let is_die = more.strip_prefix('d').is_some_and(|rest| rest.starts_with(|first: char| !first.is_ascii_lowercase()));
+    if is_die {
+        // Behind a number that stands for itself, or at a place where one might. Elsewhere it would be a drop.
+        let before = stem.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        return before.is_empty() || before.ends_with(['+', '-', '*', '/', '(', '{', ',', ' ']);
+    }
+    if more.starts_with('d') {
+        return !stem.ends_with('!');
+    }
+    let is_sum = more.starts_with(['+', '-']);
+    !(is_sum && stem.trim_end().ends_with(['>', '<', '=', '+', '-', '*', '/', '(', '{', ',']))
 }
 
 #[cfg(test)]
@@ -87,6 +105,26 @@ mod tests {
         assert!(completions("duality(+3, d").contains(&"duality(+3, dc 15)".to_owned()));
         assert!(completions("{1d8,1d6").contains(&"{1d8,1d6}kh1".to_owned()));
         assert_eq!(completions("no dice"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn nothing_is_offered_that_means_something_else() {
+        let never = |typed: &str, offered: &str| {
+            assert!(!completions(typed).contains(&offered.to_owned()), "{offered} for {typed}");
+        };
+        for die in ["d20", "d6", "d100"] {
+            never("4d6", &format!("4d6{die}"));
+            never("4d6!", &format!("4d6!{die}"));
+            never("4d6kh3", &format!("4d6kh3{die}"));
+        }
+        never("4d6!", "4d6!dl1");
+        never("2d6 >", "2d6 >+1");
+        never("2d6 > ", "2d6 > -1");
+        never("5d10cs>", "5d10cs>-1");
+        never("2d6+", "2d6++1");
+        assert!(completions("4d6").contains(&"4d6dl1".to_owned()));
+        assert!(completions("1d20+2").contains(&"1d20+2d6".to_owned()));
+        assert!(completions("2d6 >").contains(&"2d6 >= 15".to_owned()));
     }
 
     #[test]

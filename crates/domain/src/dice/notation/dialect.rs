@@ -5,6 +5,8 @@
 //! | `5d10>7` | the total is over 7 | dice of 7 or more are counted | the total is over 7 |
 //! | `4d6r<2` | once, below 2 | until none is 2 or less | not read: `rr` or `ro` |
 //! | `3d6!>4` | explodes over 4 | explodes on 4 or more | explodes over 4 |
+//! | `5d10cs>8` | counts over 8 | not read: it marks criticals | counts over 8 |
+//! | `4d6ra6` | not read | not read | not read: one die for the whole pool |
 //! | `4d6d1` | drops the lowest | drops the lowest | not read: `pl1` |
 
 use schemars::JsonSchema;

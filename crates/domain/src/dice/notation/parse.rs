@@ -17,11 +17,20 @@ pub struct ParseError {
 }
 
 impl ParseError {
-    /// The text with a caret below the place.
+    /// The text around the place, with a caret below it.
     pub fn caret(&self, text: &str) -> String {
-        format!("{text}\n{}^", " ".repeat(self.column))
+        let shown: Vec<char> = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+        let begin = self.column.saturating_sub(AROUND);
+        let end = shown.len().min(self.column.saturating_add(AROUND));
+        let (before, after) = (if begin > 0 { "…" } else { "" }, if end < shown.len() { "…" } else { "" });
+        let part: String = shown.get(begin..end).unwrap_or_default().iter().collect();
+        let indent = " ".repeat(self.column - begin + before.chars().count());
+        format!("{before}{part}{after}\n{indent}^")
     }
 }
+
+/// Characters that are shown before and after the place of an error.
+const AROUND: usize = 40;
 
 const HINT: &str = "for example 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, duality(+2, dc 15)";
 
@@ -305,8 +314,7 @@ impl Parser {
 
     fn atom(&mut self) -> Parsed<Expression> {
         if self.take("(") {
-            let inner = self.nested(Self::sum)?;
-            return if self.spaced(")") { Ok(inner) } else { Err(self.unexpected("a closing parenthesis")) };
+            return self.nested(Self::parenthesis);
         }
         if self.take("{") {
             return self.nested(Self::set);
@@ -331,6 +339,18 @@ impl Parser {
         self.pool(count, die).map(Expression::Pool)
     }
 
+    /// `(2d6+3)`, or a set as Avrae writes it: `(1d6,1d8)kh1`.
+    fn parenthesis(&mut self) -> Parsed<Expression> {
+        let inner = self.sum()?;
+        if self.spaced(")") {
+            return Ok(inner);
+        }
+        if self.peek() == Some(',') {
+            return self.set_from(inner, ")");
+        }
+        Err(self.unexpected("a closing parenthesis"))
+    }
+
     fn die(&mut self) -> Parsed<Die> {
         if self.take("%") {
             return Ok(Die::Sides(100));
@@ -347,17 +367,29 @@ impl Parser {
     }
 
     fn set(&mut self) -> Parsed<Expression> {
-        let mut items = vec![self.sum()?];
+        let first = self.sum()?;
+        self.set_from(first, "}")
+    }
+
+    fn set_from(&mut self, first: Expression, end: &str) -> Parsed<Expression> {
+        let mut items = vec![first];
         while self.spaced(",") {
             items.push(self.sum()?);
         }
-        if !self.take("}") {
-            return Err(self.unexpected("a comma or a closing brace"));
+        if !self.take(end) {
+            return Err(self.unexpected(&format!("a comma or {end}")));
         }
         if items.len() > limits::SET_ITEMS_MAX {
             return Err(error(self.at, format!("a set has at most {} items", limits::SET_ITEMS_MAX), "use fewer"));
         }
         let keep = self.keep()?;
+        if self.dialect == Dialect::Roll20 && self.is_comparison() && !self.is_check() {
+            return Err(error(
+                self.at,
+                "Roll20 counts the items that reach a number, which is not supported",
+                "count in each pool, as in 1d6>4+1d8>4; to compare the total, write >=",
+            ));
+        }
         Ok(Expression::Set(Set { items, keep }))
     }
 
@@ -377,13 +409,22 @@ impl Parser {
 
     /// Reads one modifier, if one stands here. Says whether it was there already.
     fn pool_modifier(&mut self, pool: &mut Pool) -> Parsed<bool> {
+        if pool.count == 1 && pool.keep.is_none() {
+            // One die with advantage is two of them.
+            for (word, kind) in [("adv", KeepKind::KeepHighest), ("dis", KeepKind::KeepLowest)] {
+                if self.take(word) {
+                    (pool.count, pool.keep) = (2, Some(Keep { kind, count: 1 }));
+                    return Ok(false);
+                }
+            }
+        }
         if self.take("min") || self.take("mi") {
             return Ok(pool.minimum.replace(self.signed("a smallest value")?).is_some());
         }
         if self.take("max") || self.take("ma") {
             return Ok(pool.maximum.replace(self.signed("a largest value")?).is_some());
         }
-        // Avrae's ra explodes, although it begins like a reroll.
+        self.refuse_foreign()?;
         if let Some(explode) = self.explode(pool.die)? {
             return Ok(pool.explode.replace(explode).is_some());
         }
@@ -399,6 +440,36 @@ impl Parser {
         // Sorting changes the picture, not the roll.
         let _ = self.take("sa") || self.take("sd") || self.take("s");
         Ok(false)
+    }
+
+    /// What another program reads and this one would misread.
+    fn refuse_foreign(&self) -> Parsed<()> {
+        let begins = |word: &str| {
+            let letters = word.chars().enumerate();
+            letters.into_iter().all(|(at, letter)| {
+                self.text.get(self.at + at).is_some_and(|found| found.eq_ignore_ascii_case(&letter))
+            })
+        };
+        let refused = |message: &str, hint| Err(error(self.at, message, hint));
+        if begins("ra") {
+            return refused(
+                "ra adds one die to the whole pool, which is not supported",
+                "for one more die each write xo, as in 4d6xo or 4d6x1>=5",
+            );
+        }
+        if begins("cf") {
+            return refused("cf is not supported", "take failures from successes, as in 5d10cs>=8df=1");
+        }
+        if begins("cs") && self.dialect == Dialect::Roll20 && self.text.get(self.at + 3) != Some(&'=') {
+            return refused(
+                "in Roll20 cs marks criticals and counts nothing, which is not supported",
+                "leave it out; to count successes write > alone, as in 5d10>8",
+            );
+        }
+        if begins("f") || begins("df") {
+            return refused("failures are taken from successes, and none are counted", "write them first: cs>=8df=1");
+        }
+        Ok(())
     }
 
     fn reroll(&mut self) -> Parsed<Option<Reroll>> {
@@ -430,7 +501,7 @@ impl Parser {
             (ExplodeKind::Compound, limits::EXPLOSIONS_MAX)
         } else if self.take("!p") {
             (ExplodeKind::Penetrate, limits::EXPLOSIONS_MAX)
-        } else if self.take("xo") || (self.dialect == Dialect::Avrae && self.take("ra")) {
+        } else if self.take("xo") {
             (ExplodeKind::Separate, 1)
         } else if self.take("!") || self.take("x") || (self.dialect == Dialect::Avrae && self.take("e")) {
             (ExplodeKind::Separate, limits::EXPLOSIONS_MAX)
@@ -457,18 +528,22 @@ impl Parser {
     fn successes(&mut self) -> Parsed<Option<CountSuccesses>> {
         let success = if self.take("cs") {
             self.condition()?.ok_or_else(|| self.unexpected("what counts as a success, as in cs>=8"))?
-        } else if self.dialect == Dialect::Roll20 && matches!(self.peek(), Some('>' | '<' | '=')) && !self.is_check() {
+        } else if self.dialect == Dialect::Roll20 && self.is_comparison() && !self.is_check() {
             self.condition()?.ok_or_else(|| self.unexpected("a number"))?
         } else {
             return Ok(None);
         };
-        let has_failure = self.take("df") || (self.dialect == Dialect::Roll20 && self.take("f"));
+        let has_failure = self.take("df") || self.take("f");
         let failure = if has_failure {
             Some(self.condition()?.ok_or_else(|| self.unexpected("what counts as a failure, as in df<=1"))?)
         } else {
             None
         };
         Ok(Some(CountSuccesses { success, failure }))
+    }
+
+    fn is_comparison(&self) -> bool {
+        matches!(self.peek(), Some('>' | '<' | '='))
     }
 
     /// Roll20 has no `>=`: where one stands, the total is compared.
@@ -490,9 +565,15 @@ impl Parser {
         ];
         let Some((word, kind)) = table.into_iter().find(|(word, _)| self.take(word)) else { return Ok(None) };
         if self.dialect == Dialect::Avrae && (word == "k" || word == "d") {
-            return Err(error(begin, "Avrae selects with kh, kl, ph and pl", "write which end is meant, as in kh3"));
+            let message = format!("in Avrae {word}3 is about the dice that show 3, which is not supported");
+            return Err(error(begin, message, "write which end is meant: kh, kl, ph or pl, as in kh3"));
         }
-        let count = self.digits()?.unwrap_or(1);
+        let count = self.digits()?;
+        if count.is_none() && self.is_comparison() {
+            let message = "dice are kept or dropped by how many, not by what they show";
+            return Err(error(self.at, message, "write a number, as in kh3; to compare the total, kh1 > 3"));
+        }
+        let count = count.unwrap_or(1);
         let count = u32::try_from(count).ok().filter(|count| *count <= limits::DICE_MAX);
         let count = count.ok_or_else(|| error(begin, "there are never that many dice", "use a smaller number"))?;
         Ok(Some(Keep { kind, count }))
@@ -503,7 +584,12 @@ impl Parser {
         if let Some(condition) = self.condition_with_sign()? {
             return Ok(Some(condition));
         }
+        let begin = self.at;
         let value = self.digits()?;
+        if value.is_some() && self.is_comparison() {
+            let message = "a number before a comparison says for how many dice it holds, which is not supported here";
+            return Err(error(begin, message, "leave the number out; to compare the total, put a space before it"));
+        }
         Ok(value.map(|value| Condition { comparison: Comparison::Equal, value }))
     }
 

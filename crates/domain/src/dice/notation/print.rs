@@ -117,7 +117,9 @@ impl Display for Pool {
             write!(formatter, "{keep}")?;
         }
         if let Some(count) = self.count_successes {
-            write!(formatter, "cs{}", count.success)?;
+            // Roll20 means something else by cs and a single sign.
+            let sign = if count.success.comparison == Comparison::Equal { "=" } else { "" };
+            write!(formatter, "cs{sign}{}", count.success)?;
             if let Some(failure) = count.failure {
                 write!(formatter, "df{failure}")?;
             }

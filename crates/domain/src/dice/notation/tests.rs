@@ -38,6 +38,11 @@ fn what_people_type_has_one_canonical_form() {
         ("2d6rr<3", "2d6rr<=2"),
         ("2d6min2", "2d6min2"),
         ("5d10cs>=8df=1", "5d10cs>=8df=1"),
+        ("5d10cs>=8f1", "5d10cs>=8df=1"),
+        ("5d10cs=8", "5d10cs==8"),
+        ("1d20adv+5", "2d20kh1+5"),
+        ("d20dis", "2d20kl1"),
+        ("(1d6,1d8)kh1", "{1d6,1d8}kh1"),
         ("2d6[fire] + 1d8[cold]", "2d6[fire]+1d8[cold]"),
         ("(2d6+3)*2", "(2d6+3)*2"),
         ("2d6+3*2", "2d6+3*2"),
@@ -88,10 +93,45 @@ fn a_plain_reroll_is_once_in_foundry_and_until_none_is_left_in_roll20() {
 fn avrae_names_the_end_that_is_meant() {
     assert_eq!(canonical("4d6pl1", Dialect::Auto), "4d6dl1");
     assert_eq!(canonical("4d6ph1", Dialect::Avrae), "4d6dh1");
-    assert!(canonical("4d6k3", Dialect::Avrae).contains("kh"));
+    assert!(parse("4d6k3", Dialect::Avrae).unwrap_err().hint.contains("kh"));
     assert_eq!(canonical("1d20mi2", Dialect::Auto), "1d20min2");
-    assert_eq!(canonical("1d6ra6", Dialect::Avrae), "1d6x1=6");
     assert_eq!(canonical("4d6e6", Dialect::Avrae), "4d6x");
+}
+
+#[test]
+fn what_would_be_misread_is_refused() {
+    for (typed, dialect, said) in [
+        ("4d6ra6", Dialect::Auto, "ra adds one die to the whole pool"),
+        ("4d6ra6", Dialect::Avrae, "ra adds one die to the whole pool"),
+        ("4d6r1<3", Dialect::Foundry, "a number before a comparison"),
+        ("4d6rr2<3", Dialect::Foundry, "a number before a comparison"),
+        ("1d20cs>18", Dialect::Roll20, "in Roll20 cs marks criticals"),
+        ("1d20cs20", Dialect::Roll20, "in Roll20 cs marks criticals"),
+        ("{1d6,1d8}>4", Dialect::Roll20, "Roll20 counts the items"),
+        ("4d6k3", Dialect::Avrae, "in Avrae k3 is about the dice that show 3"),
+        ("4d6k>3", Dialect::Foundry, "not by what they show"),
+        ("4d6d<3", Dialect::Foundry, "not by what they show"),
+        ("5d10f1", Dialect::Auto, "failures are taken from successes"),
+        ("5d10df=1", Dialect::Auto, "failures are taken from successes"),
+        ("5d10cf=1", Dialect::Auto, "cf is not supported"),
+    ] {
+        let error = parse(typed, dialect).unwrap_err();
+        assert!(error.message.contains(said), "{typed}: {}", error.message);
+        assert!(error.column >= 3, "{typed}: {}", error.column);
+    }
+    assert_eq!(canonical("4d6r1 < 3", Dialect::Foundry), "4d6ro=1 < 3");
+    assert_eq!(canonical("{1d6,1d8}>=4", Dialect::Roll20), "{1d6,1d8} >= 4");
+    assert_eq!(canonical("1d6>4+1d8>4", Dialect::Roll20), "1d6cs>=4+1d8cs>=4");
+}
+
+#[test]
+fn a_long_text_is_shown_around_the_place() {
+    let text = format!("{}?{}", "1+".repeat(50), "+1".repeat(50));
+    let error = parse(&text, Dialect::Auto).unwrap_err();
+    let shown = error.caret(&text);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[0].chars().count(), 82, "{shown}");
+    assert_eq!(lines[0].chars().nth(lines[1].chars().count() - 1), Some('?'), "{shown}");
 }
 
 #[test]
