@@ -214,6 +214,8 @@ impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", self.body.code.name(), self.body.message)?;
         match &self.body.hint {
+            // A message of several lines ends with a picture of the place, not with a sentence.
+            Some(hint) if self.body.message.contains('\n') => write!(formatter, "\n{hint}"),
             Some(hint) => write!(formatter, ". {hint}"),
             None => Ok(()),
         }

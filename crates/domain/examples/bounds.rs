@@ -117,7 +117,11 @@ fn main() {
                 let began = processor_time();
                 let odds = line_odds(&notation.roll, &Effort::default());
                 if let Ok(odds) = &odds {
-                    std::hint::black_box((odds.summary(), odds.distribution.table(None, None, 60), odds.need(0.5)));
+                    std::hint::black_box((
+                        odds.summary(),
+                        odds.distribution.table(Some(0), None, 200),
+                        odds.need(0.5).ok(),
+                    ));
                 }
                 let took = processor_time() - began;
                 if took > longest {

@@ -231,8 +231,14 @@ pub(crate) struct OddsArguments {
     #[command(flatten)]
     pub expression: ExpressionArguments,
     /// A chance from 0 to 1: also say what difficulty or modifier gives it.
-    #[arg(long)]
+    #[arg(long, value_parser = chance)]
     pub target: Option<f64>,
+    /// The first value to list.
+    #[arg(long, allow_negative_numbers = true)]
+    pub from: Option<i64>,
+    /// The last value to list.
+    #[arg(long, allow_negative_numbers = true)]
+    pub to: Option<i64>,
     /// Estimate by so many rolls instead of counting.
     #[arg(long, value_name = "ROLLS")]
     pub simulate: Option<u32>,
@@ -245,6 +251,11 @@ pub(crate) struct OddsArguments {
     /// A second expression, to compare with in the picture.
     #[arg(long, requires = "svg", value_name = "EXPRESSION")]
     pub against: Option<String>,
+}
+
+fn chance(text: &str) -> Result<f64, String> {
+    let chance = text.parse::<f64>().ok().filter(|chance| (0.0..=1.0).contains(chance));
+    chance.ok_or_else(|| "a chance is a number from 0 to 1, as in 0.6 for 60 %".to_owned())
 }
 
 /// What a bar stands for.

@@ -31,9 +31,15 @@ pub(crate) async fn roll(arguments: &RollArguments) -> anyhow::Result<()> {
             let label = pool["label"].as_str().map(|label| format!(" [{label}]")).unwrap_or_default();
             say(&format!("  {}{label}: {}", text(&pool["notation"]), dice(pool)));
         }
+        if let Some(chance) = roll["chance"]["decimal"].as_f64() {
+            say(&format!("  chance of this or better: {}", percent(chance)));
+        }
     }
-    if let Some(chance) = answer["chance"]["decimal"].as_f64() {
-        say(&format!("  chance of this or better: {}", percent(chance)));
+    if let Some(chance) = answer["success_chance"]["decimal"].as_f64() {
+        say(&format!("  chance of success: {}", percent(chance)));
+    }
+    if let Some(why) = answer["chance_unknown"].as_str() {
+        say(&format!("  chance unknown: {why}"));
     }
     say(&format!("  seed {}", text(&answer["rng"]["seed_used"])));
     Ok(())
@@ -44,8 +50,12 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     if let Some(target) = arguments.target {
         input["target"] = json!(target);
     }
-    if let Some(rolls) = arguments.simulate {
-        input["simulate"] = json!(rolls);
+    for (field, value) in
+        [("from", arguments.from), ("to", arguments.to), ("simulate", arguments.simulate.map(i64::from))]
+    {
+        if let Some(value) = value {
+            input[field] = json!(value);
+        }
     }
     let answer = call("odds", input).await?;
     if let Some(file) = &arguments.svg {
@@ -66,20 +76,23 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
     ));
     for (field, words) in [("success", "success"), ("tie", "tie"), ("beyond_cap", "beyond the cap of explosions")] {
         if let Some(chance) = answer[field]["decimal"].as_f64() {
-            say(&format!("{words}: {}{}", percent(chance), fraction(&answer[field])));
+            say(&format!("{words}: {}{}", percent(chance), share(&answer[field], &answer["simulated"]["rolls"])));
         }
     }
     for row in answer["outcomes"].as_array().into_iter().flatten() {
         say(&format!("{}: {}", text(&row["outcome"]), percent(number(&row["chance"]["decimal"]))));
     }
     need(&answer["need"]);
+    if let Some(why) = answer["need_unknown"].as_str() {
+        say(&format!("needed: no answer, for {why}"));
+    }
     if let Some(rolls) = answer["simulated"]["rolls"].as_u64() {
         let margin = percent(number(&answer["simulated"]["margin_of_error"]));
         say(&format!("estimated from {rolls} rolls, to within {margin}"));
     }
     histogram(arguments.mode, answer["values"].as_array().map(Vec::as_slice).unwrap_or_default());
     if answer["truncated"] == true {
-        say("there are more values than these");
+        say("there are more values than these: ask for them with --from and --to");
     }
     Ok(())
 }
@@ -139,17 +152,25 @@ fn result(roll: &Value) -> String {
     }
 }
 
-/// Dropped dice in parentheses, exploded ones with a mark, rerolled ones struck out.
+/// Dropped dice in parentheses, exploded ones with a mark, rerolled ones struck out, and an arrow to what a die counts
+/// for where that is not what it shows. Counted successes have a star, and failures a minus, instead.
 fn dice(pool: &Value) -> String {
+    let is_counted = text(&pool["notation"]).contains("cs");
     let dice = pool["dice"].as_array().into_iter().flatten().map(|die| {
         let is = |state: &str| die["state"].as_array().is_some_and(|states| states.iter().any(|given| given == state));
         let mark = if is("exploded") { "!" } else { "" };
-        let face = format!("{}{mark}", die["face"]);
-        match (is("rerolled"), is("dropped"), is("success")) {
-            (true, ..) => format!("~{face}~"),
-            (_, true, _) => format!("({face})"),
-            (.., true) => format!("{face}*"),
-            _ => face,
+        let counts_as =
+            if is_counted || die["value"] == die["face"] { String::new() } else { format!("→{}", die["value"]) };
+        let shown = match (is("success"), is("failure")) {
+            (true, false) => format!("{}{mark}*", die["face"]),
+            (false, true) => format!("{}{mark}-", die["face"]),
+            _ => format!("{}{mark}{counts_as}", die["face"]),
+        };
+        match (is("rerolled"), is("dropped"), is("added")) {
+            (true, ..) => format!("~{}~", die["face"]),
+            (_, true, _) => format!("({shown})"),
+            (.., true) => format!("+{}{mark}", die["face"]),
+            _ => shown,
         }
     });
     dice.collect::<Vec<_>>().join(" ")
@@ -161,19 +182,21 @@ fn need(need: &Value) {
         say(&format!("needed: a difficulty of {difficulty} or less ({})", percent(chance)));
     }
     if let Some(modifier) = need["modifier"].as_i64() {
-        say(&format!("needed: {modifier:+} ({})", percent(chance)));
+        let words = match modifier {
+            0 => "nothing more".to_owned(),
+            1.. => format!("{modifier:+} more"),
+            _ => format!("{} less will do", modifier.unsigned_abs()),
+        };
+        say(&format!("needed: {words} ({})", percent(chance)));
     }
 }
 
 fn histogram(mode: Mode, rows: &[Value]) {
-    let chance = |row: &Value| match &row[field(mode)] {
-        Value::Object(exact) => exact["decimal"].as_f64().unwrap_or_default(),
-        decimal => decimal.as_f64().unwrap_or_default(),
-    };
+    let chance = |row: &Value| row[field(mode)]["decimal"].as_f64().unwrap_or_default();
     let most = rows.iter().map(chance).fold(f64::MIN_POSITIVE, f64::max);
     for row in rows {
         let value = row["value"].to_string();
-        say(&format!("{value:>8} {:>7}  {}", percent(chance(row)), bar(chance(row) / most * BAR)));
+        say(&format!("{value:>8} {:>9}  {}", percent(chance(row)), bar(chance(row) / most * BAR)));
     }
 }
 
@@ -185,10 +208,52 @@ fn bar(columns: f64) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
+/// One decimal, or as many as it takes to tell it from nothing and from certainty.
 fn percent(chance: f64) -> String {
-    format!("{:.1} %", chance * 100.0)
+    let percent = chance * 100.0;
+    let distance = percent.min(100.0 - percent);
+    let digits = [1, 2, 3, 4].into_iter().find(|digits| distance >= 0.5 * 0.1_f64.powi(*digits));
+    match digits {
+        _ if distance <= 0.0 => format!("{percent:.0} %"),
+        Some(digits) => format!("{percent:.0$} %", usize::try_from(digits).unwrap_or(1)),
+        None if percent > 50.0 => "over 99.99 %".to_owned(),
+        None => format!("{percent:.1e} %"),
+    }
 }
 
-fn fraction(exact: &Value) -> String {
-    exact["fraction"].as_str().map(|fraction| format!(" ({fraction})")).unwrap_or_default()
+/// The exact fraction; of a simulation, how many rolls.
+fn share(exact: &Value, rolls: &Value) -> String {
+    match (rolls.as_f64(), exact["decimal"].as_f64()) {
+        (Some(rolls), Some(decimal)) => format!(" ({:.0} of {rolls:.0} rolls)", decimal * rolls),
+        _ => exact["fraction"].as_str().map(|fraction| format!(" ({fraction})")).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_chance_is_not_none() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(1.0), "100 %");
+        assert_eq!(percent(0.798), "79.8 %");
+        assert_eq!(percent(1.0 / 1296.0), "0.1 %");
+        assert_eq!(percent(0.000_2), "0.02 %");
+        assert_eq!(percent(0.999_9), "99.99 %");
+        assert_eq!(percent(2.5e-9), "2.5e-7 %");
+        assert_eq!(percent(1.0 - 1e-12), "over 99.99 %");
+    }
+
+    #[test]
+    fn a_die_shows_what_it_counts_for() {
+        let die = |face: i64, value: i64, state: &[&str]| json!({"face": face, "value": value, "state": state});
+        let pool = |notation: &str, faces: &[Value]| dice(&json!({"notation": notation, "dice": faces}));
+        assert_eq!(pool("1d20min10", &[die(1, 10, &["kept"])]), "1→10");
+        assert_eq!(pool("1d6!p", &[die(6, 6, &["kept", "exploded"]), die(3, 2, &["kept"])]), "6! 3→2");
+        assert_eq!(pool("1d6!!", &[die(6, 9, &["kept", "exploded"]), die(3, 0, &["added"])]), "6!→9 +3");
+        assert_eq!(pool("2d6ro=1", &[die(1, 0, &["rerolled"]), die(4, 4, &["dropped"])]), "~1~ (4)");
+        let counted = [die(9, 1, &["kept", "success"]), die(1, -1, &["kept", "failure"]), die(5, 0, &["kept"])];
+        assert_eq!(pool("3d10cs>=8df=1", &counted), "9* 1- 5");
+    }
 }

@@ -1,19 +1,21 @@
 //! Exact odds of any expression.
 
 use domain::dice::notation::{self, Dialect};
-use domain::dice::odds::{Effort, Exact, LineOdds, ValueChance, sample};
+use domain::dice::odds::{self, Effort, Exact, ValueChance, sample};
 use domain::dice::{RandomReport, RandomRequest, Randomness};
 use domain::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::picture::Sight;
+use super::picture::{Sight, weigh_other};
 use super::weigh::{read, unsampled, weigh};
 use crate::picture::Theme;
 use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, Route, Toolset};
 
-/// Rows that an answer has at most.
-const ROWS_MAX: usize = 60;
+/// Rows of an answer, if nobody says which.
+const ROWS_MIDDLE: usize = 60;
+/// Rows of an answer to somebody who does.
+const ROWS_ASKED: usize = 200;
 
 pub(super) struct Odds;
 
@@ -29,13 +31,16 @@ pub(super) struct OddsInput {
     /// A chance from 0 to 1: also answer the difficulty or the modifier that gives it.
     #[schemars(range(min = 0, max = 1))]
     target: Option<f64>,
-    /// The first value to list.
+    /// The first value to list; then up to 200 are listed instead of the 60 in the middle.
     from: Option<i64>,
     /// The last value to list.
     to: Option<i64>,
     /// Also show a picture.
     #[serde(default)]
     picture: bool,
+    /// A second expression, laid over the first in the picture.
+    #[schemars(extend("examples" = ["1d20", "3d6"]))]
+    against: Option<String>,
     /// Estimate by so many rolls instead of counting: only for what is too much to count.
     #[schemars(range(min = 1, max = limits::SIMULATED_ROLLS_MAX))]
     simulate: Option<u32>,
@@ -61,11 +66,14 @@ pub(super) struct OddsOutput {
     outcomes: Vec<OutcomeChance>,
     #[serde(skip_serializing_if = "Option::is_none")]
     need: Option<Need>,
+    /// Why nothing gives the chance that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    need_unknown: Option<&'static str>,
     /// The chance that a die would have exploded more often than it may.
     #[serde(skip_serializing_if = "Option::is_none")]
     beyond_cap: Option<Exact>,
     values: Vec<ValueChance>,
-    /// Whether there are more values than are listed; ask for them by from and to.
+    /// Whether values are missing: some of those between from and to, or those around the middle if neither was given.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     /// Present where these are estimates: all numbers are shares of the rolls that were made.
@@ -122,7 +130,7 @@ impl Operation for Odds {
     }
 
     async fn complete(_: &App, _: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        (field == "expression").then(|| notation::completions(typed))
+        ["expression", "against"].contains(&field).then(|| notation::completions(typed))
     }
 }
 
@@ -135,6 +143,14 @@ fn check(input: &OddsInput) -> Result<(), Fault> {
         let most = limits::SIMULATED_ROLLS_MAX;
         let fault = Fault::new(Code::InvalidParams, format!("simulate is {rolls}, allowed: 1 to {most}"));
         return Err(fault.at("/simulate").hint("10000 rolls are right to about one percent"));
+    }
+    if let Some((from, to)) = input.from.zip(input.to).filter(|(from, to)| from > to) {
+        let fault = Fault::new(Code::InvalidParams, format!("from is {from}, which is over to, {to}"));
+        return Err(fault.at("/from").hint("send the lower one as from"));
+    }
+    if input.against.is_some() && !input.picture {
+        let fault = Fault::new(Code::InvalidParams, "against is given, but only a picture shows it");
+        return Err(fault.at("/against").hint("send picture: true as well; for an opposed roll write 2d6 vs 1d20"));
     }
     if input.rng.is_some() && input.simulate.is_none() {
         let fault = Fault::new(Code::InvalidParams, "rng is given, but exact odds roll nothing");
@@ -155,17 +171,25 @@ fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsO
             (odds, Some(Simulated { rolls, margin_of_error, rng: randomness.into_report() }))
         }
     };
-    let picture =
-        input.picture.then(|| Sight { notation: &notation, odds: &odds, against: None }.svg(None, Theme::Auto));
+    let other = weigh_other(input.against.as_deref(), input.dialect, effort)?;
+    let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
+    let picture = input.picture.then(|| Sight { notation: &notation, odds: &odds, against }.svg(None, Theme::Auto));
     let summary = odds.summary();
-    let table = odds.distribution.table(input.from, input.to, ROWS_MAX);
+    let rows_max = if input.from.or(input.to).is_some() { ROWS_ASKED } else { ROWS_MIDDLE };
+    let table = odds.distribution.table(input.from, input.to, rows_max);
+    let (need, need_unknown) = match input.target.map(|target| odds.need(target)) {
+        Some(Ok(need)) => (Some(need.into()), None),
+        Some(Err(why)) => (None, Some(why)),
+        None => (None, None),
+    };
     Ok(OddsOutput {
         expression: notation.roll.to_string(),
         lowest: summary.lowest,
         highest: summary.highest,
         mean: summary.mean,
         standard_deviation: summary.standard_deviation,
-        need: input.target.and_then(|target| need(&odds, target)),
+        need,
+        need_unknown,
         outcomes: odds.outcomes.into_iter().map(|(outcome, chance)| OutcomeChance { outcome, chance }).collect(),
         success: odds.success,
         tie: odds.tie,
@@ -177,6 +201,8 @@ fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsO
     })
 }
 
-fn need(odds: &LineOdds, target: f64) -> Option<Need> {
-    odds.need(target).map(|need| Need { difficulty: need.difficulty, modifier: need.modifier, chance: need.chance })
+impl From<odds::Need> for Need {
+    fn from(need: odds::Need) -> Self {
+        Self { difficulty: need.difficulty, modifier: need.modifier, chance: need.chance }
+    }
 }

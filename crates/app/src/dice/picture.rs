@@ -62,16 +62,21 @@ impl Operation for OddsPicture {
 fn draw(input: &OddsPictureInput, effort: &Effort) -> Result<String, Fault> {
     let notation = read(&input.expression, input.dialect, "expression")?;
     let odds = weigh(&notation, "expression", effort)?;
-    let against = match &input.against {
-        None => None,
-        Some(against) => {
-            let against = read(against, input.dialect, "against")?;
-            let odds = weigh(&against, "against", effort)?;
-            Some((against, odds))
-        }
-    };
-    let against = against.as_ref().map(|(notation, odds)| (notation.roll.to_string(), &odds.distribution));
+    let other = weigh_other(input.against.as_deref(), input.dialect, effort)?;
+    let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
     Ok(Sight { notation: &notation, odds: &odds, against }.svg(input.mode, input.theme))
+}
+
+/// The name and the odds of what is laid over a picture.
+pub(super) fn weigh_other(
+    against: Option<&str>,
+    dialect: Dialect,
+    effort: &Effort,
+) -> Result<Option<(String, LineOdds)>, Fault> {
+    let Some(against) = against else { return Ok(None) };
+    let against = read(against, dialect, "against")?;
+    let odds = weigh(&against, "against", effort)?;
+    Ok(Some((against.roll.to_string(), odds)))
 }
 
 /// What is to be seen.
@@ -114,17 +119,21 @@ impl Sight<'_> {
     /// The chances that no bar shows.
     fn subtitle(&self) -> String {
         let percent = |chance: f64| format!("{:.2}%", chance * 100.0);
-        // A mark and a grid say it themselves.
-        let success = self.odds.success.as_ref().filter(|_| sides(&self.notation.roll).is_some());
+        // A mark and a grid say it themselves; but a mark knows nothing of critical successes.
+        let has_edge = matches!(&self.notation.roll, Roll::Duality(duality) if duality.edge != Edge::None);
+        let success = self.odds.success.as_ref().filter(|_| has_edge || sides(&self.notation.roll).is_some());
         let success = success.map(|chance| format!("success {}", percent(chance.decimal)));
         let tie = self.odds.tie.as_ref().map(|chance| format!("tie {}", percent(chance.decimal)));
         let beyond = self.odds.beyond_cap.as_ref().map(|chance| format!("beyond the cap {:.2e}", chance.decimal));
         [success, tie, beyond].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
-    /// Which totals succeed, where that is the same for all rolls.
+    /// Which totals succeed, where that is the same for all rolls, critical successes set aside.
     fn mark(&self) -> Option<Mark> {
         match &self.notation.roll {
+            Roll::Duality(duality) if duality.edge != Edge::None => {
+                duality.difficulty.map(|difficulty| Mark { mode: Mode::AtLeast, value: difficulty.into() })
+            }
             Roll::Check { comparison, right: Expression::Number(number), .. } => Some(match comparison {
                 Comparison::Equal => Mark { mode: Mode::Exactly, value: *number },
                 Comparison::AtLeast => Mark { mode: Mode::AtLeast, value: *number },

@@ -37,17 +37,30 @@ pub(super) struct RollOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     #[serde(flatten)]
-    result: Option<RollResult>,
+    result: Option<Rolled>,
     /// Each roll of a repeated one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    rolls: Vec<RollResult>,
-    /// The chance of this result or a better one; of success, where there is something to reach.
+    rolls: Vec<Rolled>,
+    /// The chance of success, where there is something to reach.
     #[serde(skip_serializing_if = "Option::is_none")]
-    chance: Option<Exact>,
+    success_chance: Option<Exact>,
+    /// Why the chances are left out, where they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance_unknown: Option<String>,
     rng: RandomReport,
     /// Where the roll was recorded, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<Recorded>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+struct Rolled {
+    #[serde(flatten)]
+    result: RollResult,
+    /// The chance of this result or a better one: a total or a margin as high or higher; as low or lower where the
+    /// comparison is < or <=; as near or nearer where it is =.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chance: Option<Exact>,
 }
 
 impl Operation for Roll {
@@ -71,35 +84,56 @@ impl Operation for Roll {
 
 fn note(output: &RollOutput) -> RollNote {
     let result = match &output.result {
-        Some(result) => json!(result),
+        Some(rolled) => json!(rolled.result),
         None => json!({"rolls": output.rolls}),
     };
-    let (expression, chance) = (Some(output.expression.clone()), output.chance.clone());
+    // Where there was something to reach, what counts is how likely that was.
+    let own = output.result.as_ref().and_then(|rolled| rolled.chance.clone());
+    let (expression, chance) = (Some(output.expression.clone()), output.success_chance.clone().or(own));
     RollNote { expression, result, chance, rng: output.rng.clone() }
 }
 
 async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollOutput, Fault> {
     let mut randomness = Randomness::new(rng, app.entropy.bytes())?;
-    let mut rolls = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
+    let results = dice::throw(&notation, &mut |sides| randomness.die(sides))?;
+    let Weighed { mut rolls, success_chance, chance_unknown } = weighed(app, &notation, results).await;
     let is_repeated = rolls.len() > 1;
     let result = (!is_repeated).then(|| rolls.remove(0));
-    let chance = match &result {
-        Some(result) => chance(app, &notation, result).await,
-        None => None,
-    };
     Ok(RollOutput {
         expression: notation.roll.to_string(),
         comment: notation.comment,
         result,
         rolls,
-        chance,
+        success_chance,
+        chance_unknown,
         rng: randomness.into_report(),
         recorded: None,
     })
 }
 
-/// How likely a result was. Left out where that takes too long to say.
-async fn chance(app: &App, notation: &Notation, result: &RollResult) -> Option<Exact> {
-    let (notation, result) = (notation.clone(), result.clone());
-    app.compute(move |effort| Ok(weigh(&notation, "expression", effort)?.chance_of(&result))).await.ok()
+/// Results with how likely they were, or why that is not known.
+struct Weighed {
+    rolls: Vec<Rolled>,
+    success_chance: Option<Exact>,
+    chance_unknown: Option<String>,
+}
+
+async fn weighed(app: &App, notation: &Notation, results: Vec<RollResult>) -> Weighed {
+    let (notation, thrown) = (notation.clone(), results.clone());
+    let chances = app.compute(move |effort| {
+        let odds = weigh(&notation, "expression", effort)?;
+        let chances: Vec<Exact> = thrown.iter().map(|result| odds.chance_of(result)).collect();
+        Ok((chances, odds.success))
+    });
+    match chances.await {
+        Ok((chances, success_chance)) => {
+            let rolls = results.into_iter().zip(chances);
+            let rolls = rolls.map(|(result, chance)| Rolled { result, chance: Some(chance) }).collect();
+            Weighed { rolls, success_chance, chance_unknown: None }
+        }
+        Err(fault) => {
+            let rolls = results.into_iter().map(|result| Rolled { result, chance: None }).collect();
+            Weighed { rolls, success_chance: None, chance_unknown: Some(fault.body().message.clone()) }
+        }
+    }
 }

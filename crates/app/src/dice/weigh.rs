@@ -15,16 +15,16 @@ pub(super) fn read(expression: &str, dialect: Dialect, field: &str) -> Result<No
 }
 
 pub(super) fn weigh(notation: &Notation, field: &str, effort: &Effort) -> Result<LineOdds, Fault> {
-    line_odds(&notation.roll, effort).map_err(|refusal| refused(refusal, field))
+    line_odds(&notation.roll, effort).map_err(|refusal| refused(&refusal, field))
 }
 
-pub(super) fn refused(refusal: OddsRefusal, field: &str) -> Fault {
+pub(super) fn refused(refusal: &OddsRefusal, field: &str) -> Fault {
     let (code, hint) = match refusal {
-        OddsRefusal::TooCostly => (
+        OddsRefusal::TooCostly(_) => (
             Code::TooLarge,
             "ask for fewer dice, smaller ones, or keep fewer of them; or estimate: odds with simulate: 10000",
         ),
-        OddsRefusal::DivisionByZero => (Code::InvalidParams, "divide by something that is never zero"),
+        OddsRefusal::DivisionByZero { .. } => (Code::InvalidParams, "divide by something that is never zero"),
         OddsRefusal::NumberTooLarge => (Code::InvalidParams, "use smaller numbers"),
         OddsRefusal::GivenUp => (Code::Unavailable, "ask again"),
     };
@@ -33,11 +33,11 @@ pub(super) fn refused(refusal: OddsRefusal, field: &str) -> Fault {
 
 pub(super) fn unsampled(refusal: SampleRefusal) -> Fault {
     match refusal {
-        SampleRefusal::Odds(OddsRefusal::TooCostly) => {
-            let fault = Fault::new(Code::TooLarge, "so many rolls of this would take too long");
+        SampleRefusal::Odds(OddsRefusal::TooCostly(cost)) => {
+            let fault = Fault::new(Code::TooLarge, format!("so many rolls of this would {cost}"));
             fault.at("/simulate").hint("simulate fewer rolls, or roll fewer dice")
         }
-        SampleRefusal::Odds(refusal) => refused(refusal, "expression"),
+        SampleRefusal::Odds(refusal) => refused(&refusal, "expression"),
         SampleRefusal::Dice(refusal) => DiceRefusal::into(refusal),
     }
 }

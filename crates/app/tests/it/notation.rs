@@ -41,10 +41,17 @@ fn a_rolls_chance_is_that_of_its_result_or_better() {
     let rolled = roll("2d6");
     let total = rolled["total"].as_i64().expect("a total");
     let odds = call("odds", json!({"expression": "2d6", "from": total})).expect("odds");
-    assert_eq!(odds["values"][0]["at_least"], rolled["chance"]["decimal"]);
-    assert_eq!(roll("2d20kh1 >= 15")["chance"]["fraction"], "51/100");
-    assert_eq!(roll("6x(4d6kh3)")["rolls"].as_array().map(Vec::len), Some(6));
-    assert_eq!(roll("duality(+2, dc 15)")["chance"]["fraction"], "7/12", "84 of 144");
+    assert_eq!(odds["values"][0]["at_least"], rolled["chance"]);
+    assert_eq!(rolled["success_chance"], json!(null));
+    assert_eq!(roll("2d20kh1 >= 15")["success_chance"]["fraction"], "51/100");
+    let repeated = roll("6x(4d6kh3)");
+    let chances = repeated["rolls"].as_array().expect("rolls").iter().filter(|roll| roll["chance"].is_object());
+    assert_eq!(chances.count(), 6);
+    let duality = roll("duality(+2, dc 15)");
+    assert_eq!(duality["success_chance"]["fraction"], "7/12", "84 of 144");
+    assert_ne!(duality["chance"], duality["success_chance"]);
+    assert_eq!(roll("1d1000000")["chance"], json!(null));
+    assert!(roll("1d1000000")["chance_unknown"].as_str().expect("a reason").contains("1,000,000 sides"));
 }
 
 #[test]
@@ -65,6 +72,8 @@ fn what_is_needed_gives_the_chance_that_was_asked_for() {
         assert!(chance.as_f64() >= Some(0.6), "{check}");
     }
     assert!(need("1d20 = 5", 0.5).is_null());
+    let odds = call("odds", json!({"expression": "1d20 = 5", "target": 0.5})).expect("odds");
+    assert!(odds["need_unknown"].as_str().expect("a reason").contains("equal"));
 }
 
 #[test]
@@ -74,6 +83,20 @@ fn a_long_table_is_cut_and_can_be_asked_for() {
     assert_eq!((values.len(), &odds["truncated"]), (60, &json!(true)));
     assert!(values.iter().any(|row| row["value"] == 350), "the middle is listed");
     let tail = call("odds", json!({"expression": "100d6", "from": 590})).expect("odds");
-    assert_eq!(tail["values"].as_array().map(Vec::len), Some(11));
+    assert_eq!((tail["values"].as_array().map(Vec::len), &tail["truncated"]), (Some(11), &json!(null)));
+    let most = call("odds", json!({"expression": "100d6", "from": 200})).expect("odds");
+    assert_eq!((most["values"].as_array().map(Vec::len), &most["truncated"]), (Some(200), &json!(true)));
+    assert_eq!(tail["values"][10]["at_most"]["fraction"], "1/1");
+    assert!(call("odds", json!({"expression": "100d6", "from": 5, "to": 4})).is_err());
     assert!(odds.to_string().len() < 40_000, "{} characters", odds.to_string().len());
+}
+
+#[test]
+fn a_second_expression_is_laid_over_the_picture() {
+    let asked = json!({"expression": "4d6kh3", "against": "3d6", "picture": true});
+    let picture = call("odds", asked).expect("odds")["picture"].as_str().expect("a picture").to_owned();
+    assert!(picture.contains("4d6kh3 and 3d6"), "{picture}");
+    assert!(call("odds", json!({"expression": "4d6kh3", "against": "3d6"})).is_err(), "nothing to lay it over");
+    let duality = call("odds_picture", json!({"expression": "duality(+2, dc 15, adv)"})).expect("a picture");
+    assert!(duality["text"].as_str().expect("a picture").contains("success "), "{duality}");
 }

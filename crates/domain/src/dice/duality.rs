@@ -67,6 +67,9 @@ pub struct Judgement {
     pub hope: i32,
     pub fear: i32,
     pub modifier: i32,
+    /// What the die of an advantage adds, or that of a disadvantage takes away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edge: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<i32>,
     pub total: i64,
@@ -96,7 +99,7 @@ pub fn judge(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> Re
         (Some(_), false, true) => Outcome::FailureWithHope,
         (Some(_), false, false) => Outcome::FailureWithFear,
     };
-    Ok(Judgement { hope, fear, modifier, difficulty, total, is_crit, meets_difficulty, outcome })
+    Ok(Judgement { hope, fear, modifier, edge: None, difficulty, total, is_crit, meets_difficulty, outcome })
 }
 
 pub(super) fn check_difficulty(difficulty: Option<i32>) -> Result<(), DiceRefusal> {

@@ -319,6 +319,17 @@ fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
 }
 
 #[test]
+fn a_duality_roll_adds_up() {
+    for (text, edge) in [("duality(+2, dc 15, adv)", Some(4)), ("duality(+2, dis)", Some(-4)), ("duality(-1)", None)] {
+        let mut faces = [8, 5, 4].into_iter();
+        let duality = thrown(text, &mut |_| faces.next().unwrap())[0].duality.unwrap();
+        assert_eq!(duality.edge, edge, "{text}");
+        let sum = duality.hope + duality.fear + duality.modifier + edge.unwrap_or_default();
+        assert_eq!(i64::from(sum), duality.total, "{text}");
+    }
+}
+
+#[test]
 fn dice_of_a_dropped_item_are_dropped() {
     let mut faces = [5, 1, 2, 4].into_iter();
     let results = thrown("{1d6,{1d6,1d6}kh1,1d6}kh1", &mut |_| faces.next().unwrap());

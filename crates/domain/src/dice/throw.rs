@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::notation::{
     Die, Duality, Edge, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
 };
-use super::odds::checked_floor_division;
+use super::odds::{checked_floor_division, short};
 use super::{DUALITY_SIDES, DiceRefusal, Judgement, judge};
 use crate::limits;
 
@@ -142,12 +142,15 @@ impl Table<'_> {
             }
             Expression::Set(set) => self.set(set, label),
             Expression::Binary { operator, left, right } => {
+                let divisor = right;
                 let (left, right) = (self.value(left, label)?, self.value(right, label)?);
                 let value = match operator {
                     Operator::Add => left.checked_add(right),
                     Operator::Subtract => left.checked_sub(right),
                     Operator::Multiply => left.checked_mul(right),
-                    Operator::Divide if right == 0 => return Err(DiceRefusal::ExpressionDividesByZero),
+                    Operator::Divide if right == 0 => {
+                        return Err(DiceRefusal::ExpressionDividesByZero { divisor: short(divisor) });
+                    }
                     Operator::Divide => checked_floor_division(left, right),
                 };
                 value.ok_or(DiceRefusal::ExpressionTooLarge)
@@ -181,7 +184,9 @@ impl Table<'_> {
             Edge::Advantage => edge(),
             Edge::Disadvantage => -edge(),
         };
-        let judgement = judge(hope, fear, duality.modifier.saturating_add(edge), duality.difficulty)?;
+        let mut judgement = judge(hope, fear, duality.modifier.saturating_add(edge), duality.difficulty)?;
+        judgement.modifier = duality.modifier;
+        judgement.edge = (duality.edge != Edge::None).then_some(edge);
         for (name, value) in [("hope", hope), ("fear", fear), ("edge", edge)] {
             if name != "edge" || duality.edge != Edge::None {
                 let (face, value) = (i64::from(value.abs()), i64::from(value));

@@ -81,10 +81,21 @@ fn dice_are_rolled_and_weighed_in_a_terminal() {
     let rolled = shown(&["roll", "4d6kh3+1", "--seed", "42"]);
     assert!(rolled.starts_with("4d6kh3+1 = 16\n  4d6kh3: 6 3 6 (2)\n  chance of this or better: 23.1 %\n"), "{rolled}");
     let weighed = shown(&["odds", "2d20kh1+5 >= 15", "--target", "0.8"]);
-    assert!(weighed.contains("success: 79.8 % (319/400)\nneeded: +1 (84.0 %)\n"), "{weighed}");
+    assert!(weighed.contains("success: 79.8 % (319/400)\nneeded: +1 more (84.0 %)\n"), "{weighed}");
     assert_eq!(weighed.lines().filter(|line| line.contains('█')).count(), 20, "{weighed}");
     let json: serde_json::Value = serde_json::from_str(&shown(&["odds", "1d6", "--json"])).expect("JSON");
     assert_eq!(json["mean"]["fraction"], "7/2");
+    let repeated = shown(&["roll", "3x(1d20 >= 11)", "--seed", "42"]);
+    assert_eq!(repeated.matches("chance of this or better").count(), 3, "{repeated}");
+    assert_eq!(repeated.matches("chance of success: 50.0 %").count(), 1, "{repeated}");
+    let unknown = shown(&["roll", "1d1000000", "--seed", "42"]);
+    assert!(unknown.contains("chance unknown: exact odds of this would need"), "{unknown}");
+    let tail = shown(&["odds", "100d6", "--from", "590", "--to", "592"]);
+    assert!(tail.lines().count() == 4 && !tail.contains("more values"), "{tail}");
+    let guessed = shown(&["odds", "1d20 >= 11", "--simulate", "1000"]);
+    assert!(guessed.contains(" of 1000 rolls)"), "{guessed}");
+    assert!(shown(&["odds", "2d6 = 7", "--target", "0.5"]).contains("needed: no answer, for "));
+    assert!(failure(&["odds", "2d6", "--target", "NaN"]).contains("from 0 to 1"));
     let refused = failure(&["roll", "4d6kh3 ? 2"]);
     assert!(refused.contains("4d6kh3 ? 2\n       ^\n"), "{refused}");
 }

@@ -93,7 +93,7 @@ impl Distribution {
 
     /// The sum, weight by weight.
     fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &Effort) -> Result<Self, OddsRefusal> {
-        let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::TooCostly)?];
+        let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::NumberTooLarge)?];
         let steps = self.pair_steps(other) / (self.weights.len() as u64).max(1);
         for (left, left_weight) in &self.weights {
             effort.spend(steps)?;
@@ -129,7 +129,7 @@ impl Distribution {
                 let packed = power(&self.pack(words)?, count, effort)?;
                 Ok(unpack(&packed, words, lowest, self.whole.pow(count)))
             }
-            _ => Err(OddsRefusal::TooCostly),
+            _ => Err(effort.too_long(packed)),
         }
     }
 
@@ -162,7 +162,7 @@ impl Distribution {
             effort.spend(steps)?;
             let (mut more, mut less) = (BigUint::zero(), BigUint::zero());
             for (offset, weight) in others.iter().take_while(|(offset, _)| *offset <= at) {
-                let before = &sums[usize::try_from(at - offset).map_err(|_| OddsRefusal::TooCostly)?];
+                let before = &sums[usize::try_from(at - offset).map_err(|_| OddsRefusal::NumberTooLarge)?];
                 let factor = (u64::from(count) + 1) * offset;
                 if factor > at {
                     more += before * ((factor - at) * weight);
@@ -185,7 +185,7 @@ impl Distribution {
         let whole = &self.whole * &other.whole;
         let steps = self.pair_steps(other).saturating_mul(2);
         if !effort.affords(steps) {
-            return Err(OddsRefusal::TooCostly);
+            return Err(effort.too_long(steps));
         }
         let (steps, words) = (steps / (self.weights.len() as u64).max(1), effort::words(whole.bits()));
         let mut weights = std::collections::BTreeMap::<i64, BigUint>::new();
@@ -240,7 +240,7 @@ impl Distribution {
 
     /// One large number with a weight in every `words` words.
     fn pack(&self, words: u64) -> Result<BigUint, OddsRefusal> {
-        let index = |number: u64| usize::try_from(number).map_err(|_| OddsRefusal::TooCostly);
+        let index = |number: u64| usize::try_from(number).map_err(|_| OddsRefusal::NumberTooLarge);
         let halves = index(words)? * 2;
         let mut digits = vec![0_u32; index(self.width())? * halves];
         for (value, weight) in &self.weights {

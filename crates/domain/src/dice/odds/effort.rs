@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::OddsRefusal;
+use super::{Cost, OddsRefusal};
 
 /// Each takes one to two nanoseconds of one core of a small machine.
 const STEPS_MAX: u64 = 500_000_000;
@@ -44,21 +44,33 @@ impl<'a> Effort<'a> {
         if (self.is_given_up)() {
             return Err(OddsRefusal::GivenUp);
         }
-        self.steps.set(self.steps.get().checked_sub(steps).ok_or(OddsRefusal::TooCostly)?);
+        self.steps.set(self.steps.get().checked_sub(steps).ok_or_else(|| self.too_long(steps))?);
         Ok(())
+    }
+
+    /// Why so many more steps are too many.
+    pub(super) fn too_long(&self, steps: u64) -> OddsRefusal {
+        let all = (STEPS_MAX - self.steps.get()).saturating_add(steps);
+        OddsRefusal::TooCostly(Cost::Work { times: all.div_ceil(STEPS_MAX) })
     }
 
     /// Pays for a distribution that is about to be made.
     pub(super) fn keep(&self, rows: u64, words: u64) -> Result<(), OddsRefusal> {
-        let left = self.bytes.get().checked_sub(row_bytes(rows, words));
-        self.bytes.set(left.ok_or(OddsRefusal::TooCostly)?);
+        let bytes = row_bytes(rows, words);
+        let left = self.bytes.get().checked_sub(bytes);
+        self.bytes.set(left.ok_or_else(|| too_much((BYTES_MAX - self.bytes.get()).saturating_add(bytes)))?);
         Ok(())
     }
 
     /// Whether something that is let go again at once is small enough.
     pub(super) fn fits(rows: u64, words: u64) -> Result<(), OddsRefusal> {
-        if row_bytes(rows, words) > BYTES_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
+        let bytes = row_bytes(rows, words);
+        if bytes > BYTES_MAX { Err(too_much(bytes)) } else { Ok(()) }
     }
+}
+
+fn too_much(bytes: u64) -> OddsRefusal {
+    OddsRefusal::TooCostly(Cost::Memory { times: bytes.div_ceil(BYTES_MAX) })
 }
 
 fn row_bytes(rows: u64, words: u64) -> u64 {

@@ -7,7 +7,7 @@ use num_traits::One;
 
 use super::effort::{self, Effort};
 use super::explode::shown;
-use super::{Distribution, OddsRefusal};
+use super::{Cost, Distribution, OddsRefusal};
 use crate::dice::notation::{Explode, Keep, KeepKind};
 
 /// Looks at hands that may be begun, by an estimate that is often far too high.
@@ -72,7 +72,7 @@ fn check_deal(
     Effort::fits(rows, words)?;
     // The binomials are weights too.
     Effort::fits(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
-    if effort.affords(steps) { Ok(()) } else { Err(OddsRefusal::TooCostly) }
+    if effort.affords(steps) { Ok(()) } else { Err(effort.too_long(steps)) }
 }
 
 /// Steps for one face where `used` dice show another one already, in so many sums.
@@ -241,7 +241,10 @@ impl Hold {
 /// Refuses what would take too long, before it is begun.
 fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
     let looks = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
-    if looks > LOOKS_ESTIMATED_MAX { Err(OddsRefusal::TooCostly) } else { Ok(()) }
+    if looks > LOOKS_ESTIMATED_MAX {
+        return Err(OddsRefusal::TooCostly(Cost::Work { times: looks.div_ceil(LOOKS_ESTIMATED_MAX) }));
+    }
+    Ok(())
 }
 
 impl Hold {

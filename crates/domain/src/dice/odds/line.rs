@@ -5,7 +5,7 @@ use num_traits::Zero;
 
 use super::{Distribution, Effort, Exact, OddsRefusal, decimal, odds};
 use crate::dice::notation::{Comparison, Duality, Edge, Expression, Roll};
-use crate::dice::{DUALITY_SIDES, Outcome, RollResult, judge};
+use crate::dice::{DUALITY_SIDES, Judgement, Outcome, RollResult, judge};
 
 /// What is likely to come of a line.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,8 @@ pub struct LineOdds {
     pub beyond_cap: Option<Exact>,
     /// The chance of each outcome of a Duality roll that can happen.
     pub outcomes: Vec<(Outcome, Exact)>,
+    /// The highest difficulty that a Duality roll meets; a critical success meets any.
+    pub(super) reached: Option<Distribution>,
     /// Left less right, where there are two sides.
     pub(super) margin: Option<(Comparison, Distribution)>,
 }
@@ -48,6 +50,7 @@ pub fn line_odds(roll: &Roll, effort: &Effort) -> Result<LineOdds, OddsRefusal> 
                 tie: None,
                 beyond_cap: total.beyond_cap.chance(),
                 outcomes: Vec::new(),
+                reached: None,
                 margin: None,
             })
         }
@@ -78,6 +81,7 @@ fn two_sides(
         tie,
         beyond_cap,
         outcomes: Vec::new(),
+        reached: None,
         margin: Some((comparison, margin)),
     })
 }
@@ -89,7 +93,7 @@ fn duality_odds(duality: Duality) -> LineOdds {
         Edge::Advantage => (1..=6).collect(),
         Edge::Disadvantage => (-6..=-1).collect(),
     };
-    let mut totals = Vec::new();
+    let (mut totals, mut met) = (Vec::new(), Vec::new());
     let mut counts = Outcome::ALL.map(|outcome| (outcome, BigUint::zero()));
     let mut successes = BigUint::zero();
     for hope in 1..=sides {
@@ -98,6 +102,7 @@ fn duality_odds(duality: Duality) -> LineOdds {
                 let modifier = duality.modifier.saturating_add(*edge);
                 let Ok(judgement) = judge(hope, fear, modifier, duality.difficulty) else { continue };
                 totals.push((judgement.total, BigUint::from(1_u32)));
+                met.push((reached(&judgement), BigUint::from(1_u32)));
                 successes += u32::from(judgement.meets_difficulty);
                 counts
                     .iter_mut()
@@ -111,7 +116,13 @@ fn duality_odds(duality: Duality) -> LineOdds {
     let possible = counts.into_iter().filter(|(_, count)| !count.is_zero());
     let outcomes = possible.map(|(outcome, count)| (outcome, Exact::new(&count, &whole))).collect();
     let success = duality.difficulty.map(|_| Exact::new(&successes, &whole));
-    LineOdds { distribution, against: None, success, tie: None, beyond_cap: None, outcomes, margin: None }
+    let reached = Some(Distribution::new(met));
+    LineOdds { distribution, against: None, success, tie: None, beyond_cap: None, outcomes, reached, margin: None }
+}
+
+/// The highest difficulty that a judgement meets.
+pub(super) fn reached(judgement: &Judgement) -> i64 {
+    if judgement.is_crit { i64::MAX } else { judgement.total }
 }
 
 /// A distribution in four numbers.
@@ -134,20 +145,42 @@ impl LineOdds {
         }
     }
 
-    /// The chance of a result as good as this one, or better.
+    /// The chance of this result or a better one. Better is what the comparison asks for: a higher total, or a higher
+    /// margin where there are two sides; a lower one for `<` and `<=`; and for `=` one as near or nearer.
     pub fn chance_of(&self, result: &RollResult) -> Exact {
-        self.success.clone().unwrap_or_else(|| self.at_least(result.total))
+        let Some(((comparison, margin), against)) = self.margin.as_ref().zip(result.against) else {
+            return self.at_least(result.total);
+        };
+        let rolled = result.total.saturating_sub(against);
+        let is_as_good = |margin: i64| match comparison {
+            Comparison::AtLeast | Comparison::Over => margin >= rolled,
+            Comparison::AtMost | Comparison::Under => margin <= rolled,
+            Comparison::Equal => margin.unsigned_abs() <= rolled.unsigned_abs(),
+        };
+        Exact::new(&margin.weight_where(is_as_good), margin.whole())
     }
 
     pub fn at_least(&self, value: i64) -> Exact {
         Exact::new(&self.distribution.weight_where(|total| total >= value), self.distribution.whole())
     }
 
-    /// What it takes to have at least this chance. `None` where nothing would do.
-    pub fn need(&self, target: f64) -> Option<Need> {
+    /// What it takes to have at least this chance, or why nothing would do.
+    pub fn need(&self, target: f64) -> Result<Need, &'static str> {
+        if self.margin.as_ref().is_some_and(|(comparison, _)| *comparison == Comparison::Equal) {
+            return Err("adding to a total does not make it equal more often; compare with >= or <=");
+        }
+        let need = self.least_need(target).ok_or("nothing gives a chance as high as this")?;
+        if need.difficulty == Some(i64::MAX) {
+            return Err("critical successes alone come as often as that, so any difficulty will do");
+        }
+        Ok(need)
+    }
+
+    fn least_need(&self, target: f64) -> Option<Need> {
         match &self.margin {
             None => {
-                let (difficulty, chance) = highest_reached(&self.distribution, target)?;
+                let (difficulty, chance) =
+                    highest_reached(self.reached.as_ref().unwrap_or(&self.distribution), target)?;
                 Some(Need { difficulty: Some(difficulty), modifier: None, chance })
             }
             Some((Comparison::AtLeast | Comparison::Over, margin)) => {

@@ -3,6 +3,7 @@
 //! Nothing is sampled. What would cost too much is refused before it is tried.
 
 mod beyond;
+mod cost;
 mod distribution;
 mod effort;
 mod exact;
@@ -16,6 +17,7 @@ mod table;
 mod tests;
 
 use beyond::Beyond;
+pub use cost::Cost;
 pub use distribution::{Distribution, decimal};
 pub use effort::Effort;
 pub use exact::Exact;
@@ -26,12 +28,12 @@ pub use table::{Table, ValueChance};
 use super::notation::{Expression, Operator};
 
 /// Why there are no exact odds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OddsRefusal {
-    #[error("exact odds of this would take too long")]
-    TooCostly,
-    #[error("something here may be divided by zero")]
-    DivisionByZero,
+    #[error("exact odds of this would {0}")]
+    TooCostly(Cost),
+    #[error("{divisor} may be zero, and something is divided by it")]
+    DivisionByZero { divisor: String },
     #[error("the numbers here grow too large")]
     NumberTooLarge,
     #[error("nobody waits for these odds any more")]
@@ -70,7 +72,11 @@ pub fn odds(expression: &Expression, effort: &Effort) -> Result<Odds, OddsRefusa
             Ok(Odds { distribution, beyond_cap })
         }
         Expression::Binary { operator, left, right } => {
+            let divisor = right;
             let (left, right) = (odds(left, effort)?, odds(right, effort)?);
+            if *operator == Operator::Divide && right.distribution.weights().iter().any(|(value, _)| *value == 0) {
+                return Err(OddsRefusal::DivisionByZero { divisor: short(divisor) });
+            }
             let distribution = binary(*operator, &left.distribution, &right.distribution, effort)?;
             Ok(Odds { distribution, beyond_cap: left.beyond_cap.or(&right.beyond_cap) })
         }
@@ -87,12 +93,17 @@ fn binary(
         Operator::Add => left.plus(right, effort),
         Operator::Subtract => left.plus(&right.map(i64::checked_neg)?, effort),
         Operator::Multiply => left.combine(right, i64::checked_mul, effort),
-        Operator::Divide => {
-            if right.weights().iter().any(|(value, _)| *value == 0) {
-                return Err(OddsRefusal::DivisionByZero);
-            }
-            left.combine(right, checked_floor_division, effort)
-        }
+        Operator::Divide => left.combine(right, checked_floor_division, effort),
+    }
+}
+
+/// An expression as an error names it.
+pub(crate) fn short(expression: &Expression) -> String {
+    const CHARS_MAX: usize = 40;
+    let text = expression.to_string();
+    match text.char_indices().nth(CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

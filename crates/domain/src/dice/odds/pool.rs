@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::{Beyond, Distribution, Effort, Odds, OddsRefusal, explode, keep};
+use super::{Beyond, Cost, Distribution, Effort, Odds, OddsRefusal, explode, keep};
 use crate::dice::notation::{ExplodeKind, Pool};
 
 /// Faces of a die past which its odds are not worked out one by one.
@@ -10,7 +10,7 @@ const FACES_MAX: u32 = 100_000;
 
 pub(super) fn odds(pool: &Pool, effort: &Effort) -> Result<Odds, OddsRefusal> {
     if pool.die.sides() > FACES_MAX {
-        return Err(OddsRefusal::TooCostly);
+        return Err(OddsRefusal::TooCostly(Cost::Sides { given: pool.die.sides(), most: FACES_MAX }));
     }
     effort.keep(u64::from(pool.die.sides()), 1)?;
     let die = Distribution::new(faces(pool));

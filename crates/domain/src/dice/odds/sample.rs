@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 
+use super::line::reached;
 use super::{Distribution, Effort, Exact, LineOdds, OddsRefusal};
 use crate::dice::notation::{Comparison, Notation, Roll};
 use crate::dice::{DiceRefusal, Outcome, dice_in, throw};
@@ -35,8 +36,9 @@ pub fn sample(
     };
     let notation = Notation { roll: roll.clone(), comment: None };
     let steps = dice_in(roll).saturating_mul(DIE_STEPS).saturating_add(LINE_STEPS);
-    if !effort.affords(steps.saturating_mul(u64::from(rolls))) {
-        return Err(OddsRefusal::TooCostly.into());
+    let all = steps.saturating_mul(u64::from(rolls));
+    if !effort.affords(all) {
+        return Err(effort.too_long(all).into());
     }
     let mut counted = Counted::default();
     for _ in 0..rolls {
@@ -54,6 +56,7 @@ pub fn sample(
                 *counted.margins.entry(result.total.saturating_sub(against)).or_default() += 1;
             }
             if let Some(duality) = result.duality {
+                *counted.reached.entry(reached(&duality)).or_default() += 1;
                 counted.outcomes.push(duality.outcome);
                 counted.met += u32::from(duality.meets_difficulty);
             }
@@ -68,6 +71,7 @@ struct Counted {
     against: BTreeMap<i64, u32>,
     margins: BTreeMap<i64, u32>,
     outcomes: Vec<Outcome>,
+    reached: BTreeMap<i64, u32>,
     met: u32,
 }
 
@@ -99,6 +103,7 @@ impl Counted {
             success,
             tie,
             beyond_cap: None,
+            reached: matches!(roll, Roll::Duality(_)).then(|| distribution(self.reached)),
             margin: comparison.map(|comparison| (comparison, distribution(self.margins))),
         }
     }

@@ -5,13 +5,13 @@ use num_traits::Zero;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Distribution, Exact, decimal};
+use super::{Distribution, Exact};
 
 /// Some values of a distribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub rows: Vec<ValueChance>,
-    /// Whether the distribution has other values too.
+    /// Whether values that were asked for are missing.
     pub is_part: bool,
 }
 
@@ -19,8 +19,8 @@ pub struct Table {
 pub struct ValueChance {
     pub value: i64,
     pub exactly: Exact,
-    pub at_least: f64,
-    pub at_most: f64,
+    pub at_least: Exact,
+    pub at_most: Exact,
 }
 
 impl Distribution {
@@ -30,18 +30,19 @@ impl Distribution {
         let asked: Vec<&(i64, BigUint)> = self.weights().iter().filter(|(value, _)| is_asked(*value)).collect();
         let begin = if from.is_some() || to.is_some() { 0 } else { self.middle(rows_max) };
         let mut below = self.weight_where(|value| asked.get(begin).is_some_and(|(first, _)| value < *first));
+        let number = asked.len();
         let rows: Vec<ValueChance> = asked
             .into_iter()
             .skip(begin)
             .take(rows_max)
             .map(|(value, weight)| {
-                let at_least = decimal(&(self.whole() - &below), self.whole());
+                let at_least = Exact::new(&(self.whole() - &below), self.whole());
                 below += weight;
-                let at_most = decimal(&below, self.whole());
+                let at_most = Exact::new(&below, self.whole());
                 ValueChance { value: *value, exactly: Exact::new(weight, self.whole()), at_least, at_most }
             })
             .collect();
-        Table { is_part: rows.len() < self.weights().len(), rows }
+        Table { is_part: rows.len() < number, rows }
     }
 
     /// Where to begin so that the median is in the middle of so many rows.

@@ -91,9 +91,11 @@ proptest! {
                 prop_assert_eq!(&sum, odds.distribution.whole());
                 prop_assert_eq!(reduced(odds.distribution.weights().to_vec()), reduced(counted), "{}", expression);
             }
-            (Err(DiceRefusal::ExpressionDividesByZero), refused) => prop_assert_eq!(refused, Err(OddsRefusal::DivisionByZero)),
+            (Err(DiceRefusal::ExpressionDividesByZero { .. }), refused) => {
+                prop_assert!(matches!(refused, Err(OddsRefusal::DivisionByZero { .. })), "{}", expression);
+            }
             // A division that only some rolls would make by zero is refused for all of them.
-            (Ok(_), Err(refused)) => prop_assert_ne!(refused, OddsRefusal::TooCostly, "{}", expression),
+            (Ok(_), Err(refused)) => prop_assert!(!matches!(refused, OddsRefusal::TooCostly(_)), "{}", expression),
             (Err(refusal), odds) => prop_assert!(false, "{expression}: {refusal} {odds:?}"),
         }
     }
@@ -142,8 +144,55 @@ fn mass_beyond_the_cap_is_exact() {
 #[test]
 fn what_costs_too_much_is_refused() {
     for text in ["1000d1000kh500", "1000d1000000", "{100d100,100d100,100d100}kh2", "20d20xkh10", "500d500*500d500"] {
-        assert_eq!(weigh(&expression(text)), Err(OddsRefusal::TooCostly), "{text}");
+        assert!(matches!(weigh(&expression(text)), Err(OddsRefusal::TooCostly(_))), "{text}");
     }
+}
+
+#[test]
+fn a_refusal_names_the_estimate_and_the_limit() {
+    let refused = |text: &str| weigh(&expression(text)).unwrap_err().to_string();
+    assert_eq!(
+        refused("1d1000000"),
+        "exact odds of this would need a row for each of 1,000,000 sides, and at most 100,000 are allowed"
+    );
+    for text in ["1000d1000kh500", "500d500*500d500", "1000d100000"] {
+        assert!(refused(text).contains("that is allowed, which is"), "{text}: {}", refused(text));
+    }
+    assert_eq!(refused("1d6/(1d6-1)"), "1d6-1 may be zero, and something is divided by it");
+    assert_eq!(
+        Cost::Work { times: 3_000 }.to_string(),
+        "take about 3,000 times the work that is allowed, which is about a second of it"
+    );
+}
+
+#[test]
+fn a_chance_is_that_of_a_result_as_good_or_better() {
+    let chance = |text: &str, total: i64, against: Option<i64>| {
+        let odds = line_odds(&parse(text, Dialect::Auto).unwrap().roll, &Effort::default()).unwrap();
+        let result = crate::dice::RollResult { total, success: None, against, duality: None, pools: Vec::new() };
+        odds.chance_of(&result).fraction.unwrap()
+    };
+    assert_eq!(chance("1d20", 15, None), "3/10");
+    assert_eq!(chance("1d20 >= 11", 15, Some(11)), "3/10");
+    assert_eq!(chance("1d20 > 11", 15, Some(11)), "3/10");
+    assert_eq!(chance("1d20 <= 11", 15, Some(11)), "3/4");
+    assert_eq!(chance("1d20 < 11", 3, Some(11)), "3/20");
+    assert_eq!(chance("1d20 = 11", 11, Some(11)), "1/20");
+    assert_eq!(chance("1d20 = 11", 13, Some(11)), "1/4");
+    assert_eq!(chance("1d6 vs 1d6", 6, Some(1)), "1/36");
+    assert_eq!(chance("1d6 vs 1d6", 1, Some(6)), "1/1");
+    assert_eq!(chance("duality(+0, dc 15)", 24, Some(15)), "1/144");
+}
+
+#[test]
+fn a_difficulty_for_a_duality_roll_counts_its_critical_successes() {
+    let odds = |text: &str| line_odds(&parse(text, Dialect::Auto).unwrap().roll, &Effort::default()).unwrap();
+    let need = odds("duality(+2)").need(0.5).unwrap();
+    let at = |difficulty: i64| odds(&format!("duality(+2, dc {difficulty})")).success.unwrap();
+    assert_eq!(at(need.difficulty.unwrap()), need.chance);
+    assert!(need.chance.decimal >= 0.5 && at(need.difficulty.unwrap() + 1).decimal < 0.5);
+    assert!(odds("duality(+2)").need(0.05).unwrap_err().contains("any difficulty"));
+    assert!(odds("2d6 = 7").need(0.5).unwrap_err().contains("equal"));
 }
 
 #[test]
@@ -163,7 +212,7 @@ fn many_parts_are_not_many_efforts() {
     let part = "500d20";
     let sum = vec![part; 60].join("+");
     assert!(weigh(&expression(part)).is_ok());
-    assert_eq!(weigh(&expression(&sum)), Err(OddsRefusal::TooCostly));
+    assert!(matches!(weigh(&expression(&sum)), Err(OddsRefusal::TooCostly(_))));
 }
 
 #[test]
