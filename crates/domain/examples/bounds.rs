@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use domain::dice::notation::{Dialect, parse};
-use domain::dice::odds::{Effort, line_odds};
+use domain::dice::odds::{Cost, Effort, OddsRefusal, line_odds};
 use domain::dice::{RandomRequest, Randomness, RollMode, Seed};
 use domain::limits;
 
@@ -87,6 +87,18 @@ impl Writer {
     }
 }
 
+/// Why there was no answer, its numbers set aside.
+fn kind(refusal: &OddsRefusal) -> &'static str {
+    match refusal {
+        OddsRefusal::TooCostly(Cost::Work { .. }) => "too much work",
+        OddsRefusal::TooCostly(Cost::Memory { .. }) => "too much memory",
+        OddsRefusal::TooCostly(Cost::Sides { .. }) => "too many sides",
+        OddsRefusal::DivisionByZero { .. } => "division by zero",
+        OddsRefusal::NumberTooLarge => "a number too large",
+        OddsRefusal::GivenUp => "given up",
+    }
+}
+
 /// The time that this process has had on a processor, in milliseconds: others share the machine.
 fn processor_time() -> f64 {
     let status = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
@@ -127,7 +139,7 @@ fn main() {
                 if took > longest {
                     (longest, slowest) = (took, text.clone());
                 }
-                odds.map_or_else(|refusal| refusal.to_string(), |_| "answered".to_owned())
+                odds.map_or_else(|refusal| kind(&refusal).to_owned(), |_| "answered".to_owned())
             }
         };
         if peak() > most {

@@ -14,6 +14,8 @@ pub const EXPRESSION_DEPTH_MAX: usize = 32;
 pub const NUMBER_MAX: i64 = 1_000_000;
 /// How often one die may explode.
 pub const EXPLOSIONS_MAX: u32 = 20;
+/// Dice that one roll of an expression leaves on the table, those of explosions and rerolls included.
+pub const DICE_THROWN_MAX: u32 = 25_000;
 /// How often one die is really rolled again until it may stay.
 pub const REROLLS_MAX: u32 = 20;
 /// Rolls from which odds are estimated, where that is asked for.
@@ -76,6 +78,7 @@ pub const ALL: &[Limit] = &[
     limit("nesting of one dice expression", EXPRESSION_DEPTH_MAX as u64, "levels"),
     limit("a number in a dice expression", NUMBER_MAX as u64, ""),
     limit("explosions of one die", EXPLOSIONS_MAX as u64, "explosions"),
+    limit("dice of one roll, with explosions and rerolls", DICE_THROWN_MAX as u64, "dice"),
     limit("rerolls of one die", REROLLS_MAX as u64, "rerolls"),
     limit("rolls from which odds are estimated", SIMULATED_ROLLS_MAX as u64, "rolls"),
     limit("repetitions of one roll", REPEATS_MAX as u64, "repetitions"),

@@ -185,7 +185,7 @@ fn need(need: &Value) {
         let words = match modifier {
             0 => "nothing more".to_owned(),
             1.. => format!("{modifier:+} more"),
-            _ => format!("{} less will do", modifier.unsigned_abs()),
+            _ => format!("{} less", modifier.unsigned_abs()),
         };
         say(&format!("needed: {words} ({})", percent(chance)));
     }

@@ -99,6 +99,7 @@ impl From<DiceRefusal> for Fault {
             | DiceRefusal::SpecsTooMany { .. }
             | DiceRefusal::DiceTooMany { .. }
             | DiceRefusal::ExpressionTooManyDice { .. }
+            | DiceRefusal::ExpressionTooManyThrown
             | DiceRefusal::ExpressionDividesByZero { .. }
             | DiceRefusal::ExpressionTooLarge
             | DiceRefusal::SeedMissing => Code::InvalidParams,

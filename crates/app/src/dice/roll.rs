@@ -57,8 +57,7 @@ pub(super) struct RollOutput {
 struct Rolled {
     #[serde(flatten)]
     result: RollResult,
-    /// The chance of this result or a better one: a total or a margin as high or higher; as low or lower where the
-    /// comparison is < or <=; as near or nearer where it is =.
+    /// The chance of this result or a better one: as high, or as low for < and <=, or as near for =.
     #[serde(skip_serializing_if = "Option::is_none")]
     chance: Option<Exact>,
 }

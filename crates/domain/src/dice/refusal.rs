@@ -21,6 +21,8 @@ pub enum DiceRefusal {
     DiceTooMany { given: i64 },
     #[error("an expression rolls at most {} dice, this one wants {given}", limits::DICE_MAX)]
     ExpressionTooManyDice { given: u64 },
+    #[error("a roll has at most {} dice, with all that explode and are rolled again", limits::DICE_THROWN_MAX)]
+    ExpressionTooManyThrown,
     #[error("{divisor} came to zero, and something is divided by it")]
     ExpressionDividesByZero { divisor: String },
     #[error("the numbers in this expression grow too large")]
@@ -38,9 +40,10 @@ impl DiceRefusal {
             Self::DiceMissing | Self::SpecsTooMany { .. } | Self::DiceTooMany { .. } => "/dice".to_owned(),
             Self::DiceNotPositive { index, .. } => format!("/dice/{index}"),
             Self::SidesTooMany { index, .. } => format!("/dice/{index}/sides"),
-            Self::ExpressionTooManyDice { .. } | Self::ExpressionDividesByZero { .. } | Self::ExpressionTooLarge => {
-                "/expression".to_owned()
-            }
+            Self::ExpressionTooManyDice { .. }
+            | Self::ExpressionTooManyThrown
+            | Self::ExpressionDividesByZero { .. }
+            | Self::ExpressionTooLarge => "/expression".to_owned(),
             Self::SeedMissing => "/rng/seed".to_owned(),
         }
     }
@@ -54,9 +57,11 @@ impl DiceRefusal {
             Self::SpecsTooMany { given } => i64::try_from(given).ok(),
             Self::DiceNotPositive { sides, count, .. } => Some(sides.min(count)),
             Self::ExpressionTooManyDice { given } => i64::try_from(given).ok(),
-            Self::DiceMissing | Self::SeedMissing | Self::ExpressionDividesByZero { .. } | Self::ExpressionTooLarge => {
-                None
-            }
+            Self::ExpressionTooManyThrown
+            | Self::DiceMissing
+            | Self::SeedMissing
+            | Self::ExpressionDividesByZero { .. }
+            | Self::ExpressionTooLarge => None,
         }
     }
 
@@ -71,6 +76,7 @@ impl DiceRefusal {
             Self::SpecsTooMany { .. } => "put dice of the same size into one specification, or call again for the rest",
             Self::DiceTooMany { .. } => "call again for the rest",
             Self::ExpressionTooManyDice { .. } => "roll its parts one by one",
+            Self::ExpressionTooManyThrown => "roll fewer dice, or let fewer explode",
             Self::ExpressionDividesByZero { .. } => "divide by something that is never zero",
             Self::ExpressionTooLarge => "use smaller numbers",
             Self::SeedMissing => "send rng.seed (seed_used of the earlier answer), or leave rng out for a live roll",

@@ -319,6 +319,19 @@ fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
 }
 
 #[test]
+fn a_table_has_room_for_so_many_dice() {
+    let count = |text: &str| {
+        let notation = notation::parse(text, notation::Dialect::Auto).unwrap();
+        let results = throw(&notation, &mut |sides| sides)?;
+        Ok(results.iter().flat_map(|result| &result.pools).map(|pool| pool.dice.len()).sum::<usize>())
+    };
+    assert_eq!(count("1000d6x"), Ok(21_000));
+    assert_eq!(count("100x(10d6x)"), Ok(21_000));
+    assert_eq!(count("1000d6ro=6x"), Err(DiceRefusal::ExpressionTooManyThrown));
+    assert_eq!(count("100x(10d6ro=6x)"), Err(DiceRefusal::ExpressionTooManyThrown));
+}
+
+#[test]
 fn a_duality_roll_adds_up() {
     for (text, edge) in [("duality(+2, dc 15, adv)", Some(4)), ("duality(+2, dis)", Some(-4)), ("duality(-1)", None)] {
         let mut faces = [8, 5, 4].into_iter();

@@ -78,14 +78,15 @@ pub fn throw(notation: &Notation, draw: &mut dyn FnMut(u32) -> u32) -> Result<Ve
     if given > u64::from(limits::DICE_MAX) {
         return Err(DiceRefusal::ExpressionTooManyDice { given });
     }
+    let mut room = limits::DICE_THROWN_MAX as usize;
     match &notation.roll {
-        Roll::Repeat { times, roll } => (0..*times).map(|_| one(roll, draw)).collect(),
-        roll => Ok(vec![one(roll, draw)?]),
+        Roll::Repeat { times, roll } => (0..*times).map(|_| one(roll, draw, &mut room)).collect(),
+        roll => Ok(vec![one(roll, draw, &mut room)?]),
     }
 }
 
-fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32) -> Result<RollResult, DiceRefusal> {
-    let mut table = Table { draw, pools: Vec::new() };
+fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32, room: &mut usize) -> Result<RollResult, DiceRefusal> {
+    let mut table = Table { draw, room, pools: Vec::new() };
     let (total, success, against) = match roll {
         Roll::Total(expression) => (table.value(expression, None)?, None, None),
         Roll::Check { left, comparison, right } => {
@@ -97,7 +98,7 @@ fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32) -> Result<RollResult, Dice
             (left, Some(left > right), Some(right))
         }
         Roll::Duality(duality) => return table.duality(*duality),
-        Roll::Repeat { roll, .. } => return one(roll, table.draw),
+        Roll::Repeat { roll, .. } => return one(roll, table.draw, table.room),
     };
     Ok(RollResult { total, success, against, duality: None, pools: table.pools })
 }
@@ -123,6 +124,8 @@ pub(crate) fn dice_in(roll: &Roll) -> u64 {
 
 struct Table<'a> {
     draw: &'a mut dyn FnMut(u32) -> u32,
+    /// How many more dice may lie there.
+    room: &'a mut usize,
     pools: Vec<Thrown>,
 }
 
@@ -135,7 +138,7 @@ impl Table<'_> {
                 self.value(inner, label)?.checked_neg().ok_or(DiceRefusal::ExpressionTooLarge)
             }
             Expression::Pool(pool) => {
-                let dice = self.pool(pool);
+                let dice = self.pool(pool)?;
                 let total = dice.iter().filter(|die| die.state.contains(&DieState::Kept)).map(|die| die.value).sum();
                 self.pools.push(Thrown { notation: pool.to_string(), label: label.map(str::to_owned), dice, total });
                 Ok(total)
@@ -205,10 +208,13 @@ impl Table<'_> {
         Ok(RollResult { total: judgement.total, success, against, duality: Some(judgement), pools: self.pools })
     }
 
-    fn pool(&mut self, pool: &Pool) -> Vec<DieThrow> {
+    fn pool(&mut self, pool: &Pool) -> Result<Vec<DieThrow>, DiceRefusal> {
         let mut dice = Vec::new();
         for _ in 0..pool.count {
+            let before = dice.len();
             self.chain(pool, &mut dice);
+            let room = self.room.checked_sub(dice.len() - before);
+            *self.room = room.ok_or(DiceRefusal::ExpressionTooManyThrown)?;
         }
         let counts = |die: &DieThrow| !die.state.contains(&DieState::Rerolled) && !die.state.contains(&DieState::Added);
         let places: Vec<usize> = (0..dice.len()).filter(|at| counts(&dice[*at])).collect();
@@ -223,7 +229,7 @@ impl Table<'_> {
                 counted.value = count.worth(counted.value);
             }
         }
-        dice
+        Ok(dice)
     }
 
     /// One die and all that it brings.

@@ -33,9 +33,15 @@ impl Display for Cost {
 fn about(times: u64) -> String {
     match times {
         0..=2 => "up to twice".to_owned(),
-        3..=TIMES_MAX => format!("about {} times", grouped(times)),
+        3..=TIMES_MAX => format!("about {} times", grouped(rounded(times))),
         _ => "over a billion times".to_owned(),
     }
+}
+
+/// Two digits are enough of an estimate.
+fn rounded(number: u64) -> u64 {
+    let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
+    number / unit * unit
 }
 
 /// Digits in groups of three.
