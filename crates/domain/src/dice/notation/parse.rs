@@ -425,7 +425,7 @@ impl Parser {
             return Ok(pool.maximum.replace(self.signed("a largest value")?).is_some());
         }
         self.refuse_foreign()?;
-        if let Some(explode) = self.explode(pool.die)? {
+        if let Some(explode) = self.explode(pool)? {
             return Ok(pool.explode.replace(explode).is_some());
         }
         if let Some(reroll) = self.reroll()? {
@@ -454,7 +454,7 @@ impl Parser {
         if begins("ra") {
             return refused(
                 "ra adds one die to the whole pool, which is not supported",
-                "for one more die each write xo, as in 4d6xo or 4d6x1>=5",
+                "for one more die each write xo, as in 4d6xo or 4d6x>=5cap1",
             );
         }
         if begins("cf") {
@@ -496,7 +496,7 @@ impl Parser {
         Ok(Some(Reroll { once, when }))
     }
 
-    fn explode(&mut self, die: Die) -> Parsed<Option<Explode>> {
+    fn explode(&mut self, pool: &Pool) -> Parsed<Option<Explode>> {
         let (kind, cap) = if self.take("!!") {
             (ExplodeKind::Compound, limits::EXPLOSIONS_MAX)
         } else if self.take("!p") {
@@ -508,14 +508,25 @@ impl Parser {
         } else {
             return Ok(None);
         };
-        let highest = Condition { comparison: Comparison::Equal, value: die.highest() };
+        let highest = Condition { comparison: Comparison::Equal, value: pool.die.highest() };
         let begin = self.at;
         let number = self.digits()?;
         let behind = self.condition_with_sign()?;
         let (cap, when) = match (number, behind) {
+            (Some(_), Some(_)) if pool.count > 1 => {
+                let message = "a number before a comparison caps the whole pool, which is not supported";
+                return Err(error(begin, message, "cap each die instead, as in 3d6x=6cap2"));
+            }
+            // Of one die, exploding once stays once.
+            (Some(_), Some(when)) if cap == 1 => (cap, when),
             (Some(given), Some(when)) => (u32::try_from(given).unwrap_or(u32::MAX), when),
             (Some(value), None) => (cap, Condition { comparison: Comparison::Equal, value }),
             (None, when) => (cap, when.unwrap_or(highest)),
+        };
+        let cap = if self.take("cap") {
+            u32::try_from(self.number("how often a die may explode")?).unwrap_or(u32::MAX)
+        } else {
+            cap
         };
         if !(1..=limits::EXPLOSIONS_MAX).contains(&cap) {
             let message = format!("a die explodes 1 to {} times", limits::EXPLOSIONS_MAX);

@@ -138,7 +138,7 @@ fn explosion(formatter: &mut Formatter<'_>, explode: Explode, die: Die) -> Resul
     match (explode.cap == limits::EXPLOSIONS_MAX, is_highest) {
         (true, true) => Ok(()),
         (true, false) => write!(formatter, "{}", explode.when),
-        (false, _) => write!(formatter, "{}{}", explode.cap, explode.when),
+        (false, _) => write!(formatter, "{}cap{}", explode.when, explode.cap),
     }
 }
 

@@ -131,8 +131,8 @@ fn a_hundred_dice_sum_to_one() {
 fn mass_beyond_the_cap_is_exact() {
     let beyond = |text: &str| weigh(&expression(text)).unwrap().beyond_cap.chance();
     let fraction = |text: &str| beyond(text).and_then(|chance| chance.fraction);
-    assert_eq!(fraction("1d6x2=6").as_deref(), Some("1/216"));
-    assert_eq!(fraction("2d6x1=6").as_deref(), Some("71/1296"));
+    assert_eq!(fraction("1d6x=6cap2").as_deref(), Some("1/216"));
+    assert_eq!(fraction("2d6x=6cap1").as_deref(), Some("71/1296"));
     assert_eq!(beyond("3d6"), None);
     // Too long to be written down, and still right to the last digit of a decimal.
     let Expression::Pool(pool) = expression("1000d6x") else { panic!("a pool") };
@@ -259,7 +259,7 @@ const EXPRESSIONS: [&str; 52] = [
     "1d6x",
     "2d6x",
     "1d6x>=5",
-    "2d4x2=4",
+    "2d4x=4cap2",
     "1d6!!",
     "2d6!!>=5",
     "1d6!p",
