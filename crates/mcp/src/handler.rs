@@ -33,8 +33,10 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const LIST_TTL_MS: u64 = 300_000;
 
 const INSTRUCTIONS: &str = "Skald keeps a tabletop world honest. Roll with its tools and never invent dice: \
-    duality_action_roll for Daggerheart actions, roll_dice for everything else. Judge real dice with duality_outcome, \
-    count odds with duality_probability. The resource dice://rules/duality has the rules. \
+    duality_action_roll for Daggerheart actions, roll for everything else. Judge real dice with duality_outcome, count \
+    odds with odds. To play: campaign_create, participant_create, actor_create, session_start, then set_context with the \
+    session, so that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and \
+    events_list tell what is there. The resources dice://rules/duality and dice://notation have the rules. \
     A refusal begins with its code and says what to do next.";
 
 /// The requests that every revision has.

@@ -6,6 +6,7 @@ mod cachegrind;
 mod cost;
 mod dice;
 mod instructions;
+mod journal;
 mod load;
 mod mode;
 mod peer;
@@ -25,6 +26,8 @@ pub(crate) struct BenchOptions {
     /// The domain's examples, which measure odds.
     pub speed: PathBuf,
     pub bounds: PathBuf,
+    /// The store's example, which measures the journal.
+    pub journal: PathBuf,
     /// Node and the server's script.
     pub typescript: Option<(PathBuf, PathBuf)>,
     /// Python and the server's script.
@@ -36,6 +39,7 @@ pub(crate) struct BenchOptions {
 /// Runs all comparisons and prints them. Says whether every gate is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
     let mut gates = dice::compare(options)?;
+    gates.extend(journal::compare(options)?);
     gates.extend(cost::compare(options)?);
     rate::compare(options)?;
     gates.extend(startup::compare(options)?);

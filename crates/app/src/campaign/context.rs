@@ -109,7 +109,7 @@ impl Operation for SetContext {
         let table = app.enter::<Self>(call, Some(id)).await?;
         let context = Context {
             campaign_id: table.campaign_id.clone(),
-            session_id: within(app, &table, "session_id", input.session_id.as_deref()).await?,
+            session_id: within(app, call.caller, &table, input.session_id.as_deref()).await?,
             participant_id: match named("participant_id", input.participant_id.as_deref())? {
                 Some(id) => Some(table.participant(id)?.id.clone()),
                 None => None,
@@ -125,10 +125,10 @@ impl Operation for SetContext {
 }
 
 /// A session of this campaign. One of another campaign is not unknown, it is in the wrong place.
-async fn within(app: &App, table: &Table, field: &str, id: Option<&str>) -> Result<Option<String>, Fault> {
-    let Some(id) = named(field, id)? else { return Ok(None) };
+async fn within(app: &App, caller: &Caller, table: &Table, id: Option<&str>) -> Result<Option<String>, Fault> {
+    let Some(id) = named("session_id", id)? else { return Ok(None) };
     match table.state().sessions().get(id) {
         Some(session) => Ok(Some(session.id.clone())),
-        None => Err(app.missing_session(table, id).await?),
+        None => Err(app.missing_session(caller, table, id).await?),
     }
 }

@@ -218,6 +218,30 @@ impl App {
         Ok(events)
     }
 
+    /// The events from the start of a session on, read from the end of the history.
+    pub(super) async fn events_since(
+        &self,
+        caller: &Caller,
+        table: &Table,
+        session: &str,
+    ) -> Result<Vec<LoggedEvent>, Fault> {
+        let (mut events, mut last) = (Vec::new(), table.kept.revision());
+        while last > 0 {
+            let after = last.saturating_sub(RECORDS_READ as u64);
+            let mut earlier = self.events_of(caller, table, after, RECORDS_READ).await?;
+            let starts = |event: &LoggedEvent| matches!(&event.event, CampaignEvent::SessionStarted { session_id, .. } if session_id == session);
+            let has_begun = earlier.iter().any(starts);
+            earlier.retain(|event| event.revision <= last);
+            earlier.append(&mut events);
+            events = earlier;
+            if has_begun {
+                break;
+            }
+            last = after;
+        }
+        Ok(events)
+    }
+
     fn logged(&self, record: &Record) -> Result<Vec<LoggedEvent>, Fault> {
         let events: Vec<CampaignEvent> =
             serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;

@@ -184,7 +184,7 @@ impl App {
             if table.state().sessions().contains(id) {
                 return Ok(Some(id.to_owned()));
             }
-            return Err(self.missing_session(table, id).await?);
+            return Err(self.missing_session(caller, table, id).await?);
         }
         let context = self.context(caller).await?.filter(|context| context.campaign_id == table.campaign_id);
         Ok(context.and_then(|context| context.session_id))
@@ -203,8 +203,11 @@ impl App {
         };
         let none = || refused(&table.campaign_id, &CampaignRefusal::NoActiveSession);
         let session = session.cloned().ok_or_else(none)?;
-        let events = self.events_of(caller, table, 0, usize::MAX).await?;
-        let events = events.into_iter().map(|event| (event.recorded_at, event.by, event.event));
+        let events = self
+            .events_since(caller, table, &session.id)
+            .await?
+            .into_iter()
+            .map(|event| (event.recorded_at, event.by, event.event));
         Ok(SessionRecapOutput { text: recap(&session, table.state(), events), session })
     }
 }

@@ -118,14 +118,24 @@ impl App {
     }
 
     /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
-    pub(crate) async fn missing_session(&self, table: &Table, id: &str) -> Result<Fault, Fault> {
-        let elsewhere = self.journal.document(SESSIONS, id).await.map_err(|error| self.unread(&error))?;
+    pub(crate) async fn missing_session(&self, caller: &Caller, table: &Table, id: &str) -> Result<Fault, Fault> {
+        let elsewhere = self.campaign_of_session(caller, id).await?;
         let (code, message) = match elsewhere {
             Some(_) => (Code::InvalidParams, format!("session {id} does not belong to campaign {}", table.campaign_id)),
             None => (Code::NotFound, format!("there is no session {:?} in {}", short(id), table.campaign_id)),
         };
         let fault = Fault::new(code, message).at("/session_id").value(&id.into());
         Ok(fault.hint("campaign_read with view sessions lists those of a campaign"))
+    }
+
+    /// The campaign that a session belongs to, if both are there for this caller.
+    pub(crate) async fn campaign_of_session(&self, caller: &Caller, id: &str) -> Result<Option<String>, Fault> {
+        let found = self.journal.document(SESSIONS, id).await.map_err(|error| self.unread(&error))?;
+        let campaign_id = found.and_then(|document| {
+            let body: Value = serde_json::from_str(&document.body).ok()?;
+            Some(body.get("campaign_id")?.as_str()?.to_owned())
+        });
+        Ok(campaign_id.filter(|campaign_id| caller.role_in(campaign_id).is_some()))
     }
 
     /// Has a command decided, stored and answered. The answer is kept for a retry under the same key.

@@ -92,7 +92,9 @@ impl Operation for DualityActionRoll {
 fn note(output: &DualityActionRollOutput) -> RollNote {
     let Judgement { modifier, difficulty, total, .. } = output.judgement;
     let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
-    let chance = line_odds(&line, &Effort::default()).ok().map(|odds| odds.at_least(total));
+    // Where there was something to reach, what counts is how likely that was.
+    let odds = line_odds(&line, &Effort::default()).ok();
+    let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.at_least(total)));
     RollNote { expression: Some(line.to_string()), result: json!(output.judgement), chance, rng: output.rng.clone() }
 }
 
