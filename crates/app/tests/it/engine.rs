@@ -1,6 +1,6 @@
 //! Operations through the engine.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use app::{App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
 use serde_json::{Value, json};
@@ -31,8 +31,10 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
+/// A call that keeps nothing. All of them share one engine: making one describes every operation.
 pub(crate) fn call(operation: &str, input: Value) -> Result<Value, app::Fault> {
-    block_on(engine().call(&Caller::owner(), operation, input, &Work::default()))
+    static SHARED: LazyLock<Arc<Local>> = LazyLock::new(engine);
+    block_on(SHARED.call(&Caller::owner(), operation, input, &Work::default()))
 }
 
 #[test]
