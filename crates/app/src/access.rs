@@ -69,8 +69,13 @@ impl App {
         };
         let id = half(&first)[..12].to_owned();
         let secret = format!("{PREFIX}{id}_{}{}", half(&second), half(&second[16..]));
-        let holder =
-            Holder { id: format!("token_{id}"), name, kind: new.kind, roles: new.roles, gate_role: new.gate_role };
+        let holder = Holder {
+            id: format!("token_{id}"),
+            name,
+            kind: new.kind,
+            roles: new.roles.into(),
+            gate_role: new.gate_role,
+        };
         let token = Token { holder, created_at: self.clock.now().into(), hash: hash(&secret) };
         self.keep_token(&token).await?;
         Ok((secret, token))
@@ -121,8 +126,10 @@ impl App {
             return Ok(());
         }
         let kept = self.journal.get(KIND, &holder.id).await.map_err(|error| self.unread(&error))?;
-        let Some(mut token) = kept.and_then(|kept| serde_json::from_str::<Token>(&kept).ok()) else { return Ok(()) };
-        token.holder.roles.insert(campaign_id.to_owned(), role);
-        self.keep_token(&token).await
+        let Some(token) = kept.and_then(|kept| serde_json::from_str::<Token>(&kept).ok()) else { return Ok(()) };
+        token.holder.roles.give(campaign_id, role);
+        self.keep_token(&token).await?;
+        holder.roles.give(campaign_id, role);
+        Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Who asks. A surface fills it in; every operation gets it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,16 +24,62 @@ pub enum Principal {
 }
 
 /// What a token says of the one who sends it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Holder {
     pub id: String,
     pub name: String,
     pub kind: PrincipalKind,
-    /// Roles by campaign; `*` is every campaign.
-    pub roles: BTreeMap<String, CampaignRole>,
+    pub roles: Roles,
     /// What the holder is to a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_role: Option<String>,
+}
+
+/// A holder is the same one whatever else has changed of them.
+impl PartialEq for Holder {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Holder {}
+
+impl Hash for Holder {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
+    }
+}
+
+/// Roles by campaign; `*` is every campaign. Clones share them, so that a long conversation hears of a new one.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<String, CampaignRole>", into = "BTreeMap<String, CampaignRole>")]
+pub struct Roles(Arc<RwLock<BTreeMap<String, CampaignRole>>>);
+
+impl Roles {
+    pub fn all(&self) -> BTreeMap<String, CampaignRole> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn in_campaign(&self, id: &str) -> Option<CampaignRole> {
+        let roles = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        [roles.get(id), roles.get(EVERY_CAMPAIGN)].into_iter().flatten().max().copied()
+    }
+
+    pub(crate) fn give(&self, campaign_id: &str, role: CampaignRole) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(campaign_id.to_owned(), role);
+    }
+}
+
+impl From<BTreeMap<String, CampaignRole>> for Roles {
+    fn from(roles: BTreeMap<String, CampaignRole>) -> Self {
+        Self(Arc::new(RwLock::new(roles)))
+    }
+}
+
+impl From<Roles> for BTreeMap<String, CampaignRole> {
+    fn from(roles: Roles) -> Self {
+        roles.all()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -101,10 +148,7 @@ impl Caller {
     pub fn role_in(&self, campaign_id: &str) -> Option<CampaignRole> {
         match &self.principal {
             Principal::Owner => Some(CampaignRole::Gm),
-            Principal::Holder(holder) => {
-                let roles = [holder.roles.get(campaign_id), holder.roles.get(EVERY_CAMPAIGN)];
-                roles.into_iter().flatten().max().copied()
-            }
+            Principal::Holder(holder) => holder.roles.in_campaign(campaign_id),
         }
     }
 
@@ -112,7 +156,7 @@ impl Caller {
     pub fn is_somewhere(&self, role: CampaignRole) -> bool {
         match &self.principal {
             Principal::Owner => true,
-            Principal::Holder(holder) => holder.roles.values().any(|given| *given >= role),
+            Principal::Holder(holder) => holder.roles.all().values().any(|given| *given >= role),
         }
     }
 }

@@ -66,7 +66,9 @@ pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'
         let kind = kinds(field);
         let parsed = ["integer", "number", "boolean", "object", "array"].iter().any(|name| is(&kind, name));
         let parsed = parsed.then(|| serde_json::from_str(text).ok()).flatten();
-        parsed.unwrap_or_else(|| Value::from(text))
+        // A list of words need not be written as JSON.
+        let words = || text.split(',').map(|word| Value::from(word.trim())).collect();
+        parsed.unwrap_or_else(|| if is(&kind, "array") { words() } else { Value::from(text) })
     };
     fields.into_iter().map(|(field, text)| (field.to_owned(), typed(field, text))).collect::<Map<_, _>>().into()
 }

@@ -26,7 +26,7 @@ mod seen;
 mod toolset;
 
 pub use access::{NewToken, Token};
-pub use caller::{Caller, CampaignRole, Conversation, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind};
+pub use caller::{Caller, CampaignRole, Conversation, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles};
 pub use campaign::nouns;
 pub use catalogue::Catalogue;
 pub use changes::{Change, Changes, News};

@@ -71,7 +71,7 @@ pub(crate) struct ServeArguments {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
     /// sqlite:PATH, `postgres://…` or memory; one file in the platform's data directory if left out.
-    #[arg(long, env = "SKALD_STORE", hide_env_values = true, value_name = "STORE")]
+    #[arg(long, env = "SKALD_STORE", hide_env_values = true, value_name = "STORE", global = true)]
     pub store: Option<String>,
     /// The campaign of calls that name none.
     #[arg(long, env = "SKALD_CAMPAIGN", value_name = "ID")]

@@ -10,7 +10,7 @@ use crate::output::{Progress, complain, say};
 use crate::world;
 
 pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
-    let journal = world::journal(arguments).await?;
+    let journal = world::existing(arguments).await?;
     let progress = Progress::start("verifying");
     let verdict = journal::verify_telling(&*journal, &app::nouns(), |streams, records| {
         progress.set(&format!("{streams} streams, {records} records"));
@@ -36,7 +36,7 @@ pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCod
 }
 
 pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
-    let journal = world::journal(arguments).await?;
+    let journal = world::existing(arguments).await?;
     let progress = Progress::start("rebuilding");
     let rebuilt = journal::rebuild_telling(&*journal, &app::nouns(), |streams, rows| {
         progress.set(&format!("{streams} streams, {rows} rows"));
@@ -49,7 +49,7 @@ pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCo
 }
 
 pub(crate) async fn backup(arguments: &BackupArguments) -> anyhow::Result<ExitCode> {
-    let journal = world::journal(&arguments.store).await?;
+    let journal = world::existing(&arguments.store).await?;
     let progress = Progress::start("copying");
     let copied = journal.backup(&arguments.file).await;
     progress.end();

@@ -37,6 +37,9 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
         Command::Mcp(mcp) => match mcp.transport {
             Transport::Stdio => runtime.block_on(serve::stdio(&mcp)).map(|()| ExitCode::SUCCESS),
+            Transport::Http if mcp.token.is_some() => {
+                Err(anyhow::anyhow!("a token is for stdio: over HTTP each client sends its own; unset SKALD_TOKEN"))
+            }
             Transport::Http => runtime.block_on(serve::http(&mcp.as_serve())).map(|()| ExitCode::SUCCESS),
         },
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),

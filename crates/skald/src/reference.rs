@@ -62,6 +62,9 @@ fn command_line() -> String {
         if subcommand.get_name() != "help" {
             let name = format!("skald {}", subcommand.get_name());
             section(&name, &subcommand.render_long_help().to_string());
+            for deeper in subcommand.get_subcommands_mut().filter(|deeper| deeper.get_name() != "help") {
+                section(&format!("{name} {}", deeper.get_name()), &deeper.render_long_help().to_string());
+            }
         }
     }
     page

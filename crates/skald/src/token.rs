@@ -60,7 +60,7 @@ fn role(word: RoleWord) -> CampaignRole {
 }
 
 fn line(token: &Token) -> String {
-    let roles = token.holder.roles.iter().map(|(campaign, role)| match campaign.as_str() {
+    let roles = token.holder.roles.all().into_iter().map(|(campaign, role)| match campaign.as_str() {
         EVERY_CAMPAIGN => format!("{} everywhere", role.word()),
         campaign => format!("{} in {campaign}", role.word()),
     });

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use app::journal::Journal;
 use app::{App, Clock, Entropy, Local};
 
@@ -43,11 +43,26 @@ fn app_on(journal: Arc<dyn Journal>) -> App {
     App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
 }
 
+/// A store that is there already.
+pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = address(arguments)?;
+    if let Some(path) = address.strip_prefix("sqlite:")
+        && !std::path::Path::new(path).exists()
+    {
+        bail!("there is no file {path}; name one with --store sqlite:PATH");
+    }
+    journal(arguments).await
+}
+
+fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
+    match &arguments.store {
+        Some(address) => Ok(address.clone()),
+        None => Ok(format!("sqlite:{}", default_file()?.display())),
+    }
+}
+
 pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
-    let address = match &arguments.store {
-        Some(address) => address.clone(),
-        None => format!("sqlite:{}", default_file()?.display()),
-    };
+    let address = address(arguments)?;
     if let Some(path) = address.strip_prefix("sqlite:")
         && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
     {

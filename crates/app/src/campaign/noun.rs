@@ -35,7 +35,7 @@ impl Noun for CampaignRules {
             .all(|event| matches!(event, CampaignEvent::NoteAdded { .. } | CampaignEvent::RollRecorded(_)));
         let listed = is_listed.then(|| {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
-            put(CAMPAIGNS, stream.id(), campaign.created_at.timestamp().as_second(), body)
+            put(CAMPAIGNS, stream.id(), state.created_micros(), body)
         });
         listed.into_iter().chain(session).collect()
     }

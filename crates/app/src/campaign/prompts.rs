@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::read::CampaignRead;
 use super::table::Table;
+use crate::seen::Seen;
 use crate::{App, Call, Caller, Fault, Prompt, Toolset, Work};
 
 /// People and actors that a prompt names.
@@ -20,10 +21,10 @@ async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<
 }
 
 /// The campaign in a few lines.
-fn sketch(table: &Table) -> String {
-    let state = table.state();
+fn sketch(caller: &Caller, table: &Table) -> String {
+    let (state, seen) = (table.state(), Seen::by(caller, &table.campaign_id));
     let mut text = String::new();
-    if let Some(campaign) = state.campaign() {
+    if let Some(campaign) = state.campaign().cloned().and_then(|campaign| seen.one(campaign)) {
         let _ = writeln!(
             text,
             "The campaign is \"{}\" ({}, {}, GM mode {}).",
@@ -36,11 +37,11 @@ fn sketch(table: &Table) -> String {
             let _ = writeln!(text, "Its theme: {}", campaign.theme_prompt);
         }
     }
-    for participant in state.participants().oldest_first().take(NAMED) {
+    for participant in seen.all(state.participants().oldest_first().take(NAMED).cloned().collect()) {
         let role = if participant.role == Role::Gm { "game master" } else { "player" };
         let _ = writeln!(text, "- {} ({role}, {})", participant.display_name, participant.id);
     }
-    for actor in state.actors().oldest_first().take(NAMED) {
+    for actor in seen.all(state.actors().oldest_first().take(NAMED).cloned().collect()) {
         let kind = if actor.kind == ActorKind::Pc { "player character" } else { "other character" };
         let player = actor.controller.as_ref().and_then(|controller| {
             let id = controller.participant_id()?;
@@ -124,7 +125,7 @@ impl Prompt for PrepareSession {
             "{}{last}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
              wants what, and one question for each player character. Keep it to a page. When we are ready, call \
              `session_start` and `set_context` with the session.",
-            sketch(&table)
+            sketch(caller, &table)
         ))
     }
 
@@ -161,7 +162,7 @@ impl Prompt for RunScene {
              anything else, with `actor_id`. Never invent a result; a roll in a session is recorded.\n\
              - Fear and failure move the story on; they never stop it.\n\
              - After something that should be remembered, call `session_note` with one sentence.",
-            sketch(&table)
+            sketch(caller, &table)
         ))
     }
 
@@ -195,7 +196,7 @@ impl Prompt for WriteRecap {
             "{}\nThis is what was recorded:\n\n{}\n\nWrite the recap to be read aloud before the next session: what \
              happened and why it matters, in at most 250 words, in the tone of the campaign. Use only what was recorded; \
              where a thread is open, end on it.",
-            sketch(&table),
+            sketch(caller, &table),
             recap.into_text()
         ))
     }

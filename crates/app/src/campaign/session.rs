@@ -1,13 +1,12 @@
 //! Play: a session begins, is noted, and ends.
 
-use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
+use domain::campaign::{CampaignCommand, CampaignEvent, Note, Session, recap};
 use domain::{Moment, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::noun::refused;
 use super::table::{Answered, Table, named};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct SessionStart;
 
@@ -153,6 +152,7 @@ impl Operation for SessionRecap {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/recap")];
     type Input = SessionRecapInput;
     type Output = SessionRecapOutput;
 
@@ -201,7 +201,10 @@ impl App {
             Some(id) => sessions.get(&id),
             None => table.state().active_session().or_else(|| sessions.newest_first().next()),
         };
-        let none = || refused(&table.campaign_id, &CampaignRefusal::NoActiveSession);
+        let none = || {
+            let message = format!("{} was not played yet: there is no session to tell of", table.campaign_id);
+            Fault::new(Code::NotFound, message).hint("session_start begins one")
+        };
         let session = session.cloned().ok_or_else(none)?;
         let events = self
             .events_since(caller, table, &session.id)

@@ -105,10 +105,14 @@ impl<R> Failure<R> {
                 Fault::new(Code::RevisionConflict, format!("revision {expected} was expected, but it is at {actual}"))
                     .hint(format!("read it again, decide again, and expect revision {actual}"))
             }
-            Self::IdempotencyMismatch { key } => {
-                Fault::new(Code::IdempotencyMismatch, format!("the key {key:?} was used for another request"))
-                    .hint("use a new key for a new request")
-            }
+            Self::IdempotencyMismatch { key } => Fault::new(
+                Code::IdempotencyMismatch,
+                format!(
+                    "the key {:?} was used for another request",
+                    key.split_once('/').map_or(key.as_str(), |(_, key)| key)
+                ),
+            )
+            .hint("use a new key for a new request"),
             Self::RateLimited => Fault::new(Code::RateLimited, "too many commands are waiting")
                 .retry_after_ms(RETRY_AFTER_MS)
                 .hint("send it again a little later"),

@@ -15,7 +15,10 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Gi
     use CampaignEvent as E;
     let at = Moment::from(given.at);
     match event {
-        E::CampaignCreated { id, name, gm_mode, theme_prompt } => state.create(id, name, *gm_mode, theme_prompt, at),
+        E::CampaignCreated { id, name, gm_mode, theme_prompt } => {
+            state.create(id, name, *gm_mode, theme_prompt, at);
+            state.created_micros = given.at.as_microsecond();
+        }
         E::ParticipantAdded { participant_id, display_name, role, controller } => {
             state.add_participant(participant_id, display_name, *role, *controller, at);
         }

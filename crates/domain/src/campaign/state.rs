@@ -16,6 +16,9 @@ pub struct CampaignState {
     pub(super) actors: Register<Actor>,
     pub(super) sessions: Register<Session>,
     pub(super) active_session_id: Option<Arc<str>>,
+    /// When it was created, in microseconds, for lists that tell apart what was created in one second.
+    #[serde(default)]
+    pub(super) created_micros: i64,
     /// Participant and actor: who leaves must be found without looking at every actor.
     pub(super) played: OrdSet<(Arc<str>, Arc<str>)>,
 }
@@ -23,6 +26,10 @@ pub struct CampaignState {
 impl CampaignState {
     pub fn campaign(&self) -> Option<&Campaign> {
         self.campaign.as_deref()
+    }
+
+    pub fn created_micros(&self) -> i64 {
+        self.created_micros
     }
 
     pub fn participants(&self) -> &Register<Participant> {

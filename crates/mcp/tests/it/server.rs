@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use app::{
     Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Engine, Entropy, Entry, Fault, Holder, Kind, Local,
-    Operation, Principal, PrincipalKind, Resource, Toolset,
+    Operation, Principal, PrincipalKind, Resource, Roles, Toolset,
 };
 use axum::extract::Request;
 use http::{Allowlist, Readiness};
@@ -149,7 +149,7 @@ impl Server {
                     id: format!("token_{name}"),
                     name: name.to_owned(),
                     kind: PrincipalKind::Human,
-                    roles: BTreeMap::new(),
+                    roles: Roles::default(),
                     gate_role: None,
                 };
                 let principal = Principal::Holder(Arc::new(holder));

@@ -33,8 +33,26 @@ impl Place {
         let place = Self { path: path.to_owned(), settings };
         let lock = place.lock_file().map_err(|error| place.failed(&error))?;
         lock.lock().map_err(|error| place.failed(&error))?;
+        place.make_private().map_err(|error| place.failed(&error))?;
         place.migrate()?;
         Ok(place)
+    }
+
+    /// A new file is its owner's alone: it holds the story and the hashes of tokens. SQLite gives its other files the
+    /// same mode.
+    fn make_private(&self) -> std::io::Result<()> {
+        let mut options = File::options();
+        options.create(true).truncate(false).write(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        match options.open(&self.path) {
+            // What cannot be written may still be read, or the next step says why not.
+            Err(error) if self.path.exists() => {
+                tracing::debug!(%error, "the file cannot be written");
+                Ok(())
+            }
+            opened => opened.map(drop),
+        }
     }
 
     /// A connection on which a commit is durable.
