@@ -128,8 +128,8 @@ impl Handler {
         if self.keeps && !is_stateless(context) {
             return caller.within(self.conversation.clone());
         }
-        let name = context.meta.client_info().map(|client| client.name).unwrap_or_default();
-        caller.within(Conversation::Client(name.into()))
+        let client = context.meta.get(CLIENT_INFO).and_then(|client| client.get("name")).and_then(Value::as_str);
+        caller.within(Conversation::Client(client.unwrap_or_default().into()))
     }
 
     /// What this request may see: the server's own bounds, narrowed by its headers.
@@ -174,7 +174,8 @@ impl Handler {
     }
 }
 
-/// The `_meta` keys that say how a request is to be done.
+/// The `_meta` keys that say who asks, and how it is to be done.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
