@@ -1,6 +1,9 @@
 //! The program as a user runs it.
 
 mod command_line;
+mod kills;
+mod places;
 mod process;
+mod rest;
 mod serving;
 mod stdio;

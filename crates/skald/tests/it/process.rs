@@ -71,6 +71,15 @@ impl Running {
         serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON")
     }
 
+    /// Asks, and passes over what the server says unasked.
+    pub(crate) fn answer(&mut self, message: &Value) -> Value {
+        let mut answer = self.ask(message);
+        while answer.get("method").is_some() {
+            answer = serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON");
+        }
+        answer
+    }
+
     pub(crate) fn close_input(&mut self) {
         self.input = None;
     }
@@ -78,6 +87,12 @@ impl Running {
     pub(crate) fn signal(&self, name: &str) {
         let status = Command::new("sh").arg("-c").arg(format!("kill -s {name} {}", self.child.id())).status();
         assert!(status.is_ok_and(|status| status.success()), "the process is there");
+    }
+
+    /// Ends it without a word, whatever it is doing.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("the process is ours");
+        self.child.wait().expect("a child");
     }
 
     /// Waits for the end; how it ended, how long that took, and what stood on standard error.

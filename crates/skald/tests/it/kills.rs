@@ -1,0 +1,179 @@
+//! The server, killed while many write: what was acknowledged is there, and a retry adds what was not, once.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::places::Place;
+use crate::process::{Running, run};
+use crate::rest::Rest;
+
+const WRITERS: usize = 16;
+/// The writers share this many campaigns, so that a commit holds more than one stream.
+const CAMPAIGNS: usize = 2;
+/// The latest moment of a kill, after the writers have begun.
+const LATEST_MS: u64 = 150;
+/// Every so often, the server is killed again while it starts.
+const KILLS_PER_RESTART_KILL: u64 = 4;
+/// Acknowledged commands per writer that are sent once more.
+const REPEATED: usize = 2;
+
+#[test]
+fn a_killed_server_on_sqlite_loses_nothing() {
+    kill_and_look(&Place::sqlite());
+}
+
+mod postgres {
+    #[test]
+    fn a_killed_server_on_postgres_loses_nothing() {
+        super::kill_and_look(&super::Place::postgres());
+    }
+}
+
+/// A command, and what came of it as far as its sender knows.
+struct Sent {
+    operation: &'static str,
+    input: Value,
+    key: String,
+    answer: Option<Value>,
+}
+
+impl Sent {
+    /// Commands of each kind in turn, each with a text that no other has.
+    fn new(campaign_id: &str, text: &str, number: usize) -> Self {
+        let (operation, input) = match number % 3 {
+            0 => ("actor_create", json!({"name": text, "kind": "NPC"})),
+            1 => ("session_note", json!({"text": text})),
+            _ => ("participant_create", json!({"display_name": text, "role": "PLAYER"})),
+        };
+        let mut input = input;
+        input["campaign_id"] = campaign_id.into();
+        Self { operation, input, key: text.to_owned(), answer: None }
+    }
+
+    /// The event that the command brings, as far as its sender can know it.
+    fn is_told_by(&self, event: &Value) -> bool {
+        let (kind, id, fields): (_, _, &[&str]) = match self.operation {
+            "actor_create" => ("actor.added.v1", "actor_id", &["name", "kind"]),
+            "session_note" => ("note.added.v1", "note_id", &["text"]),
+            _ => ("participant.added.v1", "participant_id", &["display_name", "role"]),
+        };
+        let is_same = event["type"] == kind && fields.iter().all(|field| event[*field] == self.input[*field]);
+        is_same && self.answer.as_ref().is_none_or(|answer| answer["id"] == event[id])
+    }
+}
+
+fn kill_and_look(place: &Place) {
+    let kills = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().expect("a number"));
+    let mut chance = 7_u64;
+    let mut below = move |bound: u64| {
+        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (chance >> 33) % bound
+    };
+    let start = || Running::serve(&["--store", &place.address]);
+    let (mut running, mut address) = start();
+    let mut kept: Vec<(String, usize)> = Vec::new();
+    for round in 0..kills {
+        let mut rest = Rest::new(address);
+        let campaigns = [(); CAMPAIGNS].map(|()| rest.open_campaign(&format!("round {round}")));
+        let moment = Duration::from_millis(below(LATEST_MS));
+        let mut sent: Vec<Vec<Sent>> = std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS)
+                .map(|writer| {
+                    let campaign_id = &campaigns[writer % CAMPAIGNS];
+                    scope.spawn(move || write(address, campaign_id, &format!("{round}-{writer}")))
+                })
+                .collect();
+            std::thread::sleep(moment);
+            running.kill();
+            writers.into_iter().map(|writer| writer.join().expect("a writer")).collect()
+        });
+        if round % KILLS_PER_RESTART_KILL == 1 {
+            let starting = Running::start(crate::process::skald(&["serve", "--store", &place.address]));
+            std::thread::sleep(Duration::from_millis(below(LATEST_MS)));
+            starting.kill();
+        }
+        (running, address) = start();
+        let mut rest = Rest::new(address);
+        for (at, campaign_id) in campaigns.iter().enumerate() {
+            look(&mut rest, campaign_id, &of_campaign(&sent, at));
+            retry(&mut rest, sent.iter_mut().skip(at).step_by(CAMPAIGNS));
+            let all = of_campaign(&sent, at);
+            assert_eq!(look(&mut rest, campaign_id, &all), all.len(), "every command is there now");
+            kept.push((campaign_id.clone(), all.len()));
+        }
+        let verified = run(&["verify", "--store", &place.address]);
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+        assert!(verified.stdout.starts_with(b"sound: "), "{}", String::from_utf8_lossy(&verified.stdout));
+    }
+    // One per writer and round has no answer; were there no others, nothing was shown.
+    let (writers, commands) = (kills * WRITERS as u64, kept.iter().map(|(_, commands)| *commands as u64).sum::<u64>());
+    assert!(commands > 2 * writers, "{commands} commands of {writers} writers");
+    let mut rest = Rest::new(address);
+    for (campaign_id, commands) in kept {
+        assert_eq!(rest.history(&campaign_id).len(), commands + 2, "{campaign_id} at the end");
+    }
+}
+
+/// What the writers of one campaign have sent.
+fn of_campaign(sent: &[Vec<Sent>], campaign: usize) -> Vec<&Sent> {
+    sent.iter().skip(campaign).step_by(CAMPAIGNS).flatten().collect()
+}
+
+/// Sends command after command until the server is gone. Only the last may be without an answer.
+fn write(address: SocketAddr, campaign_id: &str, name: &str) -> Vec<Sent> {
+    let mut rest = Rest::new(address);
+    let mut all = Vec::new();
+    loop {
+        let mut sent = Sent::new(campaign_id, &format!("{name}-{}", all.len()), all.len());
+        let answer = rest.send(sent.operation, &sent.input, &sent.key);
+        if let Ok((status, answer)) = answer {
+            assert_eq!(status, 200, "{answer}");
+            sent.answer = Some(answer);
+            all.push(sent);
+        } else {
+            all.push(sent);
+            return all;
+        }
+    }
+}
+
+/// Compares the history with what was sent: what was acknowledged is there, nothing is there twice, in part, or unasked.
+/// Returns how many commands are there.
+fn look(rest: &mut Rest, campaign_id: &str, sent: &[&Sent]) -> usize {
+    let history = rest.history(campaign_id);
+    let kinds = |events: &[Value]| events.iter().map(|event| event["type"].clone()).collect::<Vec<_>>();
+    assert_eq!(kinds(&history[0]), ["campaign.created.v1"]);
+    assert_eq!(kinds(&history[1]), ["campaign.activated.v1", "session.started.v1"], "all of a command");
+    let mut counts = std::collections::BTreeMap::new();
+    let mut told = vec![0; sent.len()];
+    for events in &history[2..] {
+        let [event] = &events[..] else { panic!("one command has one event here: {events:?}") };
+        let at = sent.iter().position(|sent| sent.is_told_by(event));
+        told[at.unwrap_or_else(|| panic!("nobody sent {event}"))] += 1;
+        *counts.entry(event["type"].as_str().unwrap_or_default().to_owned()).or_insert(0) += 1;
+    }
+    for (sent, told) in sent.iter().zip(told) {
+        assert!(told == 1 || (told == 0 && sent.answer.is_none()), "{} is there {told} times", sent.input);
+    }
+    let mut count = |kind: &str| json!(counts.remove(kind).unwrap_or(0));
+    let campaign = rest.call("campaign_read", &json!({"campaign_id": campaign_id}));
+    assert_eq!(campaign["campaign"]["actor_count"], count("actor.added.v1"));
+    assert_eq!(campaign["campaign"]["participant_count"], count("participant.added.v1"));
+    let sessions = rest.call("campaign_read", &json!({"campaign_id": campaign_id, "view": "sessions"}));
+    assert_eq!(sessions["sessions"][0]["note_count"], count("note.added.v1"));
+    history.len() - 2
+}
+
+/// Sends once more what was never answered, and some of what was: that gets the answer it had.
+fn retry<'a>(rest: &mut Rest, writers: impl Iterator<Item = &'a mut Vec<Sent>>) {
+    for writer in writers {
+        for sent in writer.iter_mut().rev().take(1 + REPEATED) {
+            let (status, answer) = rest.send(sent.operation, &sent.input, &sent.key).expect("an answer");
+            assert_eq!(status, 200, "{answer}");
+            assert!(sent.answer.as_ref().is_none_or(|before| *before == answer), "{answer}, not {:?}", sent.answer);
+            sent.answer = Some(answer);
+        }
+    }
+}

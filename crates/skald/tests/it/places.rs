@@ -1,0 +1,63 @@
+//! Stores for the program under test: a file in a folder of its own, a schema of its own.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A folder that is gone after the test.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(fresh("skald"));
+        std::fs::create_dir_all(&path).expect("a folder");
+        Self(path)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A fresh store, by its address.
+pub(crate) struct Place {
+    pub(crate) address: String,
+    _folder: Option<Folder>,
+}
+
+impl Place {
+    pub(crate) fn memory() -> Self {
+        Self { address: "memory".to_owned(), _folder: None }
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let folder = Folder::new();
+        Self { address: format!("sqlite:{}", folder.file("world.db").display()), _folder: Some(folder) }
+    }
+
+    /// A schema in the PostgreSQL that is there for tests and nothing else.
+    pub(crate) fn postgres() -> Self {
+        let server = std::env::var("SKALD_TEST_POSTGRES");
+        let server = server.expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address");
+        let schema = fresh("program");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) =
+                tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+            tokio::spawn(connection);
+            client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+        });
+        Self { address: format!("{server}?options=-csearch_path%3D{schema}"), _folder: None }
+    }
+}
+
+/// A name that nobody else has.
+fn fresh(kind: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{kind}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
