@@ -5,5 +5,6 @@
 
 mod client;
 pub mod message;
+pub mod story;
 
 pub use client::{Client, Events, Reply};

@@ -7,3 +7,4 @@ mod process;
 mod rest;
 mod serving;
 mod stdio;
+mod stories;

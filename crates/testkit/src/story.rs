@@ -1,0 +1,284 @@
+//! Stories: an evening at the table in Markdown, whose `json` blocks are calls and what is expected of their answers.
+//!
+//! `scenarios/README.md` says how one is written. Who plays a story brings the way to call; this file knows no surface.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+/// Stands for anything: alone for any value, within a text for any text, last in a list for whatever follows.
+const ANYTHING: &str = "…";
+
+/// A story, ready to be played any number of times.
+#[derive(Debug)]
+pub struct Story {
+    steps: Vec<Step>,
+}
+
+/// One call of a story.
+#[derive(Debug, Clone, PartialEq)]
+struct Step {
+    line: usize,
+    call: String,
+    with: Value,
+    key: Option<String>,
+    expected: Expected,
+    keep: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Expected {
+    Answer(Value),
+    Refusal(Value),
+}
+
+/// A call as a surface makes it: the operation, its input, and perhaps the key under which it may be sent again. What
+/// comes back is the answer, or the error.
+pub type Play<'a> = dyn FnMut(&str, &Value, Option<&str>) -> Result<Value, Value> + 'a;
+
+impl Story {
+    /// Reads a story, or says in which line it is not one.
+    pub fn read(markdown: &str) -> Result<Self, String> {
+        let mut steps = Vec::new();
+        let mut block: Option<(usize, String)> = None;
+        for (number, line) in (1..).zip(markdown.lines()) {
+            match (&mut block, line.trim_end()) {
+                (None, "```json") => block = Some((number, String::new())),
+                (Some((begun, text)), "```") => {
+                    steps.push(step(*begun, text).map_err(|why| format!("the block in line {begun}: {why}"))?);
+                    block = None;
+                }
+                (Some((_, text)), line) => {
+                    let _ = writeln!(text, "{line}");
+                }
+                (None, _) => {}
+            }
+        }
+        match block {
+            Some((begun, _)) => Err(format!("the block in line {begun} does not end")),
+            None if steps.is_empty() => Err("nothing happens in it".to_owned()),
+            None => Ok(Self { steps }),
+        }
+    }
+
+    /// How many calls it has.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Makes every call, in order. The first that goes otherwise than told ends it, with the line and the difference.
+    pub fn play(&self, play: &mut Play<'_>) -> Result<(), String> {
+        let mut kept = BTreeMap::new();
+        for step in &self.steps {
+            self::play(step, &mut kept, play).map_err(|why| format!("line {}, {}: {why}", step.line, step.call))?;
+        }
+        Ok(())
+    }
+}
+
+fn step(line: usize, text: &str) -> Result<Step, String> {
+    let mut block: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let mut word = |name: &str| match block.remove(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("{name} is a text, not {other}")),
+    };
+    let call = word("call")?.ok_or("call is missing: which operation is called")?;
+    let (key, keep) = (word("key")?, word("keep")?);
+    let with = block.remove("with").unwrap_or_else(|| Value::Object(Map::new()));
+    let expected = match (block.remove("answers"), block.remove("refused")) {
+        (Some(answer), None) => Expected::Answer(answer),
+        (None, Some(error)) => Expected::Refusal(error),
+        _ => return Err("it has either answers or refused".to_owned()),
+    };
+    match block.keys().next() {
+        Some(unknown) => Err(format!("{unknown:?} is unknown; a block has call, with, key, answers or refused, keep")),
+        None => Ok(Step { line, call, with, key, expected, keep }),
+    }
+}
+
+fn play(step: &Step, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_>) -> Result<(), String> {
+    let input = filled(&step.with, kept)?;
+    let key = match &step.key {
+        Some(key) => Some(text(&filled(&Value::String(key.clone()), kept)?)),
+        None => None,
+    };
+    let outcome = play(&step.call, &input, key.as_deref());
+    let found = match (&step.expected, outcome) {
+        (Expected::Answer(expected), Ok(found)) | (Expected::Refusal(expected), Err(found)) => {
+            matches(&filled(expected, kept)?, &found, "")?;
+            found
+        }
+        (Expected::Answer(_), Err(found)) => return Err(format!("it was refused: {found}")),
+        (Expected::Refusal(_), Ok(found)) => return Err(format!("it was not refused: {found}")),
+    };
+    if let Some(name) = &step.keep {
+        kept.insert(name.clone(), found);
+    }
+    Ok(())
+}
+
+/// A value with its placeholders replaced. One that is a whole text becomes the value itself, number or not.
+fn filled(value: &Value, kept: &BTreeMap<String, Value>) -> Result<Value, String> {
+    match value {
+        Value::String(given) => {
+            if let Some(path) = given.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"))
+                && !path.contains("{{")
+            {
+                return found(path, kept).cloned();
+            }
+            let mut rest = given.as_str();
+            let mut whole = String::new();
+            while let Some((before, after)) = rest.split_once("{{") {
+                let (path, after) = after.split_once("}}").ok_or_else(|| format!("{given:?} has no end"))?;
+                whole.push_str(before);
+                whole.push_str(&text(found(path, kept)?));
+                rest = after;
+            }
+            whole.push_str(rest);
+            Ok(Value::String(whole))
+        }
+        Value::Array(items) => items.iter().map(|item| filled(item, kept)).collect::<Result<_, _>>().map(Value::Array),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| Ok((name.clone(), filled(value, kept)?)));
+            fields.collect::<Result<_, String>>().map(Value::Object)
+        }
+        plain => Ok(plain.clone()),
+    }
+}
+
+/// What a path like `campaign.id` or `session.notes.0` leads to.
+fn found<'a>(path: &str, kept: &'a BTreeMap<String, Value>) -> Result<&'a Value, String> {
+    let mut parts = path.trim().split('.');
+    let first = kept.get(parts.next().unwrap_or_default());
+    let found = parts.fold(first, |value, part| match part.parse::<usize>() {
+        Ok(at) => value?.get(at),
+        Err(_) => value?.get(part),
+    });
+    found.ok_or_else(|| format!("{{{{{path}}}}} leads nowhere"))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Whether a value is as expected, and if not, where.
+fn matches(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
+    let differs = || Err(format!("at {at:?} expected {expected}, found {found}"));
+    match (expected, found) {
+        (Value::String(pattern), found) if pattern == ANYTHING && !found.is_null() => Ok(()),
+        (Value::String(pattern), Value::String(found)) if fits(pattern, found) => Ok(()),
+        (Value::Object(expected), Value::Object(found)) => expected.iter().try_for_each(|(name, expected)| {
+            matches(expected, found.get(name).unwrap_or(&Value::Null), &format!("{at}/{name}"))
+        }),
+        (Value::Array(expected), Value::Array(found)) => {
+            let (expected, has_more) = match expected.split_last() {
+                Some((last, others)) if last == ANYTHING => (others, true),
+                _ => (&expected[..], false),
+            };
+            if found.len() < expected.len() || (found.len() > expected.len() && !has_more) {
+                return differs();
+            }
+            let mut pairs = expected.iter().zip(found).enumerate();
+            pairs.try_for_each(|(number, (expected, found))| matches(expected, found, &format!("{at}/{number}")))
+        }
+        (expected, found) if expected == found => Ok(()),
+        _ => differs(),
+    }
+}
+
+/// Whether a text has the pieces of a pattern, in order, from its beginning to its end.
+fn fits(pattern: &str, found: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once(ANYTHING) else { return pattern == found };
+    let (middle, last) = rest.rsplit_once(ANYTHING).unwrap_or(("", rest));
+    let Some(mut left) = found.strip_prefix(first).and_then(|left| left.strip_suffix(last)) else { return false };
+    middle.split(ANYTHING).all(|piece| match left.split_once(piece) {
+        Some((_, after)) => {
+            left = after;
+            true
+        }
+        None => false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const STORY: &str = "Somebody comes.\n\n```json\n{\"call\": \"greet\", \"with\": {\"name\": \"Ada\"}, \
+        \"answers\": {\"id\": \"…\"}, \"keep\": \"guest\"}\n```\n\nAnd goes.\n\n```json\n{\"call\": \"leave\", \
+        \"with\": {\"id\": \"{{guest.id}}\", \"text\": \"{{guest.id}} left\"}, \"key\": \"k\", \
+        \"refused\": {\"code\": \"STAY\"}}\n```\n";
+
+    #[test]
+    fn a_story_is_played_in_order() {
+        let story = Story::read(STORY).unwrap();
+        let mut calls = Vec::new();
+        let played = story.play(&mut |operation, input, key| {
+            calls.push((operation.to_owned(), input.clone(), key.map(str::to_owned)));
+            if calls.len() == 1 { Ok(json!({"id": 7})) } else { Err(json!({"code": "STAY", "message": "no"})) }
+        });
+        assert_eq!(played, Ok(()));
+        let leave = ("leave".to_owned(), json!({"id": 7, "text": "7 left"}), Some("k".to_owned()));
+        assert_eq!(calls, [("greet".to_owned(), json!({"name": "Ada"}), None), leave]);
+    }
+
+    #[test]
+    fn what_goes_otherwise_is_named_with_its_line() {
+        let story = Story::read(STORY).unwrap();
+        let silent = story.play(&mut |_, _, _| Ok(json!({})));
+        assert_eq!(silent, Err("line 3, greet: at \"/id\" expected \"…\", found null".to_owned()));
+        let kind = story.play(&mut |_, _, _| Ok(json!({"id": 1})));
+        assert_eq!(kind, Err("line 9, leave: it was not refused: {\"id\":1}".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_story_is_told() {
+        for (text, why) in [
+            ("Nothing.", "nothing happens in it"),
+            ("```json\n{", "the block in line 1 does not end"),
+            ("```json\n{}\n```", "the block in line 1: call is missing: which operation is called"),
+            ("```json\n{\"call\": \"x\"}\n```", "the block in line 1: it has either answers or refused"),
+        ] {
+            assert_eq!(Story::read(text).map(|story| story.len()), Err(why.to_owned()), "{text}");
+        }
+        let unknown = Story::read("```json\n{\"call\": \"x\", \"answers\": {}, \"expects\": 1}\n```").unwrap_err();
+        assert!(unknown.contains("\"expects\" is unknown"), "{unknown}");
+    }
+
+    #[test]
+    fn an_expectation_is_a_part_of_what_is_found() {
+        let found = json!({"name": "Ada of the Hill", "dice": [1, 2, 3], "left": null});
+        for expected in [
+            json!({}),
+            json!({"name": "Ada…"}),
+            json!({"name": "…of…Hill"}),
+            json!({"name": "…"}),
+            json!({"dice": [1, 2, 3], "gone": null}),
+            json!({"dice": [1, "…"]}),
+            json!({"dice": "…"}),
+        ] {
+            assert_eq!(matches(&expected, &found, ""), Ok(()), "{expected}");
+        }
+        for expected in [
+            json!({"name": "Ada"}),
+            json!({"name": "…Valley"}),
+            json!({"name": "…Hill…of…"}),
+            json!({"name": "Ada of the…the Hill"}),
+            json!({"dice": [1, 2]}),
+            json!({"dice": [1, 2, 3, 4, "…"]}),
+            json!({"left": "…"}),
+            json!({"gone": "…"}),
+            json!({"dice": null}),
+        ] {
+            assert!(matches(&expected, &found, "").is_err(), "{expected}");
+        }
+    }
+}
