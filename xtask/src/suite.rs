@@ -26,6 +26,9 @@ const CHI_ROLLS: &str = "1000000";
 /// How often a process is killed while it writes; three times in the quick mode.
 const KILLS: &str = "20";
 const LONG_KILLS: &str = "200";
+/// How long several programs work on one store; two seconds in the quick mode.
+const TOGETHER_SECONDS: &str = "5";
+const LONG_TOGETHER_SECONDS: &str = "30";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
@@ -65,12 +68,16 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
     // It runs until all tests have ended. Without it, tests that need it fail rather than pass unrun.
     let postgres = if mode == Mode::Quick { None } else { Some(Postgres::start()?) };
     match &postgres {
-        Some(postgres) => command.env("SKALD_TEST_POSTGRES", postgres.address()).env("SKALD_KILLS", KILLS),
+        Some(postgres) => command
+            .env("SKALD_TEST_POSTGRES", postgres.address())
+            .env("SKALD_KILLS", KILLS)
+            .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS),
         None => command.args(["--", "--skip", "postgres::"]),
     };
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
         command.env("SKALD_CHI_ROLLS", CHI_ROLLS).env("SKALD_KILLS", LONG_KILLS);
+        command.env("SKALD_TOGETHER_SECONDS", LONG_TOGETHER_SECONDS);
     }
     run::shown(&mut command)
 }

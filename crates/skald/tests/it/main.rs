@@ -3,7 +3,9 @@
 mod command_line;
 mod kills;
 mod places;
+mod player;
 mod process;
+mod processes;
 mod rest;
 mod serving;
 mod stdio;
