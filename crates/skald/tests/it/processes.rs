@@ -218,31 +218,26 @@ fn follow_while_killed(place: &Place) {
     assert_eq!(revisions, (1..=last as u64).collect::<Vec<_>>(), "each revision, once and in order");
 }
 
-/// The revisions of a campaign, as they come in. It goes on for a moment after it is over, for what is on its way.
+/// The revisions of a campaign, as they come in. Once it is over, it goes on for a moment, for what is on its way.
 fn follow(place: &Place, campaign_id: &str, is_over: &AtomicBool) -> Vec<u64> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-    runtime.block_on(async {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
         let journal = store::open(&place.address).await.expect("the store");
         let mut wakes = journal.wakes();
-        let (mut cursor, mut revisions) = (Cursor::default(), Vec::new());
-        loop {
-            let was_over = is_over.load(Ordering::SeqCst);
-            let records = journal.follow(cursor, 100).await.expect("records");
-            let is_last = records.is_empty();
-            for (place, record) in records {
+        let (mut cursor, mut revisions, mut deadline) = (Cursor::default(), Vec::new(), None);
+        while deadline.is_none_or(|deadline| Instant::now() < deadline) {
+            for (place, record) in journal.follow(cursor, 1_000).await.expect("records") {
                 if record.stream.as_str().ends_with(campaign_id) {
                     revisions.push(record.revision);
                 }
                 cursor = place;
             }
-            if is_last {
-                // In trouble it would be woken late or never, which the test then shows.
-                let woken = tokio::time::timeout(Duration::from_millis(500), wakes.changed()).await;
-                if woken.is_err() && was_over {
-                    return revisions;
-                }
+            if is_over.load(Ordering::SeqCst) {
+                deadline = deadline.or(Some(Instant::now() + 2 * SOON.1));
             }
+            // It is woken for each commit; nobody is told that there will be no more.
+            let _ = tokio::time::timeout(SOON.0, wakes.changed()).await;
         }
+        revisions
     })
 }
