@@ -14,10 +14,15 @@ mod token;
 mod world;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command, Transport};
+
+/// How long the store has to close in good order. A read of a terminal cannot be interrupted: whatever time this is, a
+/// thread that waits in it is left behind.
+const CLOSING: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -51,7 +56,6 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
     };
-    // A read of a terminal cannot be interrupted, so the thread that waits in it is left behind.
-    runtime.shutdown_background();
+    runtime.shutdown_timeout(CLOSING);
     outcome
 }

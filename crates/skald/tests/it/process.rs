@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -25,6 +26,8 @@ pub(crate) struct Running {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
+    /// Read as it comes: a program whose errors nobody reads would wait for ever.
+    errors: Option<JoinHandle<String>>,
 }
 
 impl Running {
@@ -42,12 +45,23 @@ impl Running {
                 let _ = sender.send(line);
             }
         });
-        Self { input: child.stdin.take(), child, lines }
+        let mut output = child.stderr.take().expect("an error output");
+        let errors = std::thread::spawn(move || {
+            let mut errors = Vec::new();
+            let _ = output.read_to_end(&mut errors);
+            String::from_utf8_lossy(&errors).into_owned()
+        });
+        Self { input: child.stdin.take(), child, lines, errors: Some(errors) }
     }
 
     /// `skald serve` on a free port, and where it listens.
     pub(crate) fn serve(arguments: &[&str]) -> (Self, SocketAddr) {
-        let running = Self::start(skald(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()));
+        Self::greeted(skald(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()))
+    }
+
+    /// A server, started in some way, and where it says that it listens.
+    pub(crate) fn greeted(command: Command) -> (Self, SocketAddr) {
+        let running = Self::start(command);
         loop {
             let line = running.line().expect("a greeting");
             if let Some((_, rest)) = line.split_once("http://")
@@ -56,6 +70,10 @@ impl Running {
                 return (running, address.parse().expect("an address"));
             }
         }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn line(&self) -> Option<String> {
@@ -106,9 +124,8 @@ impl Running {
             std::thread::sleep(Duration::from_millis(1));
         };
         let took = began.elapsed();
-        let mut errors = String::new();
-        self.child.stderr.take().expect("an error output").read_to_string(&mut errors).expect("text");
-        (status, took, errors)
+        let errors = self.errors.take().and_then(|errors| errors.join().ok());
+        (status, took, errors.expect("text"))
     }
 }
 

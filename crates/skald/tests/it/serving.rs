@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 use testkit::Client;
 use testkit::message::{self, BOTH, JSON, call, initialize, request};
 
+use crate::places::Folder;
 use crate::process::{Running, skald};
+use crate::rest::Rest;
 
 /// The documented walk with a cookie jar, as curl walks it: its own `Accept`, the cookie of the first answer.
 #[test]
@@ -90,6 +92,27 @@ fn it_serves_again_after_being_killed() {
     let again = Running::start(skald(&["serve", "--http-addr", &address.to_string()]));
     assert!(again.line().is_some_and(|line| line.contains("ready")));
     assert_eq!(Client::connect(address).send("GET", "/ready", &[], b"").status, 200);
+}
+
+/// Whoever copies the file of a server that has stopped has everything.
+#[test]
+fn a_server_that_stops_leaves_one_file() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    let store = format!("sqlite:{}", path.display());
+    let (running, address) = Running::serve(&["--store", &store]);
+    Rest::new(address).open_campaign("kept");
+    assert!(folder.file("world.db-wal").exists(), "the log of a server that runs");
+    running.signal("TERM");
+    assert!(running.end().0.success());
+    assert!(!folder.file("world.db-wal").exists(), "the log is in the file");
+    let mut stdio = Running::start(skald(&["mcp", "--store", &store]));
+    stdio.ask(&initialize("2025-11-25"));
+    let input = json!({"name": "another", "gm_mode": "AI"});
+    assert_eq!(stdio.answer(&call("campaign_create", &input))["result"]["isError"], false);
+    stdio.close_input();
+    assert!(stdio.end().0.success());
+    assert!(!folder.file("world.db-wal").exists(), "the log is in the file");
 }
 
 #[test]

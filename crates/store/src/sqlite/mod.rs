@@ -10,7 +10,7 @@ use std::fs::OpenOptions;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 
 use app::journal::{
@@ -43,6 +43,7 @@ pub struct Sqlite {
     place: Place,
     jobs: Option<SyncSender<Job>>,
     writer: Option<JoinHandle<()>>,
+    watching: Option<(Sender<()>, JoinHandle<()>)>,
     readers: Arc<Readers>,
     lookout: Arc<Lookout>,
     wakes: watch::Sender<u64>,
@@ -70,11 +71,12 @@ impl Sqlite {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|error| OpenError::Failed { what: path.display().to_string(), why: error.to_string() })
         };
-        let watched = Arc::downgrade(&lookout);
-        spawn("journal lookout", Box::new(move || Lookout::watch(&watched)))?;
+        let (watched, (go_on, over)) = (Arc::clone(&lookout), channel());
+        let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.watch(&over)))?));
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
         let readers = Readers::new(place.clone());
-        Ok(Arc::new(Self { place, jobs: Some(jobs), writer: Some(writer), readers, lookout, wakes, health }))
+        let (jobs, writer) = (Some(jobs), Some(writer));
+        Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health }))
     }
 
     fn write(&self, work: Work) -> Answer<'_, ()> {
@@ -108,9 +110,10 @@ impl Sqlite {
 impl Drop for Sqlite {
     fn drop(&mut self) {
         self.jobs = None;
-        if let Some(writer) = self.writer.take() {
+        let lookout = self.watching.take().map(|(_, lookout)| lookout);
+        for thread in self.writer.take().into_iter().chain(lookout) {
             // Had it panicked, that would be in the log.
-            let _ = writer.join();
+            let _ = thread.join();
         }
     }
 }

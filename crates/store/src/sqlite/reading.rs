@@ -1,6 +1,7 @@
 //! Connections that only read, and the one that looks whether others have written.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use app::journal::StoreError;
@@ -76,19 +77,17 @@ impl Lookout {
         lock(&self.seen).look(self.process).map_err(|error| explain(&error))
     }
 
-    /// Looks again and again, on a thread of its own, for as long as the store is open.
-    pub(super) fn watch(lookout: &Weak<Self>) {
+    /// Looks again and again, on a thread of its own, until the other end of the channel is gone.
+    pub(super) fn watch(&self, over: &Receiver<()>) {
         let mut known = None;
-        loop {
-            std::thread::sleep(LOOK);
-            let Some(lookout) = lookout.upgrade() else { return };
-            if lookout.wakes.receiver_count() == 0 {
+        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.wakes.receiver_count() == 0 {
                 continue;
             }
-            if let Ok(version) = lookout.version()
+            if let Ok(version) = self.version()
                 && known.replace(version) != Some(version)
             {
-                lookout.wakes.send_modify(|wakes| *wakes += 1);
+                self.wakes.send_modify(|wakes| *wakes += 1);
             }
         }
     }
