@@ -1,5 +1,7 @@
 //! A PostgreSQL for tests: on a free port of this machine, in a folder of its own, gone afterwards.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,24 +30,20 @@ impl Postgres {
             install::debian_packages(&["postgresql"])?;
         }
         let programs = programs().context("the programs of PostgreSQL are not found")?;
-        let folder = std::env::temp_dir().join(format!("skald-postgres-{}", std::process::id()));
+        let port = free_port()?;
+        let folder = std::env::temp_dir().join(format!("skald-postgres-{}-{port}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
         let is_root = run::captured(Command::new("id").arg("-u"))?.trim() == "0";
         if is_root {
             run::captured(Command::new("chown").arg(USER).arg(&folder))?;
         }
-        let postgres = Self { programs, folder, port: free_port()?, is_root };
+        let postgres = Self { programs, folder, port, is_root };
         say(&format!("starting PostgreSQL on port {}", postgres.port));
         let arguments = ["--auth=trust", "--username=skald", "--encoding=UTF8", "--no-locale", "--no-sync"];
         run::captured(postgres.program("initdb").args(arguments).arg("--pgdata").arg(postgres.data()))?;
-        let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300",
-            postgres.port
-        );
-        let mut start = postgres.control();
+        postgres.configure()?;
         // The server must not keep our pipes: whoever reads them would wait for its end.
-        start.arg("--log").arg(postgres.folder.join("log")).args(["--wait", "--options", &options, "start"]);
-        run::silent(&mut start).with_context(|| {
+        run::silent(postgres.control().arg("start")).with_context(|| {
             std::fs::read_to_string(postgres.folder.join("log")).unwrap_or_else(|_| "it left no log".to_owned())
         })?;
         Ok(postgres)
@@ -55,13 +53,29 @@ impl Postgres {
         format!("postgres://skald@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// What a shell runs, with a word after it, to stop this server or start it again.
+    pub(crate) fn control_line(&self) -> String {
+        let control = self.control();
+        let words = std::iter::once(control.get_program()).chain(control.get_args());
+        words.map(|word| format!("'{}'", word.to_string_lossy())).collect::<Vec<_>>().join(" ")
+    }
+
+    /// In its file rather than on the command line, so that whoever starts it again need not know.
+    fn configure(&self) -> anyhow::Result<()> {
+        let mut file = File::options().append(true).open(self.data().join("postgresql.conf"))?;
+        let port = self.port;
+        writeln!(file, "port = {port}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''")?;
+        writeln!(file, "max_connections = 300")?;
+        Ok(())
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
     fn control(&self) -> Command {
         let mut command = self.program("pg_ctl");
-        command.arg("--pgdata").arg(self.data());
+        command.arg("--pgdata").arg(self.data()).arg("--log").arg(self.folder.join("log")).arg("--wait");
         command
     }
 

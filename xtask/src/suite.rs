@@ -65,11 +65,14 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
 
 fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
-    // It runs until all tests have ended. Without it, tests that need it fail rather than pass unrun.
-    let postgres = if mode == Mode::Quick { None } else { Some(Postgres::start()?) };
-    match &postgres {
-        Some(postgres) => command
+    // They run until all tests have ended, one for all and one to be stopped. Without them, tests that need them fail
+    // rather than pass unrun.
+    let databases = if mode == Mode::Quick { None } else { Some((Postgres::start()?, Postgres::start()?)) };
+    match &databases {
+        Some((postgres, stoppable)) => command
             .env("SKALD_TEST_POSTGRES", postgres.address())
+            .env("SKALD_TEST_STOPPABLE", stoppable.address())
+            .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.control_line())
             .env("SKALD_KILLS", KILLS)
             .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS),
         None => command.args(["--", "--skip", "postgres::"]),

@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 
 mod command_line;
+mod faults;
 mod kills;
 mod places;
 mod player;

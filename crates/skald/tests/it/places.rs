@@ -42,18 +42,30 @@ impl Place {
 
     /// A schema in the PostgreSQL that is there for tests and nothing else.
     pub(crate) fn postgres() -> Self {
-        let server = std::env::var("SKALD_TEST_POSTGRES");
-        let server = server.expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address");
+        Self::schema_in(&told("SKALD_TEST_POSTGRES"))
+    }
+
+    /// A schema in a PostgreSQL that a test may stop.
+    pub(crate) fn stoppable() -> Self {
+        Self::schema_in(&told("SKALD_TEST_STOPPABLE"))
+    }
+
+    fn schema_in(server: &str) -> Self {
         let schema = fresh("program");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {
             let (client, connection) =
-                tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+                tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
             tokio::spawn(connection);
             client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
         });
         Self { address: format!("{server}?options=-csearch_path%3D{schema}"), _folder: None }
     }
+}
+
+/// What `cargo xtask test` tells the tests.
+pub(crate) fn told(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask test` sets it"))
 }
 
 /// A name that nobody else has.

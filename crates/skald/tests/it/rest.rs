@@ -31,6 +31,12 @@ impl Rest {
         reply.json()
     }
 
+    /// The status and the body of a page.
+    pub(crate) fn page(&mut self, path: &str) -> (u16, Value) {
+        let reply = self.0.send("GET", path, &[], b"");
+        (reply.status, reply.json())
+    }
+
     /// A campaign with a session under way.
     pub(crate) fn open_campaign(&mut self, name: &str) -> String {
         let campaign = self.call("campaign_create", &json!({"name": name, "gm_mode": "HUMAN"}));
