@@ -101,7 +101,7 @@ impl Foreign {
 }
 
 /// Installs the packages of those programs that are not there.
-fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
+pub(crate) fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
     let missing = programs.iter().filter(|(program, _)| !run::is_there(program));
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
     if missing.is_empty() { Ok(()) } else { debian_packages(&missing) }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use crate::install::Foreign;
+use crate::install::{self, Foreign};
 use crate::postgres::Postgres;
 use crate::{clients, conformance, generate, measure, run, say};
 
@@ -68,6 +68,9 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
     // They run until all tests have ended, one for all and one to be stopped. Without them, tests that need them fail
     // rather than pass unrun.
     let databases = if mode == Mode::Quick { None } else { Some((Postgres::start()?, Postgres::start()?)) };
+    if mode != Mode::Quick {
+        install::debian(&[("strace", "strace")])?;
+    }
     match &databases {
         Some((postgres, stoppable)) => command
             .env("SKALD_TEST_POSTGRES", postgres.address())
@@ -75,7 +78,7 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
             .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.control_line())
             .env("SKALD_KILLS", KILLS)
             .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS),
-        None => command.args(["--", "--skip", "postgres::"]),
+        None => command.args(["--", "--skip", "postgres::", "--skip", "traced::"]),
     };
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);

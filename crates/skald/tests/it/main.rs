@@ -11,3 +11,4 @@ mod rest;
 mod serving;
 mod stdio;
 mod stories;
+mod traced;

@@ -1,0 +1,113 @@
+//! What the operating system saw: a command is answered after its record was synchronised with the disk, not before.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::places::Folder;
+use crate::process::{Running, skald};
+use crate::rest::Rest;
+
+const COMMANDS: usize = 20;
+/// How long the tracer may take to write its last line.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What matters of one system call that has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// A request or an answer, with its marker.
+    Arrived(usize),
+    Answered(usize),
+    Written,
+    Synchronised,
+}
+
+#[test]
+fn an_answer_comes_after_the_disk_has_it() {
+    let folder = Folder::new();
+    let (trace, store) = (folder.file("trace"), format!("sqlite:{}", folder.file("world.db").display()));
+    let mut command = Command::new("strace");
+    // The tracer is the program's grandchild, so that the program is ours to signal.
+    command.args([
+        "-D",
+        "-f",
+        "-y",
+        "-s",
+        "2000",
+        "-e",
+        "trace=network,read,write,readv,writev,pwrite64,fdatasync,fsync",
+    ]);
+    command.arg("-o").arg(&trace).arg(skald(&[]).get_program());
+    command.args(["serve", "--http-addr", "127.0.0.1:0", "--store", &store]).env_remove("SKALD_LOG");
+    let (server, address) = Running::greeted(command);
+    let mut rest = Rest::new(address);
+    let campaign_id = rest.open_campaign("traced");
+    for number in 0..COMMANDS {
+        let input = json!({"campaign_id": campaign_id, "text": format!("marker-{number}.")});
+        rest.call("session_note", &input);
+    }
+    // A read, to see that a synchronisation is not found wherever it is looked for.
+    let read = json!({"hope": 8, "fear": 5, "request_id": format!("marker-{COMMANDS}.")});
+    rest.call("duality_explain", &read);
+    drop(rest);
+    server.signal("TERM");
+    assert!(server.end().0.success());
+    let seen = seen(&whole(&trace));
+    let place = |wanted: Seen| seen.iter().position(|seen| *seen == wanted).unwrap_or_else(|| panic!("no {wanted:?}"));
+    for number in 0..COMMANDS {
+        let between = &seen[place(Seen::Arrived(number))..place(Seen::Answered(number))];
+        let written = between.iter().rposition(|seen| *seen == Seen::Written).expect("the log is written");
+        assert!(between[written..].contains(&Seen::Synchronised), "marker-{number}: {between:?}");
+    }
+    let after = &seen[place(Seen::Answered(COMMANDS - 1))..place(Seen::Arrived(COMMANDS))];
+    assert!(!after.contains(&Seen::Synchronised), "a read waits for no disk: {after:?}");
+}
+
+/// The trace, once the program's end is in it.
+fn whole(trace: &Path) -> String {
+    let began = Instant::now();
+    loop {
+        let text = std::fs::read_to_string(trace).unwrap_or_default();
+        if text.trim_end().ends_with("+++ exited with 0 +++") {
+            return text;
+        }
+        assert!(began.elapsed() < PATIENCE, "the trace does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn seen(trace: &str) -> Vec<Seen> {
+    // Threads whose synchronisation of the log has begun and not ended.
+    let mut waiting: BTreeSet<&str> = BTreeSet::new();
+    let mut all = Vec::new();
+    for line in trace.lines() {
+        let Some((thread, call)) = line.split_once(' ') else { continue };
+        let call = call.trim_start();
+        let is_log = call.contains("world.db-wal>");
+        let is_sync = call.starts_with("fdatasync(") || call.starts_with("fsync(");
+        if is_sync && is_log && call.ends_with("<unfinished ...>") {
+            waiting.insert(thread);
+        } else if (is_sync && is_log || call.contains("sync resumed>") && waiting.remove(thread))
+            && call.ends_with("= 0")
+        {
+            all.push(Seen::Synchronised);
+        } else if call.starts_with("pwrite64(") && is_log {
+            all.push(Seen::Written);
+        } else if let Some(number) = marker(call) {
+            if call.contains("POST /api/v1/") {
+                all.push(Seen::Arrived(number));
+            } else if call.contains("HTTP/1.1 200") {
+                all.push(Seen::Answered(number));
+            }
+        }
+    }
+    all
+}
+
+fn marker(call: &str) -> Option<usize> {
+    let (_, rest) = call.split_once("marker-")?;
+    rest.split_once('.')?.0.parse().ok()
+}
