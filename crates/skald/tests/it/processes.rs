@@ -15,7 +15,7 @@ use crate::rest::Rest;
 
 /// Who writes notes over HTTP, to keep the store busy.
 const WRITERS: usize = 4;
-/// How soon a change is seen elsewhere: half of the time, and always.
+/// How soon a change is seen elsewhere: half of the time, and nearly always, on a machine that has other things to do.
 const SOON: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
 /// How often the node that is followed is killed.
 const FOLLOWED_KILLS: usize = 5;
@@ -76,13 +76,8 @@ fn work_together(place: &Place, others: [Surface; 2], has_backups: bool) {
     let (names, waits): (Vec<_>, Vec<_>) = probes.into_iter().unzip();
     let mut waits = waits.concat();
     waits.sort();
-    assert!(
-        waits.len() > 10 && waits[waits.len() / 2] < SOON.0,
-        "{} times, {:?}",
-        waits.len(),
-        waits.get(waits.len() / 2)
-    );
-    assert!(waits.last().is_some_and(|last| *last < SOON.1), "{:?}", waits.last());
+    let (half, nearly_all) = (waits.len() / 2, waits.len() * 19 / 20);
+    assert!(waits.len() > 10 && waits[half] < SOON.0 && waits[nearly_all] < SOON.1, "{waits:?}");
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
     for event in Rest::new(address).history(campaign).concat() {
         let name = event["text"].as_str().or_else(|| event["name"].as_str()).unwrap_or_default().to_owned();
