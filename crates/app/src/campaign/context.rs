@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{Table, campaign_id, named};
+use super::table::{campaign_id, named};
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Kind, Operation, Toolset};
 
 /// What is kept on the shelf under this kind.
@@ -109,10 +109,17 @@ impl Operation for SetContext {
         let table = app.enter::<Self>(call, Some(id)).await?;
         let context = Context {
             campaign_id: table.campaign_id.clone(),
-            session_id: within(app, call.caller, &table, input.session_id.as_deref()).await?,
+            session_id: match named("session_id", input.session_id.as_deref())? {
+                Some(id) if !table.state().sessions().contains(id) => {
+                    return Err(app.missing_session(call.caller, &table, id).await?);
+                }
+                id => id.map(str::to_owned),
+            },
             participant_id: match named("participant_id", input.participant_id.as_deref())? {
-                Some(id) => Some(table.participant(id)?.id.clone()),
-                None => None,
+                Some(id) if !table.state().participants().contains(id) => {
+                    return Err(app.missing_participant(call.caller, &table, id).await?);
+                }
+                id => id.map(str::to_owned),
             },
         };
         app.keep_context(call.caller, &context).await?;
@@ -121,14 +128,5 @@ impl Operation for SetContext {
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         app.known_ids(caller, field).await
-    }
-}
-
-/// A session of this campaign. One of another campaign is not unknown, it is in the wrong place.
-async fn within(app: &App, caller: &Caller, table: &Table, id: Option<&str>) -> Result<Option<String>, Fault> {
-    let Some(id) = named("session_id", id)? else { return Ok(None) };
-    match table.state().sessions().get(id) {
-        Some(session) => Ok(Some(session.id.clone())),
-        None => Err(app.missing_session(caller, table, id).await?),
     }
 }

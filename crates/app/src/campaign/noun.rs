@@ -10,6 +10,8 @@ use crate::{Code, Fault};
 pub(super) const CAMPAIGNS: &str = "campaigns";
 /// Which campaign a session belongs to.
 pub(super) const SESSIONS: &str = "sessions";
+/// Which campaign a participant belongs to.
+pub(super) const PARTICIPANTS: &str = "participants";
 
 impl Noun for CampaignRules {
     const NAME: &'static str = "campaign";
@@ -23,9 +25,14 @@ impl Noun for CampaignRules {
         let put = |collection: &str, id: &str, rank: i64, body: String| {
             Change::Put(Document { collection: collection.to_owned(), id: id.to_owned(), rank, body })
         };
-        let session = events.iter().find_map(|event| match event {
-            CampaignEvent::SessionStarted { session_id, .. } => {
-                Some(put(SESSIONS, session_id, 0, json!({"campaign_id": stream.id()}).to_string()))
+        let here = || json!({"campaign_id": stream.id()}).to_string();
+        let places = events.iter().filter_map(|event| match event {
+            CampaignEvent::SessionStarted { session_id, .. } => Some(put(SESSIONS, session_id, 0, here())),
+            CampaignEvent::ParticipantAdded { participant_id, .. } => {
+                Some(put(PARTICIPANTS, participant_id, 0, here()))
+            }
+            CampaignEvent::ParticipantRemoved { participant_id, .. } => {
+                Some(Change::Delete { collection: PARTICIPANTS.to_owned(), id: participant_id.clone() })
             }
             _ => None,
         });
@@ -37,7 +44,7 @@ impl Noun for CampaignRules {
             let body = serde_json::to_string(campaign).expect("a campaign is JSON");
             put(CAMPAIGNS, stream.id(), state.created_micros(), body)
         });
-        listed.into_iter().chain(session).collect()
+        listed.into_iter().chain(places).collect()
     }
 }
 

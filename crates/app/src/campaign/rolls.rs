@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::noun::SESSIONS;
 use super::table::{Answered, Table, named};
 use crate::{Allowed, App, Call, CampaignRole, Code, Fault, Operation, short};
 
@@ -48,10 +49,7 @@ impl App {
     ) -> Result<Option<(Table, String, Option<String>)>, Fault> {
         let context = self.context(call.caller).await?;
         let (campaign_id, session_id) = match (named("session_id", place.session_id.as_deref())?, &context) {
-            (Some(session_id), _) => {
-                let campaign_id = self.campaign_of_session(call.caller, session_id).await?;
-                (campaign_id.ok_or_else(|| unknown_session(session_id))?, session_id.to_owned())
-            }
+            (Some(session_id), _) => (self.campaign_of_session(call, session_id).await?, session_id.to_owned()),
             (None, Some(context)) => match &context.session_id {
                 Some(session_id) => (context.campaign_id.clone(), session_id.clone()),
                 None => return nowhere(place),
@@ -64,6 +62,16 @@ impl App {
         let participant = here.and_then(|context| context.participant_id);
         let participant = participant.filter(|id| table.state().participants().contains(id));
         Ok(Some((table, session_id, participant)))
+    }
+
+    async fn campaign_of_session(&self, call: &Call<'_>, session_id: &str) -> Result<String, Fault> {
+        let campaign_id = self.campaign_with(call.caller, SESSIONS, session_id).await?;
+        campaign_id.ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("there is no session {:?}", short(session_id)))
+                .at("/session_id")
+                .value(&session_id.into())
+                .hint("campaign_read with view sessions lists those of a campaign")
+        })
     }
 
     /// Rolls, and records the roll where one is wanted: `note` says what is remembered of it, `finish` puts into the
@@ -106,13 +114,6 @@ impl App {
         })
         .await
     }
-}
-
-fn unknown_session(id: &str) -> Fault {
-    Fault::new(Code::NotFound, format!("there is no session {:?}", short(id)))
-        .at("/session_id")
-        .value(&id.into())
-        .hint("campaign_read with view sessions lists those of a campaign")
 }
 
 /// A roll that names an actor wants to be recorded, and there is nowhere to.

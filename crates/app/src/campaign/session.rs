@@ -68,13 +68,16 @@ impl Operation for SessionEnd {
         let asked = named("session_id", input.session_id.as_deref())?;
         let active = table.state().active_session();
         let session = match asked {
+            Some(id) if !table.state().sessions().contains(id) => {
+                return Err(app.missing_session(call.caller, &table, id).await?);
+            }
             Some(id) => table.state().sessions().get(id),
             None => active,
         };
         if let Some(ended) = session.filter(|session| session.ended_at.is_some()) {
             return Ok(Answered::Now(ended.clone()));
         }
-        let id = session.map(|session| session.id.clone()).or_else(|| asked.map(str::to_owned));
+        let id = session.map(|session| session.id.clone());
         let command = CampaignCommand::EndSession { session_id: id.clone() };
         app.command::<Self, _>(call, table.place(), command, move |done| {
             let id = id.as_deref().unwrap_or_default();

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::campaign::{CampaignCommand, CampaignRules, CampaignState, Participant};
+use domain::campaign::{CampaignCommand, CampaignRules, CampaignState};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::noun::{SESSIONS, not_found, refused, stream};
+use super::noun::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
 use crate::journal::{Ask, Done, Kept, Key, StreamName};
 use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, short};
 
@@ -31,15 +31,6 @@ impl Table {
 
     pub(crate) fn state(&self) -> &CampaignState {
         &self.kept.state
-    }
-
-    pub(crate) fn participant(&self, id: &str) -> Result<&Participant, Fault> {
-        self.state().participants().get(id).ok_or_else(|| {
-            Fault::new(Code::NotFound, format!("there is no participant {:?} in {}", short(id), self.campaign_id))
-                .at("/participant_id")
-                .value(&id.into())
-                .hint("campaign_read with view participants lists them")
-        })
     }
 }
 
@@ -119,18 +110,37 @@ impl App {
 
     /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
     pub(crate) async fn missing_session(&self, caller: &Caller, table: &Table, id: &str) -> Result<Fault, Fault> {
-        let elsewhere = self.campaign_of_session(caller, id).await?;
-        let (code, message) = match elsewhere {
-            Some(_) => (Code::InvalidParams, format!("session {id} does not belong to campaign {}", table.campaign_id)),
-            None => (Code::NotFound, format!("there is no session {:?} in {}", short(id), table.campaign_id)),
-        };
-        let fault = Fault::new(code, message).at("/session_id").value(&id.into());
-        Ok(fault.hint("campaign_read with view sessions lists those of a campaign"))
+        self.missing(caller, table, ("session", SESSIONS), id).await
     }
 
-    /// The campaign that a session belongs to, if both are there for this caller.
-    pub(crate) async fn campaign_of_session(&self, caller: &Caller, id: &str) -> Result<Option<String>, Fault> {
-        let found = self.journal.document(SESSIONS, id).await.map_err(|error| self.unread(&error))?;
+    /// The same of a participant.
+    pub(crate) async fn missing_participant(&self, caller: &Caller, table: &Table, id: &str) -> Result<Fault, Fault> {
+        self.missing(caller, table, ("participant", PARTICIPANTS), id).await
+    }
+
+    async fn missing(
+        &self,
+        caller: &Caller,
+        table: &Table,
+        (thing, collection): (&str, &str),
+        id: &str,
+    ) -> Result<Fault, Fault> {
+        let (code, message) = match self.campaign_with(caller, collection, id).await? {
+            Some(_) => (Code::InvalidParams, format!("{thing} {id} does not belong to campaign {}", table.campaign_id)),
+            None => (Code::NotFound, format!("there is no {thing} {:?} in {}", short(id), table.campaign_id)),
+        };
+        let fault = Fault::new(code, message).at(format!("/{thing}_id")).value(&id.into());
+        Ok(fault.hint(format!("campaign_read with view {thing}s lists those of a campaign")))
+    }
+
+    /// The campaign that something belongs to, if that is there for the caller.
+    pub(crate) async fn campaign_with(
+        &self,
+        caller: &Caller,
+        collection: &str,
+        id: &str,
+    ) -> Result<Option<String>, Fault> {
+        let found = self.journal.document(collection, id).await.map_err(|error| self.unread(&error))?;
         let campaign_id = found.and_then(|document| {
             let body: Value = serde_json::from_str(&document.body).ok()?;
             Some(body.get("campaign_id")?.as_str()?.to_owned())
