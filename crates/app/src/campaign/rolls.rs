@@ -4,6 +4,7 @@ use domain::campaign::{CampaignCommand, RecordedRoll};
 use domain::dice::RandomReport;
 use domain::dice::odds::Exact;
 use domain::id;
+use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -81,14 +82,14 @@ impl App {
         call: &Call<'_>,
         place: &RollPlace,
         roll: impl Future<Output = Result<T, Fault>>,
-        note: fn(&T) -> RollNote,
+        note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollNote>,
         finish: fn(&mut T, Recorded),
     ) -> Result<Answered<T>, Fault> {
         // Before the dice fall: a roll that cannot be recorded is not made.
         let place_found = self.roll_place::<O>(call, place).await?;
         let answer = roll.await?;
         let Some((table, session_id, participant_id)) = place_found else { return Ok(Answered::Now(answer)) };
-        let note = note(&answer);
+        let note = note(self, &answer).await;
         let roll_id = self.new_id(call, id::ROLL, table.stream.as_str());
         let recorded = Recorded {
             campaign_id: table.campaign_id.clone(),

@@ -3,6 +3,7 @@
 use domain::dice::notation::{Duality, Edge, Roll};
 use domain::dice::odds::{Effort, line_odds};
 use domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
+use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -89,13 +90,14 @@ impl Operation for DualityActionRoll {
     }
 }
 
-fn note(output: &DualityActionRollOutput) -> RollNote {
+fn note<'a>(_: &'a App, output: &'a DualityActionRollOutput) -> BoxFuture<'a, RollNote> {
     let Judgement { modifier, difficulty, total, .. } = output.judgement;
     let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
     // Where there was something to reach, what counts is how likely that was.
     let odds = line_odds(&line, &Effort::default()).ok();
     let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.at_least(total)));
-    RollNote { expression: Some(line.to_string()), result: json!(output.judgement), chance, rng: output.rng.clone() }
+    let (expression, result) = (Some(line.to_string()), json!(output.judgement));
+    Box::pin(ready(RollNote { expression, result, chance, rng: output.rng.clone() }))
 }
 
 pub(super) struct DualityOutcome;

@@ -1,10 +1,14 @@
 //! Any dice, rolled and summed.
 
+use domain::dice::notation::{Dialect, Notation, parse};
+use domain::dice::odds::Exact;
 use domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
+use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::weigh::weigh;
 use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
 use crate::{Allowed, App, Call, Fault, Kind, Operation, Toolset};
 
@@ -53,7 +57,23 @@ impl Operation for RollDice {
     }
 }
 
-fn note(output: &RollDiceOutput) -> RollNote {
-    let result = json!({"rolls": output.rolls, "total": output.total});
-    RollNote { expression: None, result, chance: None, rng: output.rng.clone() }
+fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote> {
+    Box::pin(async {
+        let result = json!({"rolls": output.rolls, "total": output.total});
+        let pools = output.rolls.iter().map(|pool| format!("{}d{}", pool.results.len(), pool.sides));
+        // More dice than an expression may have are remembered without one.
+        let notation = parse(&pools.collect::<Vec<_>>().join("+"), Dialect::Auto).ok();
+        let expression = notation.as_ref().map(|notation| notation.roll.to_string());
+        let chance = match notation {
+            Some(notation) => chance(app, notation, output.total).await,
+            None => None,
+        };
+        RollNote { expression, result, chance, rng: output.rng.clone() }
+    })
+}
+
+/// How likely a total of at least this much was. Left out where that takes too long to say.
+async fn chance(app: &App, notation: Notation, total: u64) -> Option<Exact> {
+    let total = i64::try_from(total).ok()?;
+    app.compute(move |effort| Ok(weigh(&notation, "dice", effort)?.at_least(total))).await.ok()
 }

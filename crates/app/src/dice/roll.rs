@@ -3,6 +3,7 @@
 use domain::dice::notation::{Dialect, Notation};
 use domain::dice::odds::Exact;
 use domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
+use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -81,7 +82,7 @@ impl Operation for Roll {
     }
 }
 
-fn note(output: &RollOutput) -> RollNote {
+fn note<'a>(_: &'a App, output: &'a RollOutput) -> BoxFuture<'a, RollNote> {
     let result = match &output.result {
         Some(rolled) => json!(rolled.result),
         None => json!({"rolls": output.rolls}),
@@ -89,7 +90,7 @@ fn note(output: &RollOutput) -> RollNote {
     // Where there was something to reach, what counts is how likely that was.
     let own = output.result.as_ref().and_then(|rolled| rolled.chance.clone());
     let (expression, chance) = (Some(output.expression.clone()), output.success_chance.clone().or(own));
-    RollNote { expression, result, chance, rng: output.rng.clone() }
+    Box::pin(ready(RollNote { expression, result, chance, rng: output.rng.clone() }))
 }
 
 async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollOutput, Fault> {
