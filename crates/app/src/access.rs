@@ -111,12 +111,26 @@ impl App {
     pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
         let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
         let id = format!("token_{}", id.ok_or_else(unauthorized)?);
-        let kept = self.journal.get(KIND, &id).await.map_err(|error| self.unread(&error))?.ok_or_else(unauthorized)?;
-        let token: Token = serde_json::from_str(&kept).map_err(|error| Fault::internal(error, self.request_id()))?;
+        let token = self.kept_token(&id).await?.ok_or_else(unauthorized)?;
         if !is_equal(&token.hash, &hash(secret)) {
             return Err(unauthorized());
         }
         Ok(Caller { principal: Principal::Holder(Arc::new(token.holder)), conversation: Conversation::None })
+    }
+
+    /// A caller as of now: a token may have got roles since, or have been revoked.
+    pub(crate) async fn current(&self, caller: &Caller) -> Result<Caller, Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(caller.clone()) };
+        let token = self.kept_token(&holder.id).await?.ok_or_else(unauthorized)?;
+        let principal = Principal::Holder(Arc::new(token.holder));
+        Ok(Caller { principal, conversation: caller.conversation.clone() })
+    }
+
+    async fn kept_token(&self, id: &str) -> Result<Option<Token>, Fault> {
+        let Some(kept) = self.journal.get(KIND, id).await.map_err(|error| self.unread(&error))? else {
+            return Ok(None);
+        };
+        serde_json::from_str(&kept).map(Some).map_err(|error| Fault::internal(error, self.request_id()))
     }
 
     /// Gives the caller a role in a campaign, unless they have as good a one.
@@ -125,8 +139,7 @@ impl App {
         if caller.role_in(campaign_id).is_some_and(|given| given >= role) {
             return Ok(());
         }
-        let kept = self.journal.get(KIND, &holder.id).await.map_err(|error| self.unread(&error))?;
-        let Some(token) = kept.and_then(|kept| serde_json::from_str::<Token>(&kept).ok()) else { return Ok(()) };
+        let Some(token) = self.kept_token(&holder.id).await? else { return Ok(()) };
         token.holder.roles.give(campaign_id, role);
         self.keep_token(&token).await?;
         holder.roles.give(campaign_id, role);

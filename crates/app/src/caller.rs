@@ -23,6 +23,16 @@ pub enum Principal {
     Holder(Arc<Holder>),
 }
 
+impl Principal {
+    /// Who it is, whatever roles they have or will have.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::Owner => "owner",
+            Self::Holder(holder) => &holder.id,
+        }
+    }
+}
+
 /// What a token says of the one who sends it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Holder {
@@ -138,10 +148,7 @@ impl Caller {
 
     /// What the journal calls the one who asks.
     pub fn id(&self) -> &str {
-        match &self.principal {
-            Principal::Owner => "owner",
-            Principal::Holder(holder) => &holder.id,
-        }
+        self.principal.id()
     }
 
     /// The role in a campaign. Without one, the campaign is not there for this caller.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
+use crate::changes::Happened;
 use crate::journal::{Cursor, Noun, StoreError};
 use crate::{
     App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault, campaign,
@@ -73,6 +74,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Who sends a token.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
 
+    /// A caller who was known before, as of now: with the roles given since; UNAUTHORIZED if the token was revoked.
+    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
+
     /// A conversation is over: what was kept for it alone is forgotten.
     fn end_session(&self, conversation: &Conversation);
 
@@ -101,7 +105,7 @@ pub struct Local {
     app: App,
     catalogue: Catalogue,
     answered: Vec<Counter>,
-    changes: broadcast::Sender<Change>,
+    changes: broadcast::Sender<Happened>,
 }
 
 impl Local {
@@ -123,11 +127,17 @@ impl Local {
         &self.app
     }
 
-    /// Tells watchers of every record that is appended, by this process or by others, for as long as it is polled.
-    pub async fn follow(&self) {
+    /// Where the journal ends now; `None` if that cannot be said.
+    pub async fn end(&self) -> Option<Cursor> {
+        self.app.journal.end().await.ok()
+    }
+
+    /// Tells watchers of every record that is appended after a place, by this process or by others, for as long as it is
+    /// polled.
+    pub async fn follow(&self, from: Option<Cursor>) {
         let journal = &self.app.journal;
         let mut wakes = journal.wakes();
-        let mut cursor = None;
+        let mut cursor = from;
         loop {
             match self.hear(&mut cursor).await {
                 Ok(()) => {
@@ -143,7 +153,7 @@ impl Local {
         }
     }
 
-    /// Publishes what was appended since the cursor. The first time it only finds out where the journal ends.
+    /// Publishes what was appended since the cursor. Without one it begins where the journal ends.
     async fn hear(&self, cursor: &mut Option<Cursor>) -> Result<(), StoreError> {
         let journal = &self.app.journal;
         let mut after = match *cursor {
@@ -155,8 +165,9 @@ impl Local {
             let is_last = records.len() < FOLLOWED_AT_ONCE;
             for (place, record) in records {
                 if record.stream.noun() == CampaignRules::NAME {
+                    let campaign_id: Arc<str> = record.stream.id().into();
                     for change in campaign::changed(&record) {
-                        self.publish(change);
+                        self.tell(Happened { change, campaign_id: Some(Arc::clone(&campaign_id)) });
                     }
                 }
                 after = place;
@@ -170,8 +181,12 @@ impl Local {
 
     /// Tells all watchers.
     pub fn publish(&self, change: Change) {
+        self.tell(Happened { change, campaign_id: None });
+    }
+
+    fn tell(&self, happened: Happened) {
         // Nobody watching is no error.
-        let _ = self.changes.send(change);
+        let _ = self.changes.send(happened);
     }
 
     async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Value, Fault> {
@@ -242,6 +257,10 @@ impl Engine for Local {
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
         self.fenced(Box::pin(self.app.authenticate(token))).boxed()
+    }
+
+    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
+        self.fenced(Box::pin(self.app.current(caller))).boxed()
     }
 
     fn end_session(&self, conversation: &Conversation) {

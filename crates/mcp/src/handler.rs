@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use app::{
-    Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Toolset, Visible, Work,
-    limits, short,
+    Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal, Toolset,
+    Visible, Work, limits, short,
 };
 use axum::http::HeaderName;
 use axum::http::request::Parts;
@@ -118,18 +118,27 @@ impl Handler {
 
     /// Who sends a request, and in which conversation: in that of the session where there is one, otherwise in the one
     /// that the client's name stands for.
-    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let parts = context.extensions.get::<Parts>();
-        let known = parts.and_then(|parts| parts.extensions.get::<Caller>()).cloned();
-        let caller = known.unwrap_or_else(|| Caller {
-            principal: self.shared.options.principal.clone(),
-            conversation: Conversation::None,
-        });
+    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let known = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
+        let caller = match (known, &self.shared.options.principal) {
+            (Some(caller), _) => caller.clone(),
+            (None, Principal::Owner) => Caller::owner(),
+            // On stdio nobody stands before us who asks for the token with each request.
+            (None, principal) => {
+                let caller = Caller { principal: principal.clone(), conversation: Conversation::None };
+                let current = self.engine().current(&caller).await;
+                current.map_err(|fault| answer::protocol_error(&fault))?
+            }
+        };
+        Ok(caller.within(self.conversation(context)))
+    }
+
+    fn conversation(&self, context: &RequestContext<RoleServer>) -> Conversation {
         if self.keeps && !is_stateless(context) {
-            return caller.within(self.conversation.clone());
+            return self.conversation.clone();
         }
         let client = context.meta.get(CLIENT_INFO).and_then(|client| client.get("name")).and_then(Value::as_str);
-        caller.within(Conversation::Client(client.unwrap_or_default().into()))
+        Conversation::Client(client.unwrap_or_default().into())
     }
 
     /// What this request may see: the server's own bounds, narrowed by its headers.
@@ -168,8 +177,8 @@ impl Handler {
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
-    fn watch(&self, context: &RequestContext<RoleServer>) -> Option<&Watch> {
-        let start = || Watch::start(&self.shared.engine, self.caller(context), context.peer.clone());
+    fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
+        let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
         self.keeps.then(|| self.watch.get_or_init(start))
     }
 }
@@ -249,7 +258,8 @@ impl ServerHandler for Handler {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        if self.watch(&context).is_none()
+        let caller = self.caller(&context).await?;
+        if self.watch(caller, &context).is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
             resources.subscribe = None;
@@ -285,7 +295,7 @@ impl ServerHandler for Handler {
             return Err(unknown_tool(&request.name, offered, entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = self.engine().call(&self.caller(&context), entry.name, arguments, &work(&context)?).await;
+        let answer = self.engine().call(&self.caller(&context).await?, entry.name, arguments, &work(&context)?).await;
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
             (Some(field), Ok(answer)) if answer.get(field).is_some() => {
@@ -328,7 +338,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.visible_resource(&request.uri, &context)?;
-        let read = self.engine().read(&self.caller(&context), &request.uri, &work(&context)?).await;
+        let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work(&context)?).await;
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
         let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
@@ -363,7 +373,7 @@ impl ServerHandler for Handler {
             .into_iter()
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
-        let text = self.engine().render(&self.caller(&context), entry.name, &arguments).await;
+        let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
         let text = text.map_err(|fault| answer::protocol_error(&fault))?;
         Ok(answer::rendered(entry, text).into())
     }
@@ -384,7 +394,7 @@ impl ServerHandler for Handler {
             return Err(answer::protocol_error(&hidden("argument", &request.argument.name)));
         }
         let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
-        let completion = self.engine().complete(&self.caller(&context), &request).await;
+        let completion = self.engine().complete(&self.caller(&context).await?, &request).await;
         answer::completed(completion.map_err(|fault| answer::protocol_error(&fault))?)
     }
 
@@ -415,11 +425,12 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.visible_resource(&request.uri, &context)?;
-        if !self.engine().may_watch(&self.caller(&context), &request.uri) {
+        let caller = self.caller(&context).await?;
+        if !self.engine().may_watch(&caller, &request.uri) {
             let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
             return Err(answer::resource_error(&fault, &request.uri));
         }
-        let Some(watch) = self.watch(&context) else {
+        let Some(watch) = self.watch(caller, &context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
         watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))
@@ -441,8 +452,8 @@ impl ServerHandler for Handler {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let eyes =
-            Eyes { visible: self.visible(context.request_context())?, caller: self.caller(context.request_context()) };
+        let request = context.request_context();
+        let eyes = Eyes { visible: self.visible(request)?, caller: self.caller(request).await? };
         // A listener that can no longer be told anything has gone.
         // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
         let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;

@@ -76,7 +76,9 @@ impl Sessions {
 
     /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.
     pub(crate) fn belongs_to(&self, id: &str, principal: &Principal) -> bool {
-        self.owners.read().unwrap_or_else(PoisonError::into_inner).get(id) == Some(principal)
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        // Not by roles: those may have changed since.
+        owners.get(id).is_some_and(|owner| owner.id() == principal.id())
     }
 }
 

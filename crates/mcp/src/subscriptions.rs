@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::{Caller, Code, Engine, Fault, News, Visible, limits};
+use app::{Caller, Code, Engine, Fault, Principal, Visible, limits};
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
@@ -28,10 +28,14 @@ impl Watch {
         let (engine, mut changes) = (Arc::clone(engine), engine.changes());
         let watched = Arc::clone(&uris);
         let task = tokio::spawn(async move {
+            let mut caller = caller;
             while let Some(news) = changes.next().await {
-                let concerns = |uri: &&String| news.concerns(uri) && engine.may_watch(&caller, uri);
+                if !refresh(&*engine, &mut caller).await {
+                    return;
+                }
+                let concerns = |uri: &&String| news.concerns(&caller, uri) && engine.may_watch(&caller, uri);
                 let updated = lock(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
-                if tell(&peer, updated, &news).await.is_err() {
+                if tell(&peer, updated, news.concerns_list(&caller)).await.is_err() {
                     return;
                 }
             }
@@ -63,11 +67,23 @@ fn lock(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<St
     uris.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, news: &News) -> Result<(), ServiceError> {
+/// Brings a caller up to date. False once the token was revoked: nothing more is said to whoever holds it.
+async fn refresh(engine: &dyn Engine, caller: &mut Caller) -> bool {
+    if caller.principal == Principal::Owner {
+        return true;
+    }
+    match engine.current(caller).await {
+        Ok(current) => *caller = current,
+        Err(fault) => return fault.code() != Code::Unauthorized,
+    }
+    true
+}
+
+async fn tell(peer: &Peer<RoleServer>, updated: Vec<String>, is_list_new: bool) -> Result<(), ServiceError> {
     for uri in updated {
         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await?;
     }
-    if news.concerns_list() {
+    if is_list_new {
         peer.notify_resource_list_changed().await?;
     }
     Ok(())
@@ -100,16 +116,10 @@ pub(crate) struct Eyes {
     pub caller: Caller,
 }
 
-impl Eyes {
-    fn see(&self, engine: &dyn Engine, uri: &str) -> bool {
-        is_visible(engine, self.visible, uri) && engine.may_watch(&self.caller, uri)
-    }
-}
-
 /// Tells a listener of changes until it goes, the server stops, or there is nobody left to tell of any.
 pub(crate) async fn listen(
     engine: &dyn Engine,
-    eyes: Eyes,
+    mut eyes: Eyes,
     context: SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
@@ -119,30 +129,34 @@ pub(crate) async fn listen(
     };
     tokio::select! {
         () = context.cancelled() => Ok(()),
-        told = tell_listener(engine, &eyes, &context, stopping) => told,
+        told = tell_listener(engine, &mut eyes, &context, stopping) => told,
         () = given_up => Ok(()),
     }
 }
 
 async fn tell_listener(
     engine: &dyn Engine,
-    eyes: &Eyes,
+    eyes: &mut Eyes,
     context: &SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
     let mut changes = engine.changes();
     // A header may hide more than the server does, and the acknowledgement is written without a look at it.
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
-    uris.retain(|uri| eyes.see(engine, uri));
+    uris.retain(|uri| is_visible(engine, eyes.visible, uri));
     // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
-    for uri in &uris {
+    for uri in uris.iter().filter(|uri| engine.may_watch(&eyes.caller, uri)) {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }
     while let Some(news) = stopping.run_until_cancelled(changes.next()).await.flatten() {
-        for uri in uris.iter().filter(|uri| news.concerns(uri)) {
+        if !refresh(engine, &mut eyes.caller).await {
+            return Ok(());
+        }
+        let caller = &eyes.caller;
+        for uri in uris.iter().filter(|uri| news.concerns(caller, uri) && engine.may_watch(caller, uri)) {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }
-        if news.concerns_list() && context.accepted().resources_list_changed == Some(true) {
+        if news.concerns_list(caller) && context.accepted().resources_list_changed == Some(true) {
             context.sink().notify_resource_list_changed().await?;
         }
     }

@@ -32,7 +32,9 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, calls) = (Readiness::default(), Calls::default());
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone()));
-    tokio::spawn(async move { local.follow().await });
+    // Before anybody can subscribe: what happens from here on is heard of.
+    let from = local.end().await;
+    tokio::spawn(async move { local.follow(from).await });
     let (mcp, drain) = mcp::http(engine.clone(), &options);
     let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
     let allowlist =
@@ -72,7 +74,8 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
         options.principal = caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal;
     }
     let following = Arc::clone(&local);
-    tokio::spawn(async move { following.follow().await });
+    let from = local.end().await;
+    tokio::spawn(async move { following.follow(from).await });
     mcp::serve_stdio(local, &options).await?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! News for those who watch.
 
-use app::{Change, Engine, News};
+use app::{Caller, Change, Engine};
 
 use crate::engine::{block_on, engine};
 
@@ -13,9 +13,12 @@ fn a_burst_of_changes_is_told_once() {
         engine.publish(Change::Resource("b".into()));
     }
     let news = block_on(changes.next()).expect("news");
-    let resources = ["a", "b"].map(Into::into).into();
-    assert_eq!(news, News { resources, resource_list: false, everything: false });
-    assert!(news.concerns("a") && !news.concerns("c") && !news.concerns_list());
+    let owner = Caller::owner();
+    assert_eq!(["a", "b", "c"].map(|uri| news.concerns(&owner, uri)), [true, true, false]);
+    assert!(!news.concerns_list(&owner));
+    engine.publish(Change::ResourceList);
+    let later = block_on(changes.next()).expect("news");
+    assert!(!later.concerns(&owner, "a") && later.concerns_list(&owner), "nothing was left of the burst");
 }
 
 #[test]
@@ -26,8 +29,9 @@ fn who_lags_is_told_to_look_at_everything() {
         engine.publish(Change::Resource("a".into()));
     }
     let news = block_on(changes.next()).expect("news");
-    assert!(news.everything && news.concerns("never heard of") && news.concerns_list());
+    let owner = Caller::owner();
+    assert!(news.concerns(&owner, "never heard of") && news.concerns_list(&owner));
     engine.publish(Change::ResourceList);
     let later = block_on(changes.next()).expect("news");
-    assert!(!later.everything && later.concerns_list() && !later.concerns("a"));
+    assert!(later.concerns_list(&owner) && !later.concerns(&owner, "a"));
 }
