@@ -93,14 +93,14 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
 }
 
 fn fields(entry: &Entry, route: Route, path: &RawPathParams, query: &[(String, String)]) -> Result<Value, Fault> {
-    let repeated =
-        query.iter().enumerate().find(|(at, (name, _))| query[..*at].iter().any(|(earlier, _)| earlier == name));
+    let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let given: Vec<(&str, &str)> = route.fixed.into_iter().chain(path).chain(query).collect();
+    let repeated = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
     if let Some((_, (name, _))) = repeated {
         let fault = Fault::new(Code::InvalidParams, format!("{name} is given more than once"));
-        return Err(fault.at(format!("/{name}")).hint("give each field once"));
+        return Err(fault.at(format!("/{name}")).hint("give each field once, and none that the path says already"));
     }
-    let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    Ok(from_text(&entry.full_input, query.chain(path).chain(route.fixed)))
+    Ok(from_text(&entry.full_input, given))
 }
 
 async fn read(request: Request) -> Result<Value, Fault> {
