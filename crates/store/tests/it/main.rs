@@ -1,6 +1,7 @@
 //! The promises of the journal, kept by every store, and what each does when something breaks.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod campaigns;
 mod chaos;
 mod faulty;
 mod files;
