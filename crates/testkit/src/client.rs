@@ -165,6 +165,11 @@ impl Events {
         serde_json::from_slice(&body).ok()
     }
 
+    /// How long to wait for the next message from now on.
+    pub fn wait_at_most(&mut self, patience: Duration) {
+        self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
+    }
+
     /// The session that the answer opened.
     pub fn session(&self) -> Option<String> {
         find(&self.headers, "mcp-session-id").map(str::to_owned)

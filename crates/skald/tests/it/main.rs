@@ -1,14 +1,21 @@
 //! The program as a user runs it.
 
+mod access;
+mod changes;
 mod command_line;
+mod context;
 mod faults;
 mod kills;
 mod places;
+mod play;
 mod player;
 mod process;
 mod processes;
+mod recorded;
 mod rest;
 mod serving;
 mod stdio;
 mod stories;
+mod table;
 mod traced;
+mod world;

@@ -1,5 +1,6 @@
 //! The binary under test, as a process that ends with the test.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
@@ -28,6 +29,8 @@ pub(crate) struct Running {
     lines: Receiver<String>,
     /// Read as it comes: a program whose errors nobody reads would wait for ever.
     errors: Option<JoinHandle<String>>,
+    /// Notifications that came before an answer.
+    heard: VecDeque<Value>,
 }
 
 impl Running {
@@ -51,7 +54,7 @@ impl Running {
             let _ = output.read_to_end(&mut errors);
             String::from_utf8_lossy(&errors).into_owned()
         });
-        Self { input: child.stdin.take(), child, lines, errors: Some(errors) }
+        Self { input: child.stdin.take(), child, lines, errors: Some(errors), heard: VecDeque::new() }
     }
 
     /// `skald serve` on a free port, and where it listens.
@@ -84,18 +87,26 @@ impl Running {
         writeln!(self.input.as_mut().expect("the input is open"), "{line}").expect("the process reads");
     }
 
+    /// Sends a message; the next one that comes.
     pub(crate) fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string());
         serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON")
     }
 
-    /// Asks, and passes over what the server says unasked.
-    pub(crate) fn answer(&mut self, message: &Value) -> Value {
-        let mut answer = self.ask(message);
-        while answer.get("method").is_some() {
-            answer = serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON");
+    /// Sends a request; its answer, whatever is told before it.
+    pub(crate) fn answer(&mut self, request: &Value) -> Value {
+        let mut next = self.ask(request);
+        while next.get("method").is_some() {
+            self.heard.push_back(next);
+            next = serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON");
         }
-        answer
+        next
+    }
+
+    /// The next notification.
+    pub(crate) fn hear(&mut self) -> Option<Value> {
+        let next = self.heard.pop_front();
+        next.or_else(|| serde_json::from_str(&self.line()?).ok())
     }
 
     pub(crate) fn close_input(&mut self) {

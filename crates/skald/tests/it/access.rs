@@ -1,0 +1,257 @@
+//! Who may come to the table: tokens, what each role may do, and what nobody is told.
+
+use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::{JSON, initialize};
+
+use crate::process::Running;
+use crate::table::create_campaign;
+use crate::world::{Kind, OVER_HTTP, Seat, Surface, World, named, rest};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_token_is_shown_once_and_not_kept() {
+    let world = World::sqlite();
+    let shown = world.run(&["token", "create", "Alice", "--role", "player", "--for", "camp_1,camp_2"]);
+    let shown = text(&shown.stdout);
+    let secret = shown.lines().next().expect("a line").to_owned();
+    assert!(secret.starts_with("skald_") && secret.len() > 60, "{secret}");
+    let listed = text(&world.run(&["token", "list"]).stdout);
+    assert!(listed.contains("Alice  player in camp_1, player in camp_2"), "{listed}");
+    assert!(!listed.contains(&secret));
+    let half = secret.rsplit('_').next().expect("a part").as_bytes();
+    for file in std::fs::read_dir(world.folder()).expect("a folder") {
+        let bytes = std::fs::read(file.expect("a file").path()).expect("bytes");
+        assert!(!bytes.windows(half.len()).any(|window| window == half), "the token is in the file");
+    }
+    let id = listed.split_whitespace().next().expect("an id");
+    assert!(world.run(&["token", "revoke", id]).status.success());
+    assert!(text(&world.run(&["token", "list"]).stdout).contains("There are no tokens"));
+    let again = world.run(&["token", "revoke", id]);
+    assert!(!again.status.success() && text(&again.stderr).contains("skald token list"), "{}", text(&again.stderr));
+    let nameless = world.run(&["token", "create", " "]);
+    assert!(!nameless.status.success());
+}
+
+/// The status of a request with these headers, by REST and by MCP, and what the first answers.
+fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, testkit::Reply) {
+    let mut client = Client::connect(address);
+    let sent = [&[JSON], headers].concat();
+    let by_mcp = client.send("POST", "/mcp", &sent, initialize("2025-11-25").to_string().as_bytes());
+    let by_rest = client.send("GET", "/api/v1/campaigns", headers, b"");
+    if by_mcp.status == 401 {
+        assert_eq!(by_mcp.header("www-authenticate"), Some("Bearer"));
+    }
+    (by_rest.status, by_mcp.status, by_rest)
+}
+
+#[test]
+fn a_wrong_token_is_not_let_in() {
+    let world = World::sqlite();
+    let (secret, id) = world.token(&["Alice", "--role", "gm"]);
+    let server = world.serve(&[]);
+    let bearer = format!("Bearer {secret}");
+    let lower = format!("bearer  {secret}");
+    for right in [&bearer, &lower] {
+        let (by_rest, by_mcp, _) = knock(server.address, &[("Authorization", right)]);
+        assert_eq!((by_rest, by_mcp), (200, 200), "{right}");
+    }
+    assert_eq!(knock(server.address, &[]).0, 200, "on loopback the owner needs none");
+    let (stem, _) = secret.rsplit_once('_').expect("a token");
+    let wrong = [
+        format!("{bearer}x"),
+        bearer[..bearer.len() - 1].to_owned(),
+        format!("Bearer {stem}_{}", "a".repeat(52)),
+        "Bearer".to_owned(),
+        "Bearer ".to_owned(),
+        "Bearer skald_".to_owned(),
+        "Bearer x".to_owned(),
+        format!("Basic {secret}"),
+        secret.clone(),
+    ];
+    for wrong in &wrong {
+        let (by_rest, by_mcp, reply) = knock(server.address, &[("Authorization", wrong)]);
+        assert_eq!((by_rest, by_mcp), (401, 401), "{wrong}");
+        assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
+        assert_eq!(named(&rest(&reply).expect_err("a fault")), ("UNAUTHORIZED", "Unauthenticated"));
+        assert!(!reply.text().contains(&secret[10..]), "what was sent is not repeated");
+    }
+    let twice = [("Authorization", bearer.as_str()), ("Authorization", bearer.as_str())];
+    assert_eq!(knock(server.address, &twice).0, 401);
+    // Nobody has to be started again for that.
+    let mut seat = server.seat_of(Surface::Session, Some(&secret), "test");
+    assert!(world.run(&["token", "revoke", &id]).status.success());
+    assert_eq!(knock(server.address, &[("Authorization", &bearer)]).0, 401);
+    assert_eq!(seat.ask("tools/list", &json!({}))["error"]["code"], "UNAUTHORIZED", "an open session is no way around");
+}
+
+#[test]
+fn roles_bound_what_may_be_done() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let campaign_id = create_campaign(&mut owner);
+    let session = owner.ok("session_start", &json!({"campaign_id": campaign_id}));
+    let of = |mut input: Value| {
+        input["campaign_id"] = json!(campaign_id);
+        input
+    };
+    let token = |role: &str| world.token(&[role, "--role", role, "--for", &campaign_id]).0;
+    let (gm, player, guest) = (token("gm"), token("player"), token("guest"));
+    let changes = [
+        ("participant_create", of(json!({"display_name": "Alice", "role": "PLAYER"}))),
+        ("actor_create", of(json!({"name": "Thorin", "kind": "PC"}))),
+        ("campaign_update", of(json!({"name": "Mine"}))),
+    ];
+    let play = [
+        ("session_note", of(json!({"text": "They set out."}))),
+        ("duality_action_roll", json!({"session_id": session["id"]})),
+    ];
+    let reads = [("campaign_read", of(json!({}))), ("events_list", of(json!({}))), ("session_recap", of(json!({})))];
+    for surface in OVER_HTTP {
+        let seat = |token: &str| server.seat_of(surface, Some(token), "test");
+        let (mut gm, mut player, mut guest) = (seat(&gm), seat(&player), seat(&guest));
+        for (tool, input) in &changes {
+            gm.ok(tool, input);
+            for seat in [&mut player, &mut guest] {
+                let fault = seat.refused(tool, input);
+                assert_eq!(named(&fault), ("FORBIDDEN", "PermissionDenied"), "{tool}");
+            }
+        }
+        for (tool, input) in &play {
+            gm.ok(tool, input);
+            player.ok(tool, input);
+            assert_eq!(named(&guest.refused(tool, input)), ("FORBIDDEN", "PermissionDenied"), "{tool}");
+        }
+        for (tool, input) in &reads {
+            for seat in [&mut gm, &mut player, &mut guest] {
+                seat.ok(tool, input);
+            }
+        }
+    }
+    let by = owner.ok("events_list", &of(json!({"types": ["roll"], "by": "owner"})));
+    assert_eq!(by["events"], json!([]), "whoever rolled is named");
+}
+
+/// What somebody gets to see of a campaign, in every way there is.
+fn probe(seat: &mut Seat, campaign_id: &str, session_id: &str) -> Vec<String> {
+    let calls = [
+        ("campaign_read", json!({"campaign_id": campaign_id})),
+        ("events_list", json!({"campaign_id": campaign_id})),
+        ("session_recap", json!({"campaign_id": campaign_id})),
+        ("session_note", json!({"campaign_id": campaign_id, "text": "x"})),
+        ("session_start", json!({"campaign_id": campaign_id})),
+        ("set_context", json!({"campaign_id": campaign_id})),
+        ("roll_dice", json!({"dice": [{"sides": 6, "count": 1}], "session_id": session_id})),
+    ];
+    let mut seen: Vec<String> = calls.iter().map(|(tool, input)| seat.refused(tool, input).to_string()).collect();
+    for part in ["", "/participants", "/actors", "/sessions", "/events"] {
+        seen.push(seat.read(&format!("campaign://{campaign_id}{part}")).expect_err("a fault").to_string());
+    }
+    seen.iter().map(|text| text.replace(campaign_id, "CAMPAIGN").replace(session_id, "SESSION")).collect()
+}
+
+#[test]
+fn what_is_not_theirs_is_not_there() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let (theirs, other) = (create_campaign(&mut owner), create_campaign(&mut owner));
+    let session = owner.ok("session_start", &json!({"campaign_id": other}));
+    let session = session["id"].as_str().expect("an id");
+    let input = json!({"campaign_id": other, "display_name": "Bob", "role": "PLAYER"});
+    let bob = owner.ok("participant_create", &input)["id"].clone();
+    let (gm, _) = world.token(&["Alice", "--role", "gm", "--for", &theirs]);
+    for surface in OVER_HTTP {
+        let mut seat = server.seat_of(surface, Some(&gm), "test");
+        assert_eq!(probe(&mut seat, &other, session), probe(&mut seat, "camp_abc123", "sess_ghi789"), "{surface:?}");
+        // Neither does anything that belongs to it.
+        for (field, there, nowhere) in
+            [("session_id", session, "sess_ghi789"), ("participant_id", bob.as_str().unwrap_or_default(), "part_1")]
+        {
+            let mut refusal = |id: &str| {
+                let fault = seat.refused("set_context", &json!({"campaign_id": theirs, field: id}));
+                fault.to_string().replace(id, "ID")
+            };
+            assert_eq!(refusal(there), refusal(nowhere), "{field}");
+        }
+        let listed = seat.listing("campaigns://list");
+        let listed: Vec<&Value> =
+            listed["campaigns"].as_array().expect("a list").iter().map(|one| &one["id"]).collect();
+        assert_eq!(listed, [&json!(theirs)]);
+        assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(theirs), "the only one there is");
+        if surface != Surface::Rest {
+            let uri = json!({"type": "ref/resource", "uri": "campaign://{campaign_id}"});
+            let ask = json!({"ref": uri, "argument": {"name": "campaign_id", "value": "camp_"}});
+            let completed = seat.ask("completion/complete", &ask);
+            assert_eq!(completed["result"]["completion"]["values"], json!([theirs]), "{completed}");
+        }
+    }
+}
+
+#[test]
+fn whoever_creates_a_campaign_runs_it() {
+    let world = World::sqlite();
+    let first = create_campaign(&mut world.stdio(&[]));
+    let (secret, _) = world.token(&["Alice", "--role", "gm", "--for", &first]);
+    let server = world.serve(&[]);
+    let mut command = world.command(&["mcp"]);
+    command.env("SKALD_TOKEN", &secret);
+    let on_stdio = Seat::over_stdio(command);
+    let over_http = OVER_HTTP.map(|surface| server.seat_of(surface, Some(&secret), "test"));
+    for mut seat in over_http.into_iter().chain([on_stdio]) {
+        let campaign_id = create_campaign(&mut seat);
+        seat.ok("participant_create", &json!({"campaign_id": campaign_id, "display_name": "Bob", "role": "PLAYER"}));
+    }
+    let mut seat = server.seat_of(Surface::Rest, Some(&secret), "test");
+    assert_eq!(seat.listing("campaigns://list")["campaigns"].as_array().map(Vec::len), Some(5));
+    let (player, _) = world.token(&["Bob", "--role", "player"]);
+    let fault = server
+        .seat_of(Surface::Rest, Some(&player), "test")
+        .refused("campaign_create", &json!({"name": "x", "gm_mode": "AI"}));
+    assert_eq!(named(&fault), ("FORBIDDEN", "PermissionDenied"));
+}
+
+#[test]
+fn a_client_on_stdio_is_whoever_its_token_says() {
+    let world = World::sqlite();
+    let campaign_id = create_campaign(&mut world.stdio(&[]));
+    let (secret, id) = world.token(&["Alice", "--role", "player", "--for", &campaign_id]);
+    let with = |token: &str| {
+        let mut command = world.command(&["mcp"]);
+        command.env("SKALD_TOKEN", token);
+        command
+    };
+    let mut seat = Seat::over_stdio(with(&secret));
+    seat.ok("campaign_read", &json!({}));
+    let input = json!({"campaign_id": campaign_id, "display_name": "Bob", "role": "PLAYER"});
+    assert_eq!(named(&seat.refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
+    assert!(world.run(&["token", "revoke", &id]).status.success());
+    let after = seat.ask("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
+    assert_eq!(after["error"]["data"]["error"]["code"], "UNAUTHORIZED", "{after}");
+    let (status, _, errors) = Running::start(with(&secret)).end();
+    assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
+}
+
+#[test]
+fn others_need_a_token() {
+    let world = World::sqlite();
+    let open = ["serve", "--http-addr", "0.0.0.0:0"];
+    let refused = world.run(&open);
+    let words = text(&refused.stderr);
+    assert!(!refused.status.success() && words.contains("skald token create NAME --role gm"), "{words}");
+    let (secret, _) = world.token(&["Alice", "--role", "gm"]);
+    let (_running, mut address) = Running::greeted(world.command(&open));
+    address.set_ip(std::net::Ipv4Addr::LOCALHOST.into());
+    let (by_rest, by_mcp, reply) = knock(address, &[]);
+    assert_eq!((by_rest, by_mcp), (401, 401));
+    let fault = rest(&reply).expect_err("a fault");
+    assert_eq!(named(&fault), ("UNAUTHORIZED", "Unauthenticated"));
+    assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald token create")), "{fault}");
+    assert_eq!(knock(address, &[("Authorization", &format!("Bearer {secret}"))]).0, 200);
+    assert_eq!(Client::connect(address).send("GET", "/health", &[], b"").status, 200, "health is for everybody");
+    assert!(!World::new(Kind::Memory).run(&open).status.success());
+}

@@ -1,0 +1,171 @@
+//! What one client changes, the others hear of: in both eras, across processes, and nobody else.
+
+use serde_json::json;
+
+use crate::table::create_campaign;
+use crate::world::{News, Seat, Server, Surface, World, told};
+
+const ERAS: [Surface; 2] = [Surface::Session, Surface::Stateless];
+
+/// Past what a listener of the newer revision is told on entry.
+fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
+    if surface == Surface::Stateless {
+        for uri in uris {
+            assert_eq!(&news.next(), uri, "announced once on entry");
+        }
+    }
+}
+
+/// What a watcher of these resources hears while something is done, up to the change of a last one.
+fn heard(server: &Server, surface: Surface, uris: &[String], last: &str, deed: impl FnOnce()) -> Vec<String> {
+    let last_uri = format!("campaign://{last}");
+    let uris: Vec<&str> = uris.iter().map(String::as_str).chain([last_uri.as_str()]).collect();
+    let mut news = server.seat(surface).watch(&uris);
+    settle(surface, &mut news, &uris);
+    deed();
+    touch(&mut server.seat(Surface::Rest), last);
+    let mut heard = news.until(&last_uri);
+    heard.pop();
+    heard.sort();
+    heard
+}
+
+fn touch(seat: &mut Seat, campaign_id: &str) {
+    seat.ok("campaign_update", &json!({"campaign_id": campaign_id, "theme_prompt": "x"}));
+}
+
+/// Campaigns that were there before the server: nothing of their creation is still to be told.
+fn campaigns<const N: usize>(world: &World) -> [String; N] {
+    let mut seat = world.stdio(&[]);
+    std::array::from_fn(|_| create_campaign(&mut seat))
+}
+
+#[test]
+fn changes_reach_those_who_watch_also_from_another_process() {
+    let world = World::sqlite();
+    let [campaign_id, other, last] = campaigns(&world);
+    let server = world.serve(&[]);
+    let of = |part: &str| format!("campaign://{campaign_id}{part}");
+    let uris =
+        [of(""), of("/actors"), of("/events"), of("/participants"), of("/sessions"), format!("campaign://{other}")];
+    let about = |input: serde_json::Value| {
+        let mut input = input;
+        input["campaign_id"] = json!(campaign_id);
+        input
+    };
+    let deeds = [
+        (
+            "participant_create",
+            about(json!({"display_name": "Alice", "role": "PLAYER"})),
+            vec![of(""), of("/actors"), of("/events"), of("/participants")],
+        ),
+        ("actor_create", about(json!({"name": "Thorin", "kind": "PC"})), vec![of(""), of("/actors"), of("/events")]),
+        ("session_start", about(json!({})), vec![of(""), of("/events"), of("/sessions")]),
+        ("session_note", about(json!({"text": "They set out."})), vec![of("/events"), of("/sessions")]),
+        ("session_end", about(json!({})), vec![of(""), of("/events"), of("/sessions")]),
+    ];
+    let beside = world.serve(&[]);
+    for surface in ERAS {
+        // One on the same server, one on another of the same file, one on stdio.
+        for mut seat in [server.seat(Surface::Rest), beside.seat(Surface::Stateless), world.stdio(&[])] {
+            for (tool, input, expected) in &deeds {
+                let told = heard(&server, surface, &uris, &last, || drop(seat.ok(tool, input)));
+                assert_eq!(&told, expected, "{tool} {surface:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_on_stdio_hears_too() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let campaign_id = create_campaign(&mut owner);
+    let mut seat = world.stdio(&[]);
+    let uri = format!("campaign://{campaign_id}/actors");
+    seat.ask("resources/subscribe", &json!({"uri": uri}));
+    owner.ok("actor_create", &json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "PC"}));
+    assert_eq!(told(&seat.process().hear().expect("news")), uri);
+    create_campaign(&mut owner);
+    assert_eq!(told(&seat.process().hear().expect("news")), "list");
+}
+
+#[test]
+fn a_new_campaign_is_told_to_those_who_watch_the_list() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    for surface in ERAS {
+        let mut news = server.seat(surface).watch(&["campaigns://list"]);
+        settle(surface, &mut news, &["campaigns://list"]);
+        create_campaign(&mut server.seat(Surface::Rest));
+        let mut both = [news.next(), news.next()];
+        both.sort();
+        assert_eq!(both, ["campaigns://list", "list"], "{surface:?}");
+    }
+}
+
+/// Whatever a stranger were told of the other campaign would come before the news of their own.
+#[test]
+fn strangers_hear_nothing() {
+    let world = World::sqlite();
+    let [theirs, other] = campaigns(&world);
+    let server = world.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let (secret, _) = world.token(&["Alice", "--role", "player", "--for", &theirs]);
+    for surface in ERAS {
+        let mut seat = server.seat_of(surface, Some(&secret), "test");
+        let (own, foreign) = (format!("campaign://{theirs}"), format!("campaign://{other}"));
+        if surface == Surface::Session {
+            let refused = seat.ask("resources/subscribe", &json!({"uri": foreign}));
+            let missing = seat.ask("resources/subscribe", &json!({"uri": "campaign://camp_abc123"}));
+            let words = |answer: &serde_json::Value, id: &str| answer["error"].to_string().replace(id, "ID");
+            assert_eq!(words(&refused, &other), words(&missing, "camp_abc123"));
+        }
+        let uris: &[&str] = if surface == Surface::Session {
+            &["campaigns://list", &own]
+        } else {
+            &["campaigns://list", &own, &foreign]
+        };
+        let mut news = seat.watch(uris);
+        settle(surface, &mut news, &["campaigns://list", &own]);
+        touch(&mut owner, &other);
+        owner.ok("session_start", &json!({"campaign_id": other}));
+        owner.ok("session_end", &json!({"campaign_id": other}));
+        create_campaign(&mut owner);
+        touch(&mut owner, &theirs);
+        let mut both = [news.next(), news.next()];
+        both.sort();
+        assert_eq!(both, [own.as_str(), "campaigns://list"], "{surface:?}");
+        // Nor does anything follow late.
+        touch(&mut owner, &theirs);
+        let mut both = [news.next(), news.next()];
+        both.sort();
+        assert_eq!(both, [own.as_str(), "campaigns://list"], "{surface:?}");
+    }
+}
+
+#[test]
+fn a_role_given_later_counts_and_a_revoked_token_does_not() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let first = create_campaign(&mut owner);
+    for surface in ERAS {
+        let (secret, id) = world.token(&["Alice", "--role", "gm", "--for", &first]);
+        let mut seat = server.seat_of(surface, Some(&secret), "test");
+        let second = create_campaign(&mut seat);
+        let uri = format!("campaign://{second}/events");
+        let mut news = seat.watch(&[&uri]);
+        settle(surface, &mut news, &[&uri]);
+        let note = json!({"campaign_id": second, "theme_prompt": "x"});
+        owner.ok("campaign_update", &note);
+        assert_eq!(news.until(&uri).last(), Some(&uri), "{surface:?}");
+        assert!(world.run(&["token", "revoke", &id]).status.success());
+        let mut own = server.seat(surface).watch(&[&uri]);
+        settle(surface, &mut own, &[&uri]);
+        owner.ok("campaign_update", &note);
+        own.until(&uri);
+        assert!(!news.comes(), "{surface:?}");
+    }
+}

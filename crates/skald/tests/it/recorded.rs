@@ -1,0 +1,224 @@
+//! Rolls that are remembered, and requests that are sent twice.
+
+use serde_json::{Value, json};
+
+use crate::table::create_campaign;
+use crate::world::{How, Seat, at_every_table, named};
+
+at_every_table! {
+    every_roll_in_the_contexts_session_is_recorded,
+    a_roll_may_name_its_session,
+    a_roll_without_a_session_leaves_nothing,
+    an_ended_session_takes_no_rolls,
+    a_request_sent_twice_happens_once,
+    a_roll_sent_twice_has_the_same_dice,
+    a_revision_that_is_not_the_current_one_is_refused,
+}
+
+/// A campaign that is being played: its id, its session, somebody at the table, and whom they play.
+struct Play {
+    campaign: String,
+    session: Value,
+    participant: Value,
+    actor: Value,
+}
+
+fn play(seat: &mut Seat) -> Play {
+    let campaign_id = create_campaign(seat);
+    let input = json!({"campaign_id": campaign_id, "display_name": "Alice", "role": "PLAYER"});
+    let participant_id = seat.ok("participant_create", &input)["id"].clone();
+    let input = json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "PC"});
+    let actor_id = seat.ok("actor_create", &input)["id"].clone();
+    let session_id = seat.ok("session_start", &json!({"campaign_id": campaign_id}))["id"].clone();
+    Play { campaign: campaign_id, session: session_id, participant: participant_id, actor: actor_id }
+}
+
+/// The recorded rolls, the oldest first.
+fn rolls(seat: &mut Seat, campaign_id: &str) -> Vec<Value> {
+    let input = json!({"campaign_id": campaign_id, "types": ["roll"], "order": "oldest"});
+    seat.ok("events_list", &input)["events"].as_array().expect("a list").clone()
+}
+
+fn dice() -> [(&'static str, Value); 3] {
+    [
+        ("duality_action_roll", json!({"modifier": 2, "difficulty": 15})),
+        ("roll_dice", json!({"dice": [{"sides": 20, "count": 2}, {"sides": 6, "count": 1}]})),
+        ("roll", json!({"expression": "4d6kh3+1"})),
+    ]
+}
+
+fn every_roll_in_the_contexts_session_is_recorded(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session: session_id, participant: participant_id, actor: actor_id } = play(seat);
+    let context = json!({"campaign_id": campaign_id, "session_id": session_id, "participant_id": participant_id});
+    seat.ok("set_context", &context);
+    for (number, (tool, mut input)) in dice().into_iter().enumerate() {
+        input["actor_id"] = actor_id.clone();
+        let answer = seat.ok(tool, &input);
+        let recorded = &answer["recorded"];
+        assert_eq!((&recorded["campaign_id"], &recorded["session_id"]), (&json!(campaign_id), &session_id));
+        let all = rolls(seat, &campaign_id);
+        assert_eq!(all.len(), number + 1, "{tool}");
+        let logged = &all[number];
+        assert_eq!(logged["by"], "owner");
+        let event = &logged["event"];
+        let expected = json!({
+            "type": "roll.recorded.v1", "id": recorded["roll_id"], "session_id": session_id,
+            "participant_id": participant_id, "actor_id": actor_id, "tool": tool, "input": input, "rng": answer["rng"],
+        });
+        for (field, value) in expected.as_object().expect("an object") {
+            assert_eq!(&event[field], value, "{field} of {tool}");
+        }
+        assert_eq!(event["rng"]["rng_algo"], "CHACHA20_MASK_V1");
+        assert_eq!(event["result"]["total"], answer["total"]);
+        let chance = event["chance"]["decimal"].as_f64().expect("a chance");
+        assert!(chance > 0.0 && chance <= 1.0, "{event}");
+        match tool {
+            "duality_action_roll" => assert_eq!(event["chance"]["fraction"], "7/12", "that of success"),
+            "roll_dice" => assert_eq!(event["expression"], "2d20+1d6"),
+            _ => assert_eq!((&event["expression"], &event["chance"]), (&answer["expression"], &answer["chance"])),
+        }
+        // The seed is enough to see the same dice again.
+        let seed = json!({"seed": event["rng"]["seed_used"], "roll_mode": "REPLAY"});
+        let mut again = input.clone();
+        again["rng"] = seed;
+        again.as_object_mut().expect("an object").remove("actor_id");
+        seat.ok("set_context", &json!({"campaign_id": campaign_id}));
+        let replayed = seat.ok(tool, &again);
+        assert_eq!((&replayed["total"], replayed.get("recorded")), (&answer["total"], None));
+        seat.ok("set_context", &context);
+    }
+    let sessions = seat.listing(&format!("campaign://{campaign_id}/sessions"));
+    assert_eq!(sessions["sessions"][0]["roll_count"], 3);
+}
+
+fn a_roll_may_name_its_session(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session: session_id, actor: actor_id, .. } = play(seat);
+    for (number, (tool, mut input)) in dice().into_iter().enumerate() {
+        input["session_id"] = session_id.clone();
+        input["actor_id"] = actor_id.clone();
+        let answer = seat.ok(tool, &input);
+        assert_eq!(answer["recorded"]["session_id"], session_id);
+        let all = rolls(seat, &campaign_id);
+        assert_eq!((all.len(), &all[number]["event"]["tool"]), (number + 1, &json!(tool)));
+        assert_eq!(all[number]["event"].get("participant_id"), None);
+        input["session_id"] = json!("sess_ghi789");
+        let fault = seat.refused(tool, &input);
+        assert_eq!((named(&fault), &fault["path"]), (("NOT_FOUND", "NotFound"), &json!("/session_id")));
+        input["session_id"] = session_id.clone();
+        input["actor_id"] = json!("actor_def456");
+        let fault = seat.refused(tool, &input);
+        assert_eq!((named(&fault), &fault["path"]), (("NOT_FOUND", "NotFound"), &json!("/actor_id")));
+    }
+    assert_eq!(rolls(seat, &campaign_id).len(), 3, "a refused roll is not recorded");
+}
+
+fn a_roll_without_a_session_leaves_nothing(seat: &mut Seat) {
+    let Play { campaign: campaign_id, actor: actor_id, .. } = play(seat);
+    for context in [None, Some(json!({"campaign_id": campaign_id}))] {
+        if let Some(context) = context {
+            seat.ok("set_context", &context);
+        }
+        for (tool, mut input) in dice() {
+            assert_eq!(seat.ok(tool, &input).get("recorded"), None, "{tool}");
+            input["actor_id"] = actor_id.clone();
+            let fault = seat.refused(tool, &input);
+            assert_eq!((named(&fault).0, &fault["path"]), ("INVALID_PARAMS", &json!("/actor_id")), "{tool}");
+            assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("session_id")), "{fault}");
+        }
+    }
+    assert_eq!(rolls(seat, &campaign_id), Vec::<Value>::new());
+}
+
+fn an_ended_session_takes_no_rolls(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session: session_id, .. } = play(seat);
+    seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": session_id}));
+    seat.ok("session_end", &json!({"campaign_id": campaign_id}));
+    for (tool, input) in dice() {
+        let fault = seat.refused(tool, &input);
+        assert_eq!(named(&fault), ("REJECTED", "FailedPrecondition"), "{tool}");
+        assert_eq!(fault["value"], session_id);
+        assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("another session")), "{fault}");
+    }
+    assert_eq!(rolls(seat, &campaign_id), Vec::<Value>::new());
+}
+
+fn keyed(key: &str) -> How<'_> {
+    How { key: Some(key), revision: None }
+}
+
+fn revision(seat: &mut Seat, campaign_id: &str) -> u64 {
+    seat.listing(&format!("campaign://{campaign_id}"))["revision"].as_u64().expect("a revision")
+}
+
+fn a_request_sent_twice_happens_once(seat: &mut Seat) {
+    let input = json!({"name": "Once", "gm_mode": "AI"});
+    let first = seat.call_so("campaign_create", &input, keyed("create")).expect("a campaign");
+    assert_eq!(seat.call_so("campaign_create", &input, keyed("create")), Ok(first.clone()));
+    let other = json!({"name": "Twice", "gm_mode": "AI"});
+    let fault = seat.call_so("campaign_create", &other, keyed("create")).expect_err("a fault");
+    assert_eq!(named(&fault), ("IDEMPOTENCY_MISMATCH", "Aborted"));
+    assert_eq!(seat.listing("campaigns://list")["campaigns"], json!([first]));
+
+    let campaign_id = first["id"].as_str().expect("an id");
+    let of = |mut input: Value| {
+        input["campaign_id"] = json!(campaign_id);
+        input
+    };
+    let mut before = revision(seat, campaign_id);
+    let mut made: Vec<Value> = Vec::new();
+    for (tool, input) in [
+        ("participant_create", of(json!({"display_name": "Alice", "role": "PLAYER"}))),
+        ("actor_create", of(json!({"name": "Thorin", "kind": "PC"}))),
+        ("session_start", of(json!({"name": "One"}))),
+        ("session_note", of(json!({"text": "They set out."}))),
+        ("session_end", of(json!({}))),
+        ("campaign_update", of(json!({"name": "Renamed"}))),
+        ("campaign_update", of(json!({"method": "end"}))),
+    ] {
+        let key = format!("{tool} {}", made.len());
+        let first = seat.call_so(tool, &input, keyed(&key)).unwrap_or_else(|fault| panic!("{tool}: {fault}"));
+        assert_eq!(seat.call_so(tool, &input, keyed(&key)), Ok(first.clone()), "{tool}");
+        let after = revision(seat, campaign_id);
+        assert_eq!(after, before + 1, "{tool} happened once");
+        (before, made) = (after, [made, vec![first]].concat());
+    }
+    // What has been sent under a key is found again after everything else.
+    let again = of(json!({"display_name": "Alice", "role": "PLAYER"}));
+    assert_eq!(seat.call_so("participant_create", &again, keyed("participant_create 0")), Ok(made[0].clone()));
+    let fault = seat.call_so("actor_create", &of(json!({"name": "x", "kind": "PC"})), keyed("participant_create 0"));
+    assert_eq!(named(&fault.expect_err("a fault")), ("IDEMPOTENCY_MISMATCH", "Aborted"));
+}
+
+fn a_roll_sent_twice_has_the_same_dice(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session: session_id, .. } = play(seat);
+    seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": session_id}));
+    let many = json!({"dice": [{"sides": 1_000_000, "count": 10}]});
+    let [duality, _, expression] = dice();
+    for (tool, input) in [duality, ("roll_dice", many), expression] {
+        let first = seat.call_so(tool, &input, keyed(tool)).expect("a roll");
+        for _ in 0..3 {
+            assert_eq!(seat.call_so(tool, &input, keyed(tool)), Ok(first.clone()), "{tool}");
+        }
+        let mut other = input.clone();
+        other["session_id"] = session_id.clone();
+        let fault = seat.call_so(tool, &other, keyed(tool)).expect_err("a fault");
+        assert_eq!(named(&fault), ("IDEMPOTENCY_MISMATCH", "Aborted"));
+    }
+    assert_eq!(rolls(seat, &campaign_id).len(), 3);
+}
+
+fn a_revision_that_is_not_the_current_one_is_refused(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    let seen = revision(seat, &campaign_id);
+    let rename = |name: &str| json!({"campaign_id": campaign_id, "name": name});
+    let pinned = |revision| How { key: None, revision: Some(revision) };
+    seat.call_so("campaign_update", &rename("First"), pinned(seen)).expect("the current one");
+    let fault = seat.call_so("campaign_update", &rename("Second"), pinned(seen)).expect_err("a fault");
+    assert_eq!(named(&fault), ("REVISION_CONFLICT", "Aborted"));
+    assert_eq!(seat.listing(&format!("campaign://{campaign_id}"))["campaign"]["name"], "First");
+    // A retry that was answered is answered again, whatever was done since.
+    let how = How { key: Some("third"), revision: Some(seen + 1) };
+    let third = seat.call_so("campaign_update", &rename("Third"), how);
+    assert!(third.is_ok(), "{third:?}");
+    assert_eq!(seat.call_so("campaign_update", &rename("Third"), how), third);
+}

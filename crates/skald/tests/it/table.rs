@@ -1,0 +1,322 @@
+//! The documented campaign tools and resources, example by example: the inputs as printed, the outputs by shape, the
+//! errors by name; on every surface and every store.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::world::{Seat, at_every_table, named};
+
+at_every_table! {
+    the_examples_are_answered_as_printed,
+    words_are_read_in_any_case,
+    unknown_words_are_refused_with_those_allowed,
+    what_is_not_there_is_not_found,
+    empty_texts_are_refused,
+    what_belongs_elsewhere_is_refused,
+    a_second_active_session_is_refused,
+    uris_are_taken_as_they_are_printed_only,
+}
+
+/// Whether an object has what the document prints, and beside it exactly what is listed here.
+fn has(answer: &Value, printed: &[&str], beside: &[&str]) {
+    let keys: BTreeSet<&str> = answer.as_object().expect("an object").keys().map(String::as_str).collect();
+    assert_eq!(keys, printed.iter().chain(beside).copied().collect(), "{answer}");
+    for field in ["created_at", "updated_at", "started_at", "ended_at"] {
+        if let Some(moment) = answer.get(field) {
+            assert!(is_moment(moment), "{field} is {moment}");
+        }
+    }
+}
+
+/// As printed: `2025-01-15T10:30:00Z`.
+fn is_moment(value: &Value) -> bool {
+    let text = value.as_str().unwrap_or_default();
+    let shape: String = text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+    shape == "0000-00-00T00:00:00Z"
+}
+
+/// Whether each printed field has the printed value.
+fn says(answer: &Value, printed: &Value) {
+    for (field, value) in printed.as_object().expect("an object") {
+        assert_eq!(&answer[field], value, "{field} of {answer}");
+    }
+}
+
+fn id(answer: &Value) -> String {
+    answer["id"].as_str().expect("an id").to_owned()
+}
+
+const CAMPAIGN: [&str; 6] = ["id", "name", "gm_mode", "participant_count", "actor_count", "theme_prompt"];
+const CAMPAIGN_LISTED: [&str; 8] =
+    ["id", "name", "gm_mode", "participant_count", "actor_count", "theme_prompt", "created_at", "updated_at"];
+const PARTICIPANT: [&str; 7] = ["id", "campaign_id", "display_name", "role", "controller", "created_at", "updated_at"];
+const ACTOR: [&str; 7] = ["id", "campaign_id", "name", "kind", "notes", "created_at", "updated_at"];
+const SESSION: [&str; 6] = ["id", "campaign_id", "name", "status", "started_at", "updated_at"];
+
+pub(crate) fn create_campaign(seat: &mut Seat) -> String {
+    let input = json!({
+        "name": "The Lost Expedition",
+        "gm_mode": "HUMAN",
+        "theme_prompt": "A dark fantasy campaign set in a cursed forest"
+    });
+    id(&seat.ok("campaign_create", &input))
+}
+
+fn the_examples_are_answered_as_printed(seat: &mut Seat) {
+    assert_eq!(seat.listing("campaigns://list"), json!({"campaigns": []}), "an empty list is a list");
+    let input = json!({
+        "name": "The Lost Expedition",
+        "gm_mode": "HUMAN",
+        "theme_prompt": "A dark fantasy campaign set in a cursed forest"
+    });
+    let campaign = seat.ok("campaign_create", &input);
+    has(&campaign, &CAMPAIGN, &["status", "created_at", "updated_at"]);
+    says(&campaign, &input);
+    says(&campaign, &json!({"participant_count": 0, "actor_count": 0}));
+    let campaign_id = id(&campaign);
+
+    let input = json!({"campaign_id": campaign_id, "display_name": "Alice", "role": "PLAYER", "controller": "HUMAN"});
+    let participant = seat.ok("participant_create", &input);
+    has(&participant, &PARTICIPANT, &[]);
+    says(&participant, &input);
+    let participant_id = id(&participant);
+
+    let input = json!({
+        "campaign_id": campaign_id,
+        "name": "Thorin Ironforge",
+        "kind": "PC",
+        "notes": "Dwarf warrior with a mysterious past"
+    });
+    let actor = seat.ok("actor_create", &input);
+    has(&actor, &ACTOR, &[]);
+    says(&actor, &input);
+    let actor_id = id(&actor);
+
+    let input = json!({"campaign_id": campaign_id, "actor_id": actor_id, "controller": participant_id});
+    assert_eq!(seat.ok("actor_control_set", &input), input);
+
+    let input = json!({"campaign_id": campaign_id, "name": "Session 1: The Journey Begins"});
+    let session = seat.ok("session_start", &input);
+    has(&session, &SESSION, &["note_count", "roll_count"]);
+    says(&session, &input);
+    says(&session, &json!({"status": "ACTIVE"}));
+    let session_id = id(&session);
+
+    let input = json!({"campaign_id": campaign_id, "session_id": session_id, "participant_id": participant_id});
+    assert_eq!(seat.ok("set_context", &input), json!({"context": input}));
+    let cleared = json!({"campaign_id": campaign_id});
+    assert_eq!(seat.ok("set_context", &cleared), json!({"context": cleared}));
+
+    the_resources_read_as_printed(seat, &campaign_id, &participant, &actor_id, &session);
+}
+
+fn the_resources_read_as_printed(
+    seat: &mut Seat,
+    campaign_id: &str,
+    participant: &Value,
+    actor_id: &str,
+    session: &Value,
+) {
+    let campaigns = seat.listing("campaigns://list");
+    has(&campaigns, &["campaigns"], &[]);
+    let listed = &campaigns["campaigns"][0];
+    has(listed, &CAMPAIGN_LISTED, &["status"]);
+    says(listed, &json!({"id": campaign_id, "participant_count": 1, "actor_count": 1, "status": "ACTIVE"}));
+
+    let read = seat.listing(&format!("campaign://{campaign_id}"));
+    has(&read, &["campaign"], &["revision"]);
+    assert_eq!(&read["campaign"], listed);
+
+    let participants = seat.listing(&format!("campaign://{campaign_id}/participants"));
+    has(&participants, &["participants"], &["revision"]);
+    assert_eq!(participants["participants"], json!([participant]));
+
+    let actors = seat.listing(&format!("campaign://{campaign_id}/actors"));
+    has(&actors, &["actors"], &["revision"]);
+    has(&actors["actors"][0], &ACTOR, &["controller"]);
+    says(&actors["actors"][0], &json!({"id": actor_id, "controller": participant["id"]}));
+
+    let uri = format!("campaign://{campaign_id}/sessions");
+    let sessions = seat.listing(&uri);
+    has(&sessions, &["sessions"], &["revision"]);
+    assert_eq!(sessions["sessions"], json!([session]), "ended_at is there only once it has ended");
+    seat.ok("session_end", &json!({"campaign_id": campaign_id}));
+    let ended = &seat.listing(&uri)["sessions"][0];
+    has(ended, &SESSION, &["note_count", "roll_count", "ended_at"]);
+    says(ended, &json!({"status": "ENDED"}));
+}
+
+fn words_are_read_in_any_case(seat: &mut Seat) {
+    for (given, meant) in [("human", "HUMAN"), (" Ai ", "AI"), ("hYbRiD", "HYBRID")] {
+        let campaign = seat.ok("campaign_create", &json!({"name": "x", "gm_mode": given}));
+        assert_eq!((&campaign["gm_mode"], &campaign["theme_prompt"]), (&json!(meant), &json!("")));
+    }
+    let campaign_id = create_campaign(seat);
+    let input = json!({"campaign_id": campaign_id, "display_name": "Gwen", "role": "gm", "controller": "ai"});
+    says(&seat.ok("participant_create", &input), &json!({"role": "GM", "controller": "AI"}));
+    let input = json!({"campaign_id": campaign_id, "display_name": "Alice", "role": "Player"});
+    says(&seat.ok("participant_create", &input), &json!({"role": "PLAYER", "controller": "HUMAN"}));
+    let actor = seat.ok("actor_create", &json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "nPc"}));
+    says(&actor, &json!({"kind": "NPC", "notes": ""}));
+    let input = json!({"campaign_id": campaign_id, "actor_id": actor["id"], "controller": "gm"});
+    says(&seat.ok("actor_control_set", &input), &json!({"controller": "GM"}));
+}
+
+fn unknown_words_are_refused_with_those_allowed(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    let cases = [
+        ("campaign_create", json!({"name": "x", "gm_mode": "ROBOT"}), "/gm_mode", json!(["HUMAN", "AI", "HYBRID"])),
+        (
+            "participant_create",
+            json!({"campaign_id": campaign_id, "display_name": "x", "role": "GUEST"}),
+            "/role",
+            json!(["GM", "PLAYER"]),
+        ),
+        (
+            "participant_create",
+            json!({"campaign_id": campaign_id, "display_name": "x", "role": "GM", "controller": "DOG"}),
+            "/controller",
+            json!(["HUMAN", "AI"]),
+        ),
+        (
+            "actor_create",
+            json!({"campaign_id": campaign_id, "name": "x", "kind": "MONSTER"}),
+            "/kind",
+            json!(["PC", "NPC"]),
+        ),
+    ];
+    for (tool, input, path, allowed) in cases {
+        let fault = seat.refused(tool, &input);
+        assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"));
+        assert_eq!((&fault["path"], &fault["allowed"]), (&json!(path), &allowed), "{fault}");
+    }
+    for missing in [json!({"name": "x"}), json!({"gm_mode": "AI"})] {
+        assert_eq!(named(&seat.refused("campaign_create", &missing)), ("INVALID_PARAMS", "InvalidArgument"));
+    }
+}
+
+fn what_is_not_there_is_not_found(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    let actor = seat.ok("actor_create", &json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "PC"}));
+    let nowhere = [
+        ("set_context", json!({"campaign_id": "camp_abc123"}), "/campaign_id"),
+        ("set_context", json!({"campaign_id": campaign_id, "session_id": "sess_ghi789"}), "/session_id"),
+        ("set_context", json!({"campaign_id": campaign_id, "participant_id": "part_xyz789"}), "/participant_id"),
+        (
+            "participant_create",
+            json!({"campaign_id": "camp_abc123", "display_name": "A", "role": "GM"}),
+            "/campaign_id",
+        ),
+        ("actor_create", json!({"campaign_id": "camp_abc123", "name": "A", "kind": "PC"}), "/campaign_id"),
+        (
+            "actor_control_set",
+            json!({"campaign_id": campaign_id, "actor_id": "actor_def456", "controller": "GM"}),
+            "/actor_id",
+        ),
+        (
+            "actor_control_set",
+            json!({"campaign_id": campaign_id, "actor_id": actor["id"], "controller": "part_xyz789"}),
+            "/controller",
+        ),
+        ("session_start", json!({"campaign_id": "camp_abc123", "name": "One"}), "/campaign_id"),
+        ("session_end", json!({"campaign_id": campaign_id, "session_id": "sess_ghi789"}), "/session_id"),
+    ];
+    for (tool, input, path) in nowhere {
+        let fault = seat.refused(tool, &input);
+        assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"), "{tool} {input}");
+        assert_eq!(fault["path"], path, "{fault}");
+        assert!(fault["hint"].is_string(), "{fault}");
+    }
+    for part in ["", "/participants", "/actors", "/sessions", "/events"] {
+        let fault = seat.read(&format!("campaign://camp_abc123{part}")).expect_err("a fault");
+        assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"), "{part}");
+    }
+}
+
+fn empty_texts_are_refused(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    let of = |campaign: &str| json!(campaign);
+    let cases = [
+        ("set_context", json!({"campaign_id": ""}), "/campaign_id"),
+        ("set_context", json!({"campaign_id": of(&campaign_id), "session_id": ""}), "/session_id"),
+        ("set_context", json!({"campaign_id": of(&campaign_id), "participant_id": " "}), "/participant_id"),
+        ("campaign_create", json!({"name": " ", "gm_mode": "AI"}), "/name"),
+        (
+            "participant_create",
+            json!({"campaign_id": of(&campaign_id), "display_name": "", "role": "GM"}),
+            "/display_name",
+        ),
+        ("participant_create", json!({"campaign_id": "", "display_name": "A", "role": "GM"}), "/campaign_id"),
+        ("actor_create", json!({"campaign_id": of(&campaign_id), "name": "\n", "kind": "PC"}), "/name"),
+        ("session_start", json!({"campaign_id": "", "name": "One"}), "/campaign_id"),
+    ];
+    for (tool, input, path) in cases {
+        let fault = seat.refused(tool, &input);
+        assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"), "{tool} {input}");
+        assert_eq!(fault["path"], path, "{fault}");
+    }
+    let actor = seat.ok("actor_create", &json!({"campaign_id": campaign_id, "name": "Thorin", "kind": "PC"}));
+    let input = json!({"campaign_id": campaign_id, "actor_id": actor["id"], "controller": ""});
+    let fault = seat.refused("actor_control_set", &input);
+    assert_eq!((named(&fault), &fault["path"]), (("INVALID_PARAMS", "InvalidArgument"), &json!("/controller")));
+    let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
+    assert_eq!(session["name"], "", "a session needs no name");
+}
+
+fn what_belongs_elsewhere_is_refused(seat: &mut Seat) {
+    let (here, there) = (create_campaign(seat), create_campaign(seat));
+    let session = seat.ok("session_start", &json!({"campaign_id": there, "name": "Elsewhere"}));
+    let input = json!({"campaign_id": there, "display_name": "Bob", "role": "PLAYER"});
+    let participant = seat.ok("participant_create", &input);
+    for (field, id) in [("session_id", &session["id"]), ("participant_id", &participant["id"])] {
+        let fault = seat.refused("set_context", &json!({"campaign_id": here, field: id}));
+        assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"), "{field}");
+        assert_eq!((&fault["path"], &fault["value"]), (&json!(format!("/{field}")), id), "{fault}");
+    }
+    assert_eq!(seat.listing("context://current")["context"], Value::Null, "nothing changes on an error");
+    // Whoever has left the other table is nowhere.
+    let input = json!({"campaign_id": there, "participant_id": participant["id"], "method": "remove"});
+    seat.ok("participant_update", &input);
+    let fault = seat.refused("set_context", &json!({"campaign_id": here, "participant_id": participant["id"]}));
+    assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"));
+}
+
+fn a_second_active_session_is_refused(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    let start = json!({"campaign_id": campaign_id, "name": "Session 1: The Journey Begins"});
+    let first = seat.ok("session_start", &start);
+    let fault = seat.refused("session_start", &start);
+    assert_eq!(named(&fault), ("ACTIVE_SESSION_EXISTS", "FailedPrecondition"));
+    assert_eq!(fault["value"], first["id"], "{fault}");
+    assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("end it")), "{fault}");
+    assert_eq!(seat.listing(&format!("campaign://{campaign_id}/sessions"))["sessions"], json!([first]));
+    let other = create_campaign(seat);
+    seat.ok("session_start", &json!({"campaign_id": other}));
+    let ended = seat.ok("session_end", &json!({"campaign_id": campaign_id}));
+    assert_eq!((&ended["id"], &ended["status"]), (&first["id"], &json!("ENDED")));
+    let second = seat.ok("session_start", &start);
+    let sessions = seat.listing(&format!("campaign://{campaign_id}/sessions"))["sessions"].clone();
+    assert_eq!(sessions, json!([second, ended]), "the newest first");
+}
+
+fn uris_are_taken_as_they_are_printed_only(seat: &mut Seat) {
+    let campaign_id = create_campaign(seat);
+    for odd in ["a%20b", "..%2Fx", "%C3%A4"] {
+        for part in ["", "/participants", "/actors", "/sessions"] {
+            let fault = seat.read(&format!("campaign://{odd}{part}")).expect_err("a fault");
+            assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"), "{odd}{part}");
+        }
+    }
+    let long = "x".repeat(1_000);
+    let fault = seat.read(&format!("campaign://{long}")).expect_err("a fault");
+    assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"));
+    for uri in ["/", "/dragons", "/participants/x", "/participants/", "?view=actors", "/actors?limit=0"] {
+        let refused = seat.read(&format!("campaign://{campaign_id}{uri}"));
+        let fault = refused.expect_err("a fault");
+        assert!(["NotFound", "InvalidArgument"].contains(&named(&fault).1), "{uri}: {fault}");
+    }
+    for uri in ["campaigns://list/", "campaigns://all"] {
+        assert!(seat.read(uri).is_err(), "{uri}");
+    }
+}
