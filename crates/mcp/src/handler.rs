@@ -85,6 +85,8 @@ pub(crate) struct Handler {
     shared: Arc<Shared>,
     /// Whether this handler outlives a request once it is initialized, so that it can push.
     keeps: bool,
+    /// Whether it serves one client alone, of whatever revision.
+    is_stdio: bool,
     /// What is said in this handler's session is about one context.
     conversation: Conversation,
     watch: OnceLock<Watch>,
@@ -105,19 +107,19 @@ fn new_conversation() -> Conversation {
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self { shared, keeps, conversation: new_conversation(), watch: OnceLock::new() }
+        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self { shared, keeps: true, conversation: new_conversation(), watch: OnceLock::new() }
+        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
         &*self.shared.engine
     }
 
-    /// Who sends a request, and in which conversation: in that of the session where there is one, otherwise in the one
-    /// that the client's name stands for.
+    /// Who sends a request, and in which conversation: in that of the session or the process where there is one, otherwise
+    /// in the one that the client's name stands for.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let known = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
         let caller = match (known, &self.shared.options.principal) {
@@ -134,7 +136,7 @@ impl Handler {
     }
 
     fn conversation(&self, context: &RequestContext<RoleServer>) -> Conversation {
-        if self.keeps && !is_stateless(context) {
+        if self.is_stdio || (self.keeps && !is_stateless(context)) {
             return self.conversation.clone();
         }
         let client = context.meta.get(CLIENT_INFO).and_then(|client| client.get("name")).and_then(Value::as_str);

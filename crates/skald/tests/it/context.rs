@@ -1,7 +1,9 @@
 //! Where a client is: whom a context belongs to, how long it lasts, and which campaign a call without one is about.
 
 use serde_json::{Value, json};
+use testkit::message;
 
+use crate::process::Running;
 use crate::table::create_campaign;
 use crate::world::{Kind, Seat, Surface, World, at_every_table, named};
 
@@ -109,6 +111,19 @@ fn a_process_on_stdio_has_its_own_and_forgets_it() {
     assert_eq!(context(&mut other), Value::Null);
     drop(one);
     assert_eq!(context(&mut world.stdio(&[])), Value::Null);
+}
+
+#[test]
+fn a_process_on_stdio_has_its_own_also_without_a_handshake() {
+    let world = World::sqlite();
+    let campaign_id = create_campaign(&mut world.stdio(&[]));
+    let (mut one, mut other) = (Running::start(world.command(&["mcp"])), Running::start(world.command(&["mcp"])));
+    let set = message::modern(message::call("set_context", &json!({"campaign_id": campaign_id})));
+    assert_eq!(one.answer(&set)["result"]["isError"], false);
+    let read = message::modern(message::call("campaign_read", &json!({"view": "context"})));
+    let context = json!({"campaign_id": campaign_id});
+    assert_eq!(one.answer(&read)["result"]["structuredContent"]["context"], context);
+    assert_eq!(other.answer(&read)["result"]["structuredContent"]["context"], Value::Null);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Rolls that are remembered, and requests that are sent twice.
 
 use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::JSON;
 
 use crate::table::create_campaign;
-use crate::world::{How, Seat, at_every_table, named};
+use crate::world::{How, Kind, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     every_roll_in_the_contexts_session_is_recorded,
     a_roll_may_name_its_session,
+    whoever_has_left_the_table_rolls_without_a_name,
     a_roll_without_a_session_leaves_nothing,
     an_ended_session_takes_no_rolls,
     a_request_sent_twice_happens_once,
@@ -110,6 +113,16 @@ fn a_roll_may_name_its_session(seat: &mut Seat) {
         assert_eq!((named(&fault), &fault["path"]), (("NOT_FOUND", "NotFound"), &json!("/actor_id")));
     }
     assert_eq!(rolls(seat, &campaign_id).len(), 3, "a refused roll is not recorded");
+}
+
+fn whoever_has_left_the_table_rolls_without_a_name(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session: session_id, participant: participant_id, .. } = play(seat);
+    let context = json!({"campaign_id": campaign_id, "session_id": session_id, "participant_id": participant_id});
+    seat.ok("set_context", &context);
+    let gone = json!({"campaign_id": campaign_id, "participant_id": participant_id, "method": "remove"});
+    seat.ok("participant_update", &gone);
+    seat.ok("roll", &json!({"expression": "1d6"}));
+    assert_eq!(rolls(seat, &campaign_id)[0]["event"].get("participant_id"), None);
 }
 
 fn a_roll_without_a_session_leaves_nothing(seat: &mut Seat) {
@@ -221,4 +234,25 @@ fn a_revision_that_is_not_the_current_one_is_refused(seat: &mut Seat) {
     let third = seat.call_so("campaign_update", &rename("Third"), how);
     assert!(third.is_ok(), "{third:?}");
     assert_eq!(seat.call_so("campaign_update", &rename("Third"), how), third);
+}
+
+#[test]
+fn an_etag_is_what_if_match_takes() {
+    let world = World::new(Kind::Memory);
+    let server = world.serve(&[]);
+    let campaign_id = create_campaign(&mut server.seat(Surface::Rest));
+    let mut client = Client::connect(server.address);
+    let mut etag = || {
+        let read = client.send("GET", &format!("/api/v1/campaigns/{campaign_id}"), &[], b"");
+        read.header("etag").expect("an etag").to_owned()
+    };
+    let seen = etag();
+    let rename = |condition: &str| {
+        let body = json!({"campaign_id": campaign_id, "name": "Renamed"}).to_string();
+        let headers = [JSON, ("If-Match", condition)];
+        Client::connect(server.address).send("POST", "/api/v1/campaign_update", &headers, body.as_bytes()).status
+    };
+    assert_eq!((rename(&seen), rename(&seen), rename("*")), (200, 409, 200));
+    assert_eq!((rename("yesterday"), rename("W/\"1\"")), (400, 400));
+    assert_ne!(etag(), seen);
 }
