@@ -35,7 +35,7 @@ pub struct Token {
     hash: String,
 }
 
-fn hash(secret: &str) -> String {
+pub(crate) fn hash(secret: &str) -> String {
     let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
     digest.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");

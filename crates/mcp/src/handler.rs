@@ -190,14 +190,18 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
+fn is_key(key: &str) -> bool {
+    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && !key.contains(char::is_control)
+}
+
 fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
     let cancelled = context.ct.clone();
     let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
         None => None,
-        Some(Value::String(key)) if (1..=limits::KEY_CHARS_MAX).contains(&key.len()) => Some(key.clone()),
+        Some(Value::String(key)) if is_key(key) => Some(key.clone()),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
-            return Err(invalid(format!("_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} characters")));
+            return Err(invalid(format!("_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} plain characters")));
         }
     };
     let expected_revision = match context.meta.get(EXPECTED_REVISION) {

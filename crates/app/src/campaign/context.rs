@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::table::{campaign_id, named};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Kind, Operation, Toolset};
+use crate::access::hash;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Kind, Operation, Toolset, limits};
 
 /// What is kept on the shelf under this kind.
 const KIND: &str = "context";
@@ -38,9 +39,12 @@ impl Contexts {
     }
 }
 
-/// The key of a client's context on the shelf.
+/// The key of a client's context on the shelf. Not every name is one that every store takes for a key.
 fn shelf_key(caller: &Caller, client: &str) -> String {
-    format!("{}/{client}", caller.id())
+    if client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control) {
+        return format!("{}/{client}", caller.id());
+    }
+    format!("{}/{}", caller.id(), hash(client))
 }
 
 impl App {

@@ -10,6 +10,7 @@ use crate::world::{Kind, Seat, Surface, World, at_every_table, named};
 at_every_table! {
     a_context_is_replaced_as_a_whole_or_not_at_all,
     a_call_without_a_campaign_is_about_the_context_then_the_only_one,
+    a_client_may_have_an_odd_name,
 }
 
 fn context(seat: &mut Seat) -> Value {
@@ -69,6 +70,17 @@ fn a_call_without_a_campaign_is_about_the_context_then_the_only_one(seat: &mut S
     assert_eq!(actor["campaign_id"], json!(second));
     let actor = seat.ok("actor_create", &json!({"campaign_id": first, "name": "Thorin", "kind": "PC"}));
     assert_eq!(actor["campaign_id"], json!(first), "as it says");
+}
+
+/// PostgreSQL takes neither of these as a key.
+fn a_client_may_have_an_odd_name(seat: &mut Seat) {
+    let long: String = (0..2_000).map(|number| format!("{number:x}ä")).collect();
+    let campaign_id = create_campaign(seat);
+    for name in [long.as_str(), "nul\0"] {
+        seat.rename(name);
+        seat.ok("set_context", &json!({"campaign_id": campaign_id}));
+        assert_eq!(context(seat), json!({"campaign_id": campaign_id}));
+    }
 }
 
 #[test]

@@ -237,6 +237,20 @@ fn a_revision_that_is_not_the_current_one_is_refused(seat: &mut Seat) {
 }
 
 #[test]
+fn a_key_is_a_short_plain_text() {
+    let world = World::new(Kind::Memory);
+    let mut seat = world.stdio(&[]);
+    for key in [json!(""), json!("nul\0"), json!("x".repeat(10_000)), json!(7), json!({})] {
+        let arguments = json!({"name": "x", "gm_mode": "AI"});
+        let meta = json!({"skald/idempotencyKey": key});
+        let call = json!({"name": "campaign_create", "arguments": arguments, "_meta": meta});
+        let refused = seat.ask("tools/call", &call);
+        assert_eq!(refused["error"]["code"], -32602, "{key}: {refused}");
+    }
+    assert_eq!(seat.listing("campaigns://list")["campaigns"], json!([]));
+}
+
+#[test]
 fn an_etag_is_what_if_match_takes() {
     let world = World::new(Kind::Memory);
     let server = world.serve(&[]);

@@ -188,6 +188,11 @@ impl Seat {
         }
     }
 
+    /// Says another name from now on, where a name is said with each request.
+    pub(crate) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+    }
+
     fn authorization(&self) -> Option<String> {
         self.token.as_ref().map(|token| format!("Bearer {token}"))
     }
