@@ -74,7 +74,7 @@ fn a_call_without_a_campaign_is_about_the_context_then_the_only_one(seat: &mut S
 
 /// PostgreSQL takes neither of these as a key.
 fn a_client_may_have_an_odd_name(seat: &mut Seat) {
-    let long: String = (0..2_000).map(|number| format!("{number:x}ä")).collect();
+    let long = (0..2_000).map(|number| format!("{number:x}")).collect::<Vec<_>>().join("ä");
     let campaign_id = create_campaign(seat);
     for name in [long.as_str(), "nul\0"] {
         seat.rename(name);
