@@ -16,18 +16,19 @@ const CAMPAIGNS: usize = 2;
 const LATEST_MS: u64 = 150;
 /// Every so often, the server is killed again while it starts.
 const KILLS_PER_RESTART_KILL: u64 = 4;
+const KILLS_PER_STORE: u64 = 20;
 /// Acknowledged commands per writer that are sent once more.
 const REPEATED: usize = 2;
 
 #[test]
 fn a_killed_server_on_sqlite_loses_nothing() {
-    kill_and_look(&Place::sqlite());
+    on_fresh_stores(Place::sqlite);
 }
 
 mod postgres {
     #[test]
     fn a_killed_server_on_postgres_loses_nothing() {
-        super::kill_and_look(&super::Place::postgres());
+        super::on_fresh_stores(super::Place::postgres);
     }
 }
 
@@ -64,9 +65,18 @@ impl Sent {
     }
 }
 
-fn kill_and_look(place: &Place) {
-    let kills = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().expect("a number"));
-    let mut chance = 7_u64;
+/// As many kills as are wanted, on a new store now and then: each look goes through all that is there.
+fn on_fresh_stores(place: fn() -> Place) {
+    let mut left = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().expect("a number"));
+    while left > 0 {
+        let kills = KILLS_PER_STORE.min(left);
+        kill_and_look(&place(), kills, left);
+        left -= kills;
+    }
+}
+
+fn kill_and_look(place: &Place, kills: u64, seed: u64) {
+    let mut chance = seed;
     let mut below = move |bound: u64| {
         chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (chance >> 33) % bound
