@@ -139,6 +139,12 @@ fn texts(rest: &mut Rest, campaign_id: &str) -> Vec<String> {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_stops_writing_until_there_is_room() {
+    // A container may forbid it; the store's own tests fill a file there.
+    let mut trial = Command::new("unshare");
+    trial.args(["--map-root-user", "--mount", "sh", "-ec", "mount -t tmpfs -o size=4m none /mnt"]);
+    if !trial.output().is_ok_and(|trial| trial.status.success()) {
+        return;
+    }
     let folder = Folder::new();
     let disk = folder.file("disk");
     std::fs::create_dir(&disk).expect("a folder");
