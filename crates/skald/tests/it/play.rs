@@ -205,7 +205,7 @@ fn a_recap_tells_what_was_recorded(seat: &mut Seat) {
     let thorin = id(&seat.ok("actor_create", &of(json!({"name": "Thorin Ironforge", "kind": "PC"}))));
     seat.ok("actor_control_set", &of(json!({"actor_id": thorin, "controller": alice})));
     let fault = seat.refused("session_recap", &of(json!({})));
-    assert_eq!(named(&fault), ("REJECTED", "FailedPrecondition"), "there is nothing to tell yet");
+    assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"), "there is nothing to tell yet");
     let session = seat.ok("session_start", &of(json!({"name": "Session 1: The Journey Begins"})));
     seat.ok("session_note", &of(json!({"text": "The bridge burned down."})));
     let roll = json!({"modifier": 2, "difficulty": 15, "session_id": session["id"], "actor_id": thorin});
