@@ -27,8 +27,10 @@ pub struct RecordedRoll {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
     /// What was asked.
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub input: Value,
     /// What was answered.
+    #[schemars(with = "serde_json::Map<String, Value>")]
     pub result: Value,
     /// The chance of this result or a better one; of success, where there was something to reach.
     #[serde(default, skip_serializing_if = "Option::is_none")]
