@@ -16,15 +16,24 @@ fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
     }
 }
 
-/// What a watcher of these resources hears while something is done, up to the change of a last one.
-fn heard(server: &Server, surface: Surface, uris: &[String], last: &str, deed: impl FnOnce()) -> Vec<String> {
+/// What a watcher of these resources hears while something is done, up to the change of a last one. That one is changed
+/// only when as much was heard as is expected: what changes together is told together, in the order of the URIs.
+fn heard(
+    server: &Server,
+    surface: Surface,
+    uris: &[String],
+    last: &str,
+    expected: usize,
+    deed: impl FnOnce(),
+) -> Vec<String> {
     let last_uri = format!("campaign://{last}");
     let uris: Vec<&str> = uris.iter().map(String::as_str).chain([last_uri.as_str()]).collect();
     let mut news = server.seat(surface).watch(&uris);
     settle(surface, &mut news, &uris);
     deed();
+    let mut heard: Vec<String> = (0..expected).map(|_| news.next()).collect();
     touch(&mut server.seat(Surface::Rest), last);
-    let mut heard = news.until(&last_uri);
+    heard.append(&mut news.until(&last_uri));
     heard.pop();
     heard.sort();
     heard
@@ -69,7 +78,7 @@ fn changes_reach_those_who_watch_also_from_another_process() {
         // One on the same server, one on another of the same file, one on stdio.
         for mut seat in [server.seat(Surface::Rest), beside.seat(Surface::Stateless), world.stdio(&[])] {
             for (tool, input, expected) in &deeds {
-                let told = heard(&server, surface, &uris, &last, || drop(seat.ok(tool, input)));
+                let told = heard(&server, surface, &uris, &last, expected.len(), || drop(seat.ok(tool, input)));
                 assert_eq!(&told, expected, "{tool} {surface:?}");
             }
         }
