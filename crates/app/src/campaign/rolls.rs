@@ -6,7 +6,7 @@ use domain::dice::odds::Exact;
 use domain::id;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::noun::SESSIONS;
@@ -14,7 +14,7 @@ use super::table::{Answered, Table, named};
 use crate::{Allowed, App, Call, CampaignRole, Code, Fault, Operation, short};
 
 /// Where a roll is recorded, as every tool that rolls takes it.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug)]
 pub(crate) struct RollPlace {
     pub session_id: Option<String>,
     pub actor_id: Option<String>,

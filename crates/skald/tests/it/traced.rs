@@ -49,9 +49,8 @@ fn an_answer_comes_after_the_disk_has_it() {
         let input = json!({"campaign_id": campaign_id, "text": format!("marker-{number}.")});
         rest.call("session_note", &input);
     }
-    // A read, to see that a synchronisation is not found wherever it is looked for.
-    let read = json!({"hope": 8, "fear": 5, "request_id": format!("marker-{COMMANDS}.")});
-    rest.call("duality_explain", &read);
+    // A roll that nobody records, to see that a synchronisation is not found wherever it is looked for.
+    rest.call("roll", &json!({"expression": format!("1d6 # marker-{COMMANDS}.")}));
     drop(rest);
     server.signal("TERM");
     assert!(server.end().0.success());
@@ -62,8 +61,8 @@ fn an_answer_comes_after_the_disk_has_it() {
         let written = between.iter().rposition(|seen| *seen == Seen::Written).expect("the log is written");
         assert!(between[written..].contains(&Seen::Synchronised), "marker-{number}: {between:?}");
     }
-    let after = &seen[place(Seen::Answered(COMMANDS - 1))..place(Seen::Arrived(COMMANDS))];
-    assert!(!after.contains(&Seen::Synchronised), "a read waits for no disk: {after:?}");
+    let between = &seen[place(Seen::Arrived(COMMANDS))..place(Seen::Answered(COMMANDS))];
+    assert!(!between.contains(&Seen::Synchronised), "what stores nothing waits for no disk: {between:?}");
 }
 
 /// The trace, once the program's end is in it.
