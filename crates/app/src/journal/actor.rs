@@ -163,8 +163,7 @@ pub(super) async fn run<N: Noun>(
             Ok(_) => {
                 turn(&cell, batch).await;
                 snapshot_if_due(&cell, limits.records_per_snapshot);
-                // Whoever was answered may have more to say, which then shares the next commit.
-                tokio::task::yield_now().await;
+                listen(&requests).await;
             }
             Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
                 // What slipped in before the door closed is still served; a newer actor may run beside this one, as
@@ -174,6 +173,15 @@ pub(super) async fn run<N: Noun>(
             }
             Err(_) => {}
         }
+    }
+}
+
+/// Whoever was answered may have more to say, which then shares the next commit: lets them speak for as long as they do.
+async fn listen<N: Noun>(requests: &mpsc::Receiver<Request<N>>) {
+    let mut heard = None;
+    while heard != Some(requests.len()) {
+        heard = Some(requests.len());
+        tokio::task::yield_now().await;
     }
 }
 

@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use store::{Sqlite, SqliteSettings};
 
+const BODY_BYTES: usize = 180;
+
 /// Counts, with events as long as real ones are.
 pub(crate) struct Counter;
 
@@ -43,7 +45,12 @@ impl Noun for Counter {
 
 pub(crate) fn ask() -> Ask<Counter> {
     let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
-    Ask::new("x".repeat(crate::raw::BODY_BYTES), given)
+    Ask::new("x".repeat(BODY_BYTES), given)
+}
+
+/// An event as it is stored.
+pub(crate) fn body() -> String {
+    serde_json::to_string(&[Counted { note: "x".repeat(BODY_BYTES) }]).unwrap()
 }
 
 pub(crate) async fn open(path: &Path) -> Arc<dyn Journal> {
@@ -52,7 +59,7 @@ pub(crate) async fn open(path: &Path) -> Arc<dyn Journal> {
 
 pub(crate) struct Driven {
     rows: u64,
-    commits: u64,
+    pub(crate) commits: usize,
     took: Duration,
     waits: Vec<Duration>,
 }
@@ -62,8 +69,8 @@ impl Driven {
         self.rows as f64 / self.took.as_secs_f64()
     }
 
-    pub(crate) fn rows_per_commit(&self) -> usize {
-        usize::try_from(self.rows / self.commits.max(1)).unwrap().max(1)
+    pub(crate) fn rows_per_commit(&self) -> f64 {
+        self.rows as f64 / self.commits as f64
     }
 
     pub(crate) fn worst_ms(&self) -> f64 {
@@ -101,7 +108,7 @@ pub(crate) async fn drive(journal: Arc<dyn Journal>, writers: usize, streams: us
     for task in tasks {
         waits.extend(task.await.unwrap());
     }
-    let commits = *wakes.borrow() - before;
+    let commits = usize::try_from(*wakes.borrow() - before).unwrap();
     let took = began.elapsed();
     // What comes next is not to share the machine with the end of this.
     let journal = Arc::downgrade(open.journal());

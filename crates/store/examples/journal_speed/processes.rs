@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use app::journal::{StreamName, Streams};
 
 use crate::engine::{self, Counter, ask};
+use crate::{ROUND, ROUNDS, Wanted, median, row};
 
 const WRITERS: usize = 16;
 const STREAMS: usize = 8;
@@ -41,33 +43,46 @@ pub(crate) async fn measure(folder: &Path) {
     }
 }
 
-/// How long a read takes while 16 writers are busy with the same stream.
+/// How long a read takes while 16 writers are busy with the same stream, and while nobody is.
 pub(crate) async fn measure_reads(folder: &Path) {
     let journal = engine::open(&folder.join("reads.db")).await;
     let open = Arc::new(Streams::<Counter>::new(journal));
     let stream = StreamName::new("counter", "0");
-    let began = Instant::now();
-    let writers: Vec<_> = (0..WRITERS)
-        .map(|_| {
-            let (open, stream) = (Arc::clone(&open), stream.clone());
-            tokio::spawn(async move {
-                while began.elapsed() < TIME {
-                    open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
-                }
+    let (mut busy, mut quiet, mut slowest) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        quiet.push(median(reads(&open, &stream).await));
+        let is_over = Arc::new(AtomicBool::new(false));
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|_| {
+                let (open, stream, is_over) = (Arc::clone(&open), stream.clone(), Arc::clone(&is_over));
+                tokio::spawn(async move {
+                    while !is_over.load(Ordering::Relaxed) {
+                        open.execute(&stream, ask()).await.map_err(|_| "failed").unwrap();
+                    }
+                })
             })
-        })
-        .collect();
-    let mut waits = Vec::new();
-    while began.elapsed() < TIME {
+            .collect();
+        let mut waits = reads(&open, &stream).await;
+        is_over.store(true, Ordering::Relaxed);
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        waits.sort_by(f64::total_cmp);
+        slowest.push(waits[waits.len() * 99 / 100]);
+        busy.push(median(waits));
+    }
+    let what = format!("a read beside 16 writers, p50 (p99 {:.2} ms); beside none", median(slowest));
+    row(&what, busy, quiet, "ms", Wanted::Near(1.3, 0.05));
+}
+
+/// How long each of many reads takes.
+async fn reads(open: &Streams<Counter>, stream: &StreamName) -> Vec<f64> {
+    let (began, mut waits) = (Instant::now(), Vec::new());
+    while began.elapsed() < ROUND {
         let asked = Instant::now();
-        open.read(&stream).await.unwrap();
-        waits.push(asked.elapsed().as_secs_f64() * 1e6);
+        open.read(stream).await.unwrap();
+        waits.push(asked.elapsed().as_secs_f64() * 1e3);
         tokio::time::sleep(Duration::from_micros(200)).await;
     }
-    for writer in writers {
-        writer.await.unwrap();
-    }
-    waits.sort_by(f64::total_cmp);
-    let (p50, p99) = (waits[waits.len() / 2], waits[waits.len() * 99 / 100]);
-    println!("a read beside 16 writers: p50 {p50:.1} us, p99 {p99:.1} us");
+    waits
 }
