@@ -1,11 +1,12 @@
 //! Play: a session begins, is noted, and ends.
 
-use domain::campaign::{CampaignCommand, CampaignEvent, Note, Session, recap};
+use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
 use domain::{Moment, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::table::{Answered, Table, named};
+use crate::journal::Failure;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct SessionStart;
@@ -66,24 +67,26 @@ impl Operation for SessionEnd {
     async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Answered<Session>, Fault> {
         let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
         let asked = named("session_id", input.session_id.as_deref())?;
-        let active = table.state().active_session();
-        let session = match asked {
-            Some(id) if !table.state().sessions().contains(id) => {
-                return Err(app.missing_session(call.caller, &table, id).await?);
-            }
-            Some(id) => table.state().sessions().get(id),
-            None => active,
-        };
-        if let Some(ended) = session.filter(|session| session.ended_at.is_some()) {
-            return Ok(Answered::Now(ended.clone()));
+        if let Some(id) = asked.filter(|id| !table.state().sessions().contains(id)) {
+            return Err(app.missing_session(call.caller, &table, id).await?);
         }
-        let id = session.map(|session| session.id.clone());
-        let command = CampaignCommand::EndSession { session_id: id.clone() };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            let id = id.as_deref().unwrap_or_default();
-            done.kept.state.sessions().get(id).cloned().expect("a session that was just ended")
-        })
-        .await
+        let command = CampaignCommand::EndSession { session_id: asked.map(str::to_owned) };
+        let ended = app.try_command::<Self, _>(call, &table.stream, command, |done| {
+            let ended = done.events.iter().find_map(|event| match event {
+                CampaignEvent::SessionEnded { session_id } => done.kept.state.sessions().get(session_id),
+                _ => None,
+            });
+            ended.cloned().expect("a session that was just ended")
+        });
+        match ended.await {
+            // Somebody else may have ended it a moment ago.
+            Err(Failure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
+                let table = app.enter::<Self>(call, Some(&table.campaign_id)).await?;
+                let session = table.state().sessions().get(&session_id).cloned();
+                Ok(Answered::Now(session.expect("a session that has ended")))
+            }
+            ended => ended.map_err(|failure| app.not_done(&table.campaign_id, failure)),
+        }
     }
 }
 

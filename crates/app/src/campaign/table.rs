@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::campaign::{CampaignCommand, CampaignRules, CampaignState};
+use domain::campaign::{CampaignCommand, CampaignRefusal, CampaignRules, CampaignState};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::noun::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
-use crate::journal::{Ask, Done, Kept, Key, StreamName};
+use crate::journal::{Ask, Done, Failure, Kept, Key, StreamName};
 use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, short};
 
 /// Characters that an id has at most.
@@ -157,6 +157,23 @@ impl App {
         answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
     ) -> Result<Answered<T>, Fault> {
         let (campaign_id, stream) = table;
+        let tried = self.try_command::<O, T>(call, stream, command, answer).await;
+        tried.map_err(|failure| self.not_done(campaign_id, failure))
+    }
+
+    /// Why a command was not done, as every surface shows it.
+    pub(crate) fn not_done(&self, campaign_id: &str, failure: Failure<CampaignRefusal>) -> Fault {
+        failure.into_fault(|refusal| refused(campaign_id, &refusal), || self.request_id())
+    }
+
+    /// The same for whoever has an answer to a refusal. What was answered under the key comes before any refusal.
+    pub(crate) async fn try_command<O: Operation, T: Serialize + 'static>(
+        &self,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: CampaignCommand,
+        answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
+    ) -> Result<Answered<T>, Failure<CampaignRefusal>> {
         let mut ask = Ask::new(command, self.given(call));
         ask.expected = call.work.expected_revision;
         let answer = Arc::new(answer);
@@ -168,9 +185,7 @@ impl App {
                 move |done: &Done<CampaignRules>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
             ask.key = Some((key, Box::new(stored)));
         }
-        let done = self.campaigns.execute(stream, ask).await;
-        let done =
-            done.map_err(|failure| failure.into_fault(|refusal| refused(campaign_id, &refusal), || self.request_id()))?;
+        let done = self.campaigns.execute(stream, ask).await?;
         match done.answer.as_ref().filter(|_| done.replayed) {
             Some(stored) => Ok(Answered::Again(Again::new(stored))),
             None => Ok(Answered::Now(answer(&done))),

@@ -14,6 +14,7 @@ at_every_table! {
     a_roll_without_a_session_leaves_nothing,
     an_ended_session_takes_no_rolls,
     a_request_sent_twice_happens_once,
+    what_was_answered_is_answered_again_whatever_happened_since,
     a_roll_sent_twice_has_the_same_dice,
     a_revision_that_is_not_the_current_one_is_refused,
 }
@@ -200,6 +201,41 @@ fn a_request_sent_twice_happens_once(seat: &mut Seat) {
     assert_eq!(seat.call_so("participant_create", &again, keyed("participant_create 0")), Ok(made[0].clone()));
     let fault = seat.call_so("actor_create", &of(json!({"name": "x", "kind": "PC"})), keyed("participant_create 0"));
     assert_eq!(named(&fault.expect_err("a fault")), ("IDEMPOTENCY_MISMATCH", "Aborted"));
+}
+
+/// The end of a session that has ended was once answered as the session stood, and not as it had been answered.
+fn what_was_answered_is_answered_again_whatever_happened_since(seat: &mut Seat) {
+    let Play { campaign: campaign_id, session, participant, actor } = play(seat);
+    let of = |mut input: Value| {
+        input["campaign_id"] = json!(campaign_id);
+        input
+    };
+    let note = of(json!({"session_id": session, "text": "They set out."}));
+    let requests = [
+        ("actor_control_set", of(json!({"actor_id": actor, "controller": participant}))),
+        ("session_note", note.clone()),
+        ("roll_dice", json!({"session_id": session, "actor_id": actor, "dice": [{"sides": 1_000_000, "count": 3}]})),
+        ("session_end", of(json!({"session_id": session}))),
+        ("participant_update", of(json!({"participant_id": participant, "method": "remove"}))),
+        ("actor_update", of(json!({"actor_id": actor, "method": "remove"}))),
+    ];
+    let answered = requests.map(|(tool, input)| {
+        let answer = seat.call_so(tool, &input, keyed(tool)).unwrap_or_else(|fault| panic!("{tool}: {fault}"));
+        (tool, input, answer)
+    });
+    seat.ok("session_note", &note);
+    let end = of(json!({"session_id": session}));
+    assert_eq!(seat.ok("session_end", &end)["note_count"], 2, "without a key it is answered as it is");
+    let fault = seat.call_so("session_end", &end, keyed("session_note")).expect_err("a fault");
+    assert_eq!(named(&fault), ("IDEMPOTENCY_MISMATCH", "Aborted"));
+    let fault = seat.call_so("session_end", &end, How { key: None, revision: Some(1) }).expect_err("a fault");
+    assert_eq!(named(&fault), ("REVISION_CONFLICT", "Aborted"));
+    seat.ok("campaign_update", &of(json!({"method": "archive"})));
+    let before = revision(seat, &campaign_id);
+    for (tool, input, answer) in answered {
+        assert_eq!(seat.call_so(tool, &input, keyed(tool)), Ok(answer), "{tool}");
+    }
+    assert_eq!(revision(seat, &campaign_id), before);
 }
 
 fn a_roll_sent_twice_has_the_same_dice(seat: &mut Seat) {
