@@ -9,7 +9,7 @@ use domain::id;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{App, Caller, CampaignRole, Code, Conversation, Fault, Holder, Principal, PrincipalKind};
+use crate::{App, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind};
 
 /// What is kept on the shelf under this kind.
 const KIND: &str = "token";
@@ -54,12 +54,15 @@ fn unauthorized() -> Fault {
 }
 
 impl App {
-    /// Makes a token. It is not kept, and cannot be shown again.
+    /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
         let name = new.name.trim().to_owned();
         if name.is_empty() || name.chars().count() > domain::limits::NAME_CHARS_MAX {
             let most = domain::limits::NAME_CHARS_MAX;
             return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).at("/name"));
+        }
+        for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
+            self.check_campaign(campaign_id).await?;
         }
         let (first, second) = (self.entropy.bytes(), self.entropy.bytes());
         let half = |bytes: &[u8]| {

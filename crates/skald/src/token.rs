@@ -16,10 +16,11 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
     match &arguments.command {
         TokenCommand::Create(create) => {
             let role = role(create.role);
-            let campaigns =
-                if create.campaigns.is_empty() { vec![EVERY_CAMPAIGN.to_owned()] } else { create.campaigns.clone() };
-            let roles: BTreeMap<String, CampaignRole> =
-                campaigns.into_iter().map(|campaign| (campaign, role)).collect();
+            let mut roles: BTreeMap<String, CampaignRole> =
+                create.campaigns.iter().map(|campaign| (campaign.trim().to_owned(), role)).collect();
+            if roles.is_empty() {
+                roles.insert(EVERY_CAMPAIGN.to_owned(), role);
+            }
             let kind = match create.kind {
                 Kind::Human => app::PrincipalKind::Human,
                 Kind::Agent => app::PrincipalKind::Agent,
@@ -70,5 +71,9 @@ fn line(token: &Token) -> String {
 }
 
 fn failed(fault: &Fault) -> anyhow::Error {
-    anyhow!("{}", fault.body().message)
+    let body = fault.body();
+    match &body.hint {
+        Some(hint) => anyhow!("{}; {hint}", body.message),
+        None => anyhow!("{}", body.message),
+    }
 }

@@ -108,6 +108,24 @@ impl App {
         }
     }
 
+    /// Refuses the id of a campaign that is not there, and names those that are: for the owner.
+    pub(crate) async fn check_campaign(&self, id: &str) -> Result<(), Fault> {
+        let kept = self.campaigns.read(&stream(campaign_id(id)?)).await.map_err(|error| self.unread(&error))?;
+        if kept.state.campaign().is_some() {
+            return Ok(());
+        }
+        let known = self.campaigns_of(&Caller::owner(), None, CAMPAIGNS_NAMED).await?;
+        let named: Vec<String> =
+            known.items.iter().map(|campaign| format!("{} ({})", campaign.id, campaign.name)).collect();
+        let more = if known.next_cursor.is_some() { " and others" } else { "" };
+        let fault = not_found(id).allowed(known.items.iter().map(|campaign| campaign.id.as_str()));
+        Err(if named.is_empty() {
+            fault.hint("there is no campaign yet; campaign_create makes one")
+        } else {
+            fault.hint(format!("there are {}{more}", named.join(", ")))
+        })
+    }
+
     /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
     pub(crate) async fn missing_session(&self, caller: &Caller, table: &Table, id: &str) -> Result<Fault, Fault> {
         self.missing(caller, table, ("session", SESSIONS), id).await

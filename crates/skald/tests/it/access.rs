@@ -15,12 +15,17 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn a_token_is_shown_once_and_not_kept() {
     let world = World::sqlite();
-    let shown = world.run(&["token", "create", "Alice", "--role", "player", "--for", "camp_1,camp_2"]);
+    let mut owner = world.stdio(&[]);
+    let [mut one, mut other] = [(); 2].map(|()| create_campaign(&mut owner));
+    if one > other {
+        std::mem::swap(&mut one, &mut other);
+    }
+    let shown = world.run(&["token", "create", "Alice", "--role", "player", "--for", &format!("{other}, {one}")]);
     let shown = text(&shown.stdout);
     let secret = shown.lines().next().expect("a line").to_owned();
     assert!(secret.starts_with("skald_") && secret.len() > 60, "{secret}");
     let listed = text(&world.run(&["token", "list"]).stdout);
-    assert!(listed.contains("Alice  player in camp_1, player in camp_2"), "{listed}");
+    assert!(listed.contains(&format!("Alice  player in {one}, player in {other}")), "{listed}");
     assert!(!listed.contains(&secret));
     let half = secret.rsplit('_').next().expect("a part").as_bytes();
     for file in std::fs::read_dir(world.folder()).expect("a folder") {
@@ -34,6 +39,25 @@ fn a_token_is_shown_once_and_not_kept() {
     assert!(!again.status.success() && text(&again.stderr).contains("skald token list"), "{}", text(&again.stderr));
     let nameless = world.run(&["token", "create", " "]);
     assert!(!nameless.status.success());
+}
+
+#[test]
+fn a_token_for_a_campaign_that_is_not_there_is_refused() {
+    let world = World::sqlite();
+    let create = |campaigns: &str| {
+        let refused = world.run(&["token", "create", "Alice", "--for", campaigns]);
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{}", text(&refused.stdout));
+        text(&refused.stderr)
+    };
+    let words = create("camp_abc123");
+    assert!(words.contains("there is no campaign \"camp_abc123\"; there is no campaign yet"), "{words}");
+    let campaign_id = create_campaign(&mut world.stdio(&[]));
+    for campaigns in [format!("{campaign_id},camp_abc123"), "camp_abc123".to_owned()] {
+        let words = create(&campaigns);
+        assert!(words.contains(&format!("there are {campaign_id} (The Lost Expedition)")), "{words}");
+    }
+    assert!(create("camp abc").contains("malformed"));
+    assert!(text(&world.run(&["token", "list"]).stdout).contains("There are no tokens"));
 }
 
 /// The status of a request with these headers, by REST and by MCP, and what the first answers.
