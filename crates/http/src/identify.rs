@@ -16,7 +16,7 @@ use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use crate::fault;
-use crate::metering::Surface;
+use crate::metering::{METRICS, Surface};
 
 /// Whose word is taken.
 #[derive(Clone)]
@@ -38,6 +38,11 @@ impl<S> Identify<S> {
     pub(crate) fn new(inner: S, access: Option<Access>) -> Self {
         Self { inner, access }
     }
+}
+
+/// Whether whoever asks must be known. Health and readiness are for everybody, and so is that something is not there.
+fn is_for_the_known(path: &str) -> bool {
+    Surface::of(path) != Surface::Other || path == METRICS
 }
 
 /// The token of a request, if it sends one.
@@ -72,7 +77,7 @@ where
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        let access = self.access.as_ref().filter(|_| Surface::of(request.uri().path()) != Surface::Other);
+        let access = self.access.as_ref().filter(|_| is_for_the_known(request.uri().path()));
         let Some(access) = access else { return Identifying::Known { answer: self.inner.call(request) } };
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),

@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+/// Where they are read.
+pub(crate) const METRICS: &str = "/metrics";
 /// Upper bounds, in seconds, of the request time's buckets.
 const BUCKETS: [f64; 10] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 /// How often gathered measurements are folded into their buckets.

@@ -17,6 +17,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
 
+use crate::metering::METRICS;
 use crate::{Calls, Exposition, Readiness, fault, openapi};
 
 /// Every route of this room.
@@ -50,7 +51,7 @@ pub fn router(
         )
         .route("/ready", get(async move || ready.answer()))
         .route("/mcp/health", get(async move || mcp_ready.answer()))
-        .route("/metrics", get(async move || exposition.render()))
+        .route(METRICS, get(async move || exposition.render()))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))

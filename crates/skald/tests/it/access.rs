@@ -84,6 +84,7 @@ fn a_wrong_token_is_not_let_in() {
         assert_eq!((by_rest, by_mcp), (200, 200), "{right}");
     }
     assert_eq!(knock(server.address, &[]).0, 200, "on loopback the owner needs none");
+    assert_eq!(Client::connect(server.address).send("GET", "/metrics", &[], b"").status, 200);
     let (stem, _) = secret.rsplit_once('_').expect("a token");
     let wrong = [
         format!("{bearer}x"),
@@ -276,6 +277,14 @@ fn others_need_a_token() {
     assert_eq!(named(&fault), ("UNAUTHORIZED", "Unauthenticated"));
     assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald token create")), "{fault}");
     assert_eq!(knock(address, &[("Authorization", &format!("Bearer {secret}"))]).0, 200);
-    assert_eq!(Client::connect(address).send("GET", "/health", &[], b"").status, 200, "health is for everybody");
+    let bearer = format!("Bearer {secret}");
+    let page = |path: &str, headers: &[(&str, &str)]| Client::connect(address).send("GET", path, headers, b"");
+    for path in ["/health", "/ready", "/mcp/health"] {
+        assert_eq!(page(path, &[]).status, 200, "{path} is for everybody");
+    }
+    let refused = page("/metrics", &[]);
+    assert_eq!((refused.status, refused.header("www-authenticate")), (401, Some("Bearer")));
+    assert_eq!(page("/metrics", &[("Authorization", "Bearer skald_wrong")]).status, 401);
+    assert_eq!(page("/metrics", &[("Authorization", &bearer)]).status, 200);
     assert!(!World::new(Kind::Memory).run(&open).status.success());
 }
