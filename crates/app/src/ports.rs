@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::campaign::Contexts;
 use crate::computing::Computing;
-use crate::journal::{Journal, StoreError, Streams, to_micros};
+use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::{Call, Code, Fault};
 
 /// Where fresh randomness comes from.
@@ -63,10 +63,11 @@ impl App {
         id::from_entropy(prefix, entropy)
     }
 
-    /// A failure to read, as every surface shows it.
+    /// A failure to read, or to keep what is not in the journal, as every surface shows it.
     pub(crate) fn unread(&self, error: &StoreError) -> Fault {
         match error {
             StoreError::Damaged(cause) => Fault::internal(cause, self.request_id()),
+            StoreError::Held(cause) => held(cause),
             error => {
                 tracing::warn!(%error, "the journal cannot be read");
                 Fault::new(Code::Unavailable, "the journal cannot be read right now").hint("try again in a moment")

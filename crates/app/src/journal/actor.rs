@@ -287,6 +287,7 @@ pub(super) fn failure<R>(error: &StoreError) -> Failure<R> {
     match error {
         StoreError::Full => Failure::RateLimited,
         StoreError::Unavailable(cause) => Failure::Unavailable(cause.clone()),
+        StoreError::Held(cause) => Failure::Held(cause.clone()),
         StoreError::Conflict { .. } | StoreError::Damaged(_) | StoreError::Unsupported(_) => {
             Failure::Broken(error.to_string())
         }

@@ -17,5 +17,6 @@ pub use noun::{Fold, Noun, Nouns};
 pub use port::{Again, Append, Batch, Health, Journal, Missed, Shelf, StoreError};
 pub use record::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName, hex, to_micros};
 pub use streams::{Limits, Streams};
+pub(crate) use turn::held;
 pub use turn::{Answer, Ask, Done, Failure, Kept};
 pub use verify::{Report, Verdict, rebuild, rebuild_telling, verify, verify_telling};

@@ -55,6 +55,9 @@ pub enum StoreError {
     /// An append may or may not have been stored; the cause is for the log.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// Nothing was stored: another program holds the store. The cause is for the log.
+    #[error("the store is held: {0}")]
+    Held(String),
     #[error("the store is damaged: {0}")]
     Damaged(String),
     #[error("{0}")]

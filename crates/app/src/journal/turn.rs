@@ -89,6 +89,8 @@ pub enum Failure<R> {
     RateLimited,
     /// Whether it was done is unknown; the cause is for the log.
     Unavailable(String),
+    /// Another program holds the store. Nothing was stored; the cause is for the log.
+    Held(String),
     /// A bug in the rules, or a stream that cannot be read.
     Broken(String),
 }
@@ -121,9 +123,18 @@ impl<R> Failure<R> {
                 Fault::new(Code::Unavailable, "it is not known whether this was stored")
                     .hint("send the same request with the same idempotency key again")
             }
+            Self::Held(cause) => held(&cause),
             Self::Broken(cause) => Fault::internal(cause, request_id()),
         }
     }
+}
+
+/// Nothing was stored, because another program does not let us.
+pub(crate) fn held(cause: &str) -> Fault {
+    tracing::warn!(cause, "the journal is held");
+    Fault::new(Code::Unavailable, "another program holds the store; nothing was stored").hint(
+        "whoever runs Skald should look for another skald on the same file that is stopped or stuck; then send it again",
+    )
 }
 
 pub(super) type Reply<N> = Result<Done<N>, Failure<<N as domain::decider::Decider>::Refusal>>;
@@ -378,6 +389,7 @@ mod tests {
         assert_eq!(code(Failure::IdempotencyMismatch { key: "key".to_owned() }), Code::IdempotencyMismatch);
         assert_eq!(code(Failure::RateLimited), Code::RateLimited);
         assert_eq!(code(Failure::Unavailable("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(Failure::Held("cause".to_owned())), Code::Unavailable);
         assert_eq!(code(Failure::Broken("cause".to_owned())), Code::InternalError);
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
+use super::lock::Lock;
 use super::{SqliteSettings, sql};
 use crate::OpenError;
 
@@ -24,15 +25,15 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub(super) struct Place {
     pub(super) path: PathBuf,
-    settings: SqliteSettings,
+    pub(super) settings: SqliteSettings,
 }
 
 impl Place {
     /// Creates the file or brings it up to date, and refuses what is not ours.
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<Self, OpenError> {
         let place = Self { path: path.to_owned(), settings };
-        let lock = place.lock_file().map_err(|error| place.failed(&error))?;
-        lock.lock().map_err(|error| place.failed(&error))?;
+        let mut lock = place.lock()?;
+        let _turn = lock.take(settings.patience).map_err(|error| place.failed(&error))?;
         place.make_private().map_err(|error| place.failed(&error))?;
         place.migrate()?;
         Ok(place)
@@ -80,11 +81,13 @@ impl Place {
         Ok(connection)
     }
 
-    /// The file whose lock a writing process takes first: unlike SQLite's own waiting, it is fair and wakes at once.
-    pub(super) fn lock_file(&self) -> std::io::Result<File> {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".lock");
-        File::options().create(true).truncate(false).write(true).open(name)
+    /// The lock that a writing process takes first, in a file of its own.
+    pub(super) fn lock(&self) -> Result<Lock, OpenError> {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let name = Path::new(&path).file_name().unwrap_or_default().display().to_string();
+        Ok(Lock::new(file.map_err(|error| self.failed(&error))?, name))
     }
 
     fn migrate(&self) -> Result<(), OpenError> {

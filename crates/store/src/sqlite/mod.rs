@@ -1,6 +1,7 @@
 //! One SQLite file, for one machine: many readers, one writing thread per process, any number of processes.
 
 mod file;
+mod lock;
 mod reading;
 mod rows;
 mod sql;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use app::journal::{
     Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
@@ -32,10 +34,18 @@ use writer::{Job, Work, Writer, explain};
 const QUEUE: usize = 4_096;
 
 /// What can be chosen about a file.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct SqliteSettings {
     /// Pages of 4 KiB that the file may have; as many as the disk takes if there is none.
     pub pages_max: Option<u32>,
+    /// How long a writer waits while another program holds the lock.
+    pub patience: Duration,
+}
+
+impl Default for SqliteSettings {
+    fn default() -> Self {
+        Self { pages_max: None, patience: Duration::from_secs(10) }
+    }
 }
 
 /// A journal in a file.

@@ -1,6 +1,5 @@
 //! The one thread that writes: it commits the appends of all streams together.
 
-use std::fs::File;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -9,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use tokio::sync::{oneshot, watch};
 
 use super::file::{Place, is_damage};
+use super::lock::{Lock, LockError};
 use super::rows::Rows;
 use super::sql;
 use crate::fit::{Fit, fit};
@@ -20,6 +20,8 @@ const GATHER: Duration = Duration::from_micros(150);
 const ROWS_MAX: usize = 1_024;
 /// The first and the longest pause between attempts to write again after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+/// How long an attempt to write again waits for the lock: others are told meanwhile that nothing can be stored.
+const GLANCE: Duration = Duration::from_millis(50);
 /// What is written and deleted again to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
 
@@ -41,7 +43,7 @@ pub(super) struct Writer {
     place: Place,
     jobs: Receiver<Job>,
     connection: Connection,
-    lock: File,
+    lock: Lock,
     /// This process among those that write to the file.
     process: i64,
     /// SQLite's mark of what other connections have committed.
@@ -61,10 +63,7 @@ impl Writer {
         health: watch::Sender<Health>,
     ) -> Result<Self, crate::OpenError> {
         let connection = place.connect().map_err(|error| place.explain(&error))?;
-        let lock = place.lock_file().map_err(|error| crate::OpenError::Failed {
-            what: place.path.display().to_string(),
-            why: error.to_string(),
-        })?;
+        let lock = place.lock()?;
         Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health })
     }
 
@@ -129,7 +128,7 @@ impl Writer {
 
     /// One transaction for the whole group.
     fn commit(&mut self, group: &mut [Job]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
-        let _turn = Turn::take(&self.lock)?;
+        let _turn = self.lock.take(self.place.settings.patience)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.data_version = Some(sign(&transaction, self.process, self.data_version)?);
         let mut outcomes = Vec::with_capacity(group.len());
@@ -171,7 +170,7 @@ impl Writer {
     fn reopen(&mut self) -> rusqlite::Result<()> {
         self.connection = self.place.connect()?;
         self.data_version = None;
-        let _turn = Turn::take(&self.lock)?;
+        let _turn = self.lock.take(GLANCE)?;
         // On a full disk the log may be what fills it. Readers may stand in the way; then it waits for the next attempt.
         let _ = self.connection.query_row(sql::CHECKPOINT, [], |_| Ok(()));
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -214,23 +213,6 @@ fn sign(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusq
     Ok(found)
 }
 
-/// The advisory lock, for as long as this lives.
-struct Turn<'a>(&'a File);
-
-impl<'a> Turn<'a> {
-    fn take(lock: &'a File) -> rusqlite::Result<Self> {
-        lock.lock().map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-        Ok(Self(lock))
-    }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        // It also ends with the process.
-        let _ = self.0.unlock();
-    }
-}
-
 /// Whether the database objects to what was to be stored, and would again.
 fn is_refusal(error: &rusqlite::Error) -> bool {
     matches!(
@@ -239,8 +221,22 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
     )
 }
 
+/// Whether somebody else held the lock, so that nothing was written.
+fn is_held(error: &rusqlite::Error) -> bool {
+    let rusqlite::Error::ToSqlConversionFailure(cause) = error else { return false };
+    matches!(cause.downcast_ref(), Some(LockError::Held { .. }))
+}
+
+impl From<LockError> for rusqlite::Error {
+    fn from(error: LockError) -> Self {
+        Self::ToSqlConversionFailure(Box::new(error))
+    }
+}
+
 pub(super) fn explain(error: &rusqlite::Error) -> StoreError {
-    if is_refusal(error) || is_damage(error) {
+    if is_held(error) {
+        StoreError::Held(error.to_string())
+    } else if is_refusal(error) || is_damage(error) {
         StoreError::Damaged(error.to_string())
     } else {
         StoreError::Unavailable(error.to_string())

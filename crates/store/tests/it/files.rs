@@ -2,8 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use app::journal::{Health, Journal, Nouns, StoreError, Streams, Verdict, verify};
+use app::journal::{Failure, Health, Journal, Nouns, Shelf, StoreError, Streams, Verdict, verify};
 use rusqlite::Connection;
 use store::{OpenError, Sqlite, SqliteSettings};
 
@@ -161,7 +162,8 @@ fn a_full_file_is_unavailable_until_there_is_room() {
         drop(open(&path).await.unwrap());
         let filler = Connection::open(&path).unwrap();
         filler.execute_batch("CREATE TABLE filler (x BLOB); INSERT INTO filler VALUES (zeroblob(400000))").unwrap();
-        let journal = Sqlite::open(&path, SqliteSettings { pages_max: Some(160) }).await.unwrap();
+        let journal =
+            Sqlite::open(&path, SqliteSettings { pages_max: Some(160), ..SqliteSettings::default() }).await.unwrap();
         let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);
         let (one, mut acknowledged) = (stream("one"), 0);
         let failure = loop {
@@ -172,15 +174,46 @@ fn a_full_file_is_unavailable_until_there_is_room() {
             }
             assert!(acknowledged < 1_000, "the file never fills");
         };
-        assert!(matches!(failure, app::journal::Failure::Unavailable(_)), "{failure:?}");
+        assert!(matches!(failure, Failure::Unavailable(_)), "{failure:?}");
         assert!(matches!(*journal.health().borrow(), Health::Unready(_)));
         assert_eq!(streams.read(&one).await.unwrap().revision(), acknowledged, "what was there can be read");
         filler.execute_batch("DELETE FROM filler").unwrap();
         let mut health = journal.health();
         let ready = health.wait_for(|health| *health == Health::Ready);
-        tokio::time::timeout(std::time::Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
+        tokio::time::timeout(Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
         let done = streams.execute(&one, add("after", 1)).await.map_err(|_| "failed").unwrap();
         assert_eq!(done.revision, acknowledged + 1);
+    });
+}
+
+/// A stopped process keeps the lock; once everybody waited for it without an end.
+#[test]
+fn a_lock_that_another_holds_is_waited_for_with_an_end() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    let settings = SqliteSettings { patience: Duration::from_millis(50), ..SqliteSettings::default() };
+    block_on(async {
+        let journal = Sqlite::open(&path, settings).await.unwrap();
+        let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);
+        streams.execute(&stream("one"), add("before", 1)).await.map_err(|_| "failed").unwrap();
+        let other = std::fs::File::options().write(true).open(folder.file("world.db.lock")).unwrap();
+        let mut health = journal.health();
+        for round in 1..=3 {
+            other.lock().unwrap();
+            let failure = streams.execute(&stream("one"), add("held", 1)).await.err().unwrap();
+            assert!(matches!(failure, Failure::Held(_)), "{failure:?}");
+            let kept = journal.put("token", "one", String::new()).await;
+            assert!(matches!(&kept, Err(StoreError::Held(why)) if why.contains("world.db.lock")), "{kept:?}");
+            assert!(matches!(&*health.borrow_and_update(), Health::Unready(why) if why.contains("stopped or stuck")));
+            assert_eq!(streams.read(&stream("one")).await.unwrap().revision(), round, "reading goes on");
+            let refused = Sqlite::open(&path, settings).await.err().unwrap().to_string();
+            assert!(refused.contains("world.db cannot be opened: another program holds world.db.lock"), "{refused}");
+            other.unlock().unwrap();
+            let ready = health.wait_for(|health| *health == Health::Ready);
+            tokio::time::timeout(Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
+            let done = streams.execute(&stream("one"), add(&round.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            assert_eq!(done.revision, round + 1);
+        }
     });
 }
 

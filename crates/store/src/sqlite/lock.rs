@@ -1,0 +1,163 @@
+//! The advisory lock that a writing process takes before it asks SQLite: unlike SQLite's own waiting, it is fair and
+//! wakes at once.
+//!
+//! The system waits for a lock without an end, so a thread waits in the writer's place, and the writer gives up after a
+//! while. A lock that comes after that belongs to the next attempt.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LockError {
+    /// Nothing was written.
+    #[error(
+        "another program holds {name} and did not let go within {} ms; look for a skald on this file that is stopped \
+         or stuck",
+        .patience.as_millis()
+    )]
+    Held { name: String, patience: Duration },
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}
+
+pub(super) struct Lock {
+    file: Arc<File>,
+    name: String,
+    waiter: Option<Waiter>,
+}
+
+/// A thread that waits for the lock whenever it is asked to. It begins with the first wait.
+struct Waiter {
+    asks: Sender<()>,
+    taken: Receiver<io::Result<()>>,
+    is_waiting: bool,
+}
+
+/// The lock, for as long as this lives.
+pub(super) struct Turn<'a>(&'a File);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        // It also ends with the process.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Lock {
+    /// The name is for whoever reads of it.
+    pub(super) fn new(file: File, name: String) -> Self {
+        Self { file: Arc::new(file), name, waiter: None }
+    }
+
+    /// Takes the lock. Where nobody else has it, that is all that is done.
+    pub(super) fn take(&mut self, patience: Duration) -> Result<Turn<'_>, LockError> {
+        let is_waiting = self.waiter.as_ref().is_some_and(|waiter| waiter.is_waiting);
+        if !is_waiting {
+            match self.file.try_lock() {
+                Ok(()) => return Ok(Turn(&self.file)),
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+        }
+        let waiter = match &mut self.waiter {
+            Some(waiter) => waiter,
+            none => none.insert(Waiter::start(&self.file)?),
+        };
+        if waiter.wait(patience)? {
+            return Ok(Turn(&self.file));
+        }
+        Err(LockError::Held { name: self.name.clone(), patience })
+    }
+}
+
+impl Waiter {
+    fn start(file: &Arc<File>) -> io::Result<Self> {
+        let ((asks, asked), (send, taken)) = (channel(), channel());
+        let file = Arc::clone(file);
+        let wait = move || {
+            while asked.recv().is_ok() {
+                if send.send(file.lock()).is_err() {
+                    let _ = file.unlock();
+                }
+            }
+        };
+        std::thread::Builder::new().name("journal lock".to_owned()).spawn(wait)?;
+        Ok(Self { asks, taken, is_waiting: false })
+    }
+
+    /// Whether the lock came in time.
+    fn wait(&mut self, patience: Duration) -> io::Result<bool> {
+        let gone = || io::Error::other("the thread that waits for the lock has ended");
+        if !self.is_waiting {
+            self.asks.send(()).map_err(|_| gone())?;
+            self.is_waiting = true;
+        }
+        match self.taken.recv_timeout(patience) {
+            Ok(taken) => {
+                self.is_waiting = false;
+                taken.map(|()| true)
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(false),
+            Err(RecvTimeoutError::Disconnected) => Err(gone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_millis(30);
+    const LATE: Duration = Duration::from_secs(10);
+
+    fn locks(name: &str) -> [Lock; 2] {
+        let path = std::env::temp_dir().join(format!("skald-{}-{name}.lock", std::process::id()));
+        let open = || File::options().create(true).truncate(false).write(true).open(&path).unwrap();
+        let both = [open(), open()].map(|file| Lock::new(file, "world.db.lock".to_owned()));
+        std::fs::remove_file(&path).unwrap();
+        both
+    }
+
+    #[test]
+    fn one_has_it_at_a_time() {
+        let [mut one, mut other] = locks("one");
+        for _ in 0..3 {
+            let turn = one.take(LATE).unwrap();
+            let refused = other.take(SOON).err().unwrap().to_string();
+            assert!(refused.starts_with("another program holds world.db.lock"), "{refused}");
+            drop(turn);
+            drop(other.take(LATE).unwrap());
+        }
+    }
+
+    #[test]
+    fn whoever_waits_has_it_as_soon_as_it_is_free() {
+        let [mut one, mut other] = locks("waits");
+        let turn = one.take(LATE).unwrap();
+        std::thread::scope(|scope| {
+            let waited = scope.spawn(move || {
+                let began = Instant::now();
+                drop(other.take(LATE).unwrap());
+                began.elapsed()
+            });
+            std::thread::sleep(SOON);
+            drop(turn);
+            assert!(waited.join().unwrap() < LATE / 2);
+        });
+    }
+
+    #[test]
+    fn a_lock_that_comes_when_nobody_waits_any_more_is_let_go() {
+        let [mut one, mut other] = locks("late");
+        let turn = one.take(LATE).unwrap();
+        assert!(other.take(SOON).is_err());
+        drop(other);
+        drop(turn);
+        drop(one.take(LATE).unwrap());
+    }
+}
