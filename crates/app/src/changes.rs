@@ -1,11 +1,11 @@
 //! What changed, for whoever watches.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::broadcast::{Receiver, error::RecvError, error::TryRecvError};
 
-use crate::Caller;
+use crate::{Caller, Conversation};
 
 /// A change that a subscriber may want to hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,32 +16,44 @@ pub enum Change {
     ResourceList,
 }
 
-/// A change, and whom it concerns: those who are in the campaign, or everybody.
+/// A change, and whom it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Happened {
     pub change: Change,
-    pub campaign_id: Option<Arc<str>>,
+    pub whom: Whom,
 }
 
-/// Whom something concerns.
+/// Whom a change concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Whom {
+    Everybody,
+    /// Those who have a role in this campaign.
+    InCampaign(Arc<str>),
+    /// One conversation of the principal with this id.
+    Conversation(Arc<str>, Conversation),
+}
+
+/// All whom something concerns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Audience {
     everybody: bool,
     campaign_ids: BTreeSet<Arc<str>>,
+    conversations: HashSet<(Arc<str>, Conversation)>,
 }
 
 impl Audience {
-    fn add(&mut self, campaign_id: Option<Arc<str>>) {
-        match campaign_id {
-            Some(id) => {
-                self.campaign_ids.insert(id);
-            }
-            None => self.everybody = true,
+    fn add(&mut self, whom: Whom) {
+        match whom {
+            Whom::Everybody => self.everybody = true,
+            Whom::InCampaign(id) => drop(self.campaign_ids.insert(id)),
+            Whom::Conversation(id, conversation) => drop(self.conversations.insert((id, conversation))),
         }
     }
 
     fn has(&self, caller: &Caller) -> bool {
-        self.everybody || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
+        self.everybody
+            || self.conversations.iter().any(|(id, of)| **id == *caller.id() && *of == caller.conversation)
+            || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
     }
 }
 
@@ -69,7 +81,7 @@ impl News {
             Change::Resource(uri) => self.resources.entry(uri).or_default(),
             Change::ResourceList => &mut self.resource_list,
         };
-        audience.add(happened.campaign_id);
+        audience.add(happened.whom);
     }
 }
 

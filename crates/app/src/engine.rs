@@ -9,18 +9,14 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use metrics::Counter;
 use serde_json::Value;
-use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-use crate::changes::Happened;
+use crate::changes::Whom;
 use crate::journal::{Cursor, Noun, StoreError};
 use crate::{
     App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault, campaign,
     completion, document, from_text,
 };
-
-/// How many changes a slow watcher may fall behind before it is told to look at everything again.
-const CHANGES_KEPT: usize = 1_024;
 
 /// How long a follower waits after a failure.
 const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
@@ -105,7 +101,6 @@ pub struct Local {
     app: App,
     catalogue: Catalogue,
     answered: Vec<Counter>,
-    changes: broadcast::Sender<Happened>,
 }
 
 impl Local {
@@ -120,7 +115,7 @@ impl Local {
             .iter()
             .map(|entry| metrics::counter!("skald_operations_total", "operation" => entry.name, "outcome" => "ok"))
             .collect();
-        Arc::new(Self { app, catalogue, answered, changes: broadcast::channel(CHANGES_KEPT).0 })
+        Arc::new(Self { app, catalogue, answered })
     }
 
     pub fn app(&self) -> &App {
@@ -167,7 +162,7 @@ impl Local {
                 if record.stream.noun() == CampaignRules::NAME {
                     let campaign_id: Arc<str> = record.stream.id().into();
                     for change in campaign::changed(&record) {
-                        self.tell(Happened { change, campaign_id: Some(Arc::clone(&campaign_id)) });
+                        self.app.tell(change, Whom::InCampaign(Arc::clone(&campaign_id)));
                     }
                 }
                 after = place;
@@ -181,12 +176,7 @@ impl Local {
 
     /// Tells all watchers.
     pub fn publish(&self, change: Change) {
-        self.tell(Happened { change, campaign_id: None });
-    }
-
-    fn tell(&self, happened: Happened) {
-        // Nobody watching is no error.
-        let _ = self.changes.send(happened);
+        self.app.tell(change, Whom::Everybody);
     }
 
     async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Value, Fault> {
@@ -252,7 +242,7 @@ impl Engine for Local {
     }
 
     fn changes(&self) -> Changes {
-        Changes::new(self.changes.subscribe())
+        Changes::new(self.app.changes.subscribe())
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {

@@ -8,10 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::table::{campaign_id, named};
 use crate::access::hash;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Kind, Operation, Toolset, limits};
+use crate::changes::Whom;
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Change, Code, Conversation, Fault, Kind, Operation, Toolset, limits,
+};
 
 /// What is kept on the shelf under this kind.
 const KIND: &str = "context";
+/// Where a client reads it.
+pub(super) const CONTEXT: &str = "context://current";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are what clients send")]
@@ -59,7 +64,18 @@ impl App {
         }
     }
 
+    /// Keeps a context, and tells the conversation that it is another one.
     async fn keep_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
+        if self.context(caller).await?.as_ref() == Some(context) {
+            return Ok(());
+        }
+        self.store_context(caller, context).await?;
+        let whom = Whom::Conversation(caller.id().into(), caller.conversation.clone());
+        self.tell(Change::Resource(CONTEXT.into()), whom);
+        Ok(())
+    }
+
+    async fn store_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
         match &caller.conversation {
             Conversation::None => {
                 Err(Fault::new(Code::InvalidParams, "there is no conversation to keep a context for")

@@ -69,7 +69,7 @@ const fn resource(
 pub(crate) fn resources() -> Vec<Resource> {
     vec![
         resource("campaigns://list", "campaigns", "Campaigns", "All campaigns, the newest first.", "campaigns"),
-        resource("context://current", "context", "Context", "What set_context said in this conversation.", "context"),
+        resource(context::CONTEXT, "context", "Context", "What set_context said in this conversation.", "context"),
         resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
         resource(
             "campaign://{campaign_id}/participants",

@@ -1,7 +1,9 @@
 //! What one client changes, the others hear of: in both eras, across processes, and nobody else.
 
 use serde_json::json;
+use testkit::message;
 
+use crate::process::Running;
 use crate::table::create_campaign;
 use crate::world::{News, Seat, Server, Surface, World, told};
 
@@ -112,6 +114,59 @@ fn a_new_campaign_is_told_to_those_who_watch_the_list() {
         both.sort();
         assert_eq!(both, ["campaigns://list", "list"], "{surface:?}");
     }
+}
+
+const CONTEXT: &str = "context://current";
+
+#[test]
+fn a_context_is_told_to_its_own_conversation_only() {
+    let world = World::sqlite();
+    let [first, second] = campaigns(&world);
+    let (secret, _) = world.token(&["Alice", "--role", "player"]);
+    let server = world.serve(&[]);
+    let set = |seat: &mut Seat, campaign_id: &str| drop(seat.ok("set_context", &json!({"campaign_id": campaign_id})));
+    let fence = format!("campaign://{first}");
+    for surface in ERAS {
+        let mut own = server.seat(surface);
+        let mut news = own.watch(&[CONTEXT, &fence]);
+        settle(surface, &mut news, &[CONTEXT, &fence]);
+        // What comes together is told together, so it would follow the first fence, if not precede it.
+        let nothing_comes = |news: &mut News| {
+            for _ in 0..2 {
+                touch(&mut server.seat(Surface::Rest), &first);
+                assert_eq!(news.next(), fence, "{surface:?}");
+            }
+        };
+        for (token, name) in [(Some(secret.as_str()), "test"), (None, "another")] {
+            set(&mut server.seat_of(surface, token, name), &first);
+        }
+        set(&mut server.seat(Surface::Rest), &first);
+        nothing_comes(&mut news);
+        set(&mut own, &second);
+        assert_eq!(news.next(), CONTEXT, "{surface:?}");
+        set(&mut own, &first);
+        assert_eq!(news.next(), CONTEXT, "{surface:?}");
+        set(&mut own, &first);
+        nothing_comes(&mut news);
+    }
+}
+
+#[test]
+fn a_client_on_stdio_hears_of_its_context() {
+    let world = World::sqlite();
+    let [campaign_id] = campaigns(&world);
+    let context = json!({"campaign_id": campaign_id});
+    let mut seat = world.stdio(&[]);
+    seat.ask("resources/subscribe", &json!({"uri": CONTEXT}));
+    seat.ok("set_context", &context);
+    assert_eq!(told(&seat.process().hear().expect("news")), CONTEXT);
+    let mut running = Running::start(world.command(&["mcp"]));
+    let filter = json!({"notifications": {"resourceSubscriptions": [CONTEXT]}});
+    let listen = message::modern(message::request(5, "subscriptions/listen", &filter));
+    assert_eq!(running.ask(&listen)["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(told(&running.hear().expect("an announcement")), CONTEXT);
+    assert_eq!(running.answer(&message::modern(message::call("set_context", &context)))["result"]["isError"], false);
+    assert_eq!(told(&running.hear().expect("news")), CONTEXT);
 }
 
 /// Whatever a stranger were told of the other campaign would come before the news of their own.
