@@ -1,7 +1,7 @@
 //! All that a surface sees of Skald.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use domain::campaign::CampaignRules;
@@ -31,6 +31,16 @@ pub struct Work {
     pub idempotency_key: Option<String>,
     /// The revision that the caller has seen and insists on.
     pub expected_revision: Option<u64>,
+    /// Where the campaign stands that the answer is about, left here by whoever answers: the next request may insist on
+    /// it without another look.
+    pub revision: OnceLock<u64>,
+}
+
+impl Work {
+    /// The first to say it is right: an operation is about one campaign.
+    pub(crate) fn stands_at(&self, revision: u64) {
+        let _ = self.revision.set(revision);
+    }
 }
 
 /// What a resource reads.

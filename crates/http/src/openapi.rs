@@ -1,6 +1,6 @@
 //! The OpenAPI 3.1 description of the REST routes, rendered from the catalogue.
 
-use app::{Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
+use app::{Allowed, Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
@@ -27,6 +27,10 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
         "servers": [{"url": "/"}],
         "paths": paths,
         "components": {
+            "headers": {"Revision": {
+                "description": "Where the campaign stands now: send it as If-Match to insist on it.",
+                "schema": {"type": "string", "examples": ["\"8\""]}
+            }},
             "responses": {"Fault": {
                 "description": "An error: its code, what went wrong, and what to do next.",
                 "content": {"application/json": {"schema": {
@@ -110,7 +114,7 @@ fn by_fields(entry: &Entry, route: Route) -> Value {
 }
 
 fn described(entry: &Entry, id: &str) -> Value {
-    json!({
+    let mut operation = json!({
         "operationId": id,
         "summary": entry.title,
         "description": entry.summary,
@@ -122,5 +126,9 @@ fn described(entry: &Entry, id: &str) -> Value {
             },
             "default": {"$ref": "#/components/responses/Fault"}
         }
-    })
+    });
+    if entry.allowed != Allowed::Anyone {
+        operation["responses"]["200"]["headers"] = json!({"ETag": {"$ref": "#/components/headers/Revision"}});
+    }
+    operation
 }

@@ -156,10 +156,9 @@ impl Rest {
         let _call = self.calls.begin();
         match self.engine.call(caller, name, input, work).await {
             Ok(answer) => {
-                let revision = answer.get("revision").and_then(Value::as_u64);
                 let mut response = typed(mime_type, document(answer, mime_type));
-                if let Some(etag) = revision.and_then(|revision| HeaderValue::try_from(format!("\"{revision}\"")).ok())
-                {
+                let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
+                if let Some(Ok(etag)) = etag {
                     response.headers_mut().insert(ETAG, etag);
                 }
                 response

@@ -15,6 +15,8 @@ use crate::png::png;
 
 /// The `_meta` key under which an error stands once more, for programs.
 const ERROR_KEY: &str = "skald/error";
+/// The one under which an answer says where the campaign stands: a client sends it back as `skald/expectedRevision`.
+const REVISION_KEY: &str = "skald/revision";
 
 pub(crate) fn tools(catalogue: &Catalogue) -> Vec<Tool> {
     catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere).map(tool).collect()
@@ -30,11 +32,23 @@ fn tool(entry: &Entry) -> Tool {
         .with_annotations(annotations)
 }
 
-pub(crate) fn called(answer: Result<Value, Fault>) -> CallToolResult {
+pub(crate) fn called(answer: Result<Value, Fault>, revision: Option<&u64>) -> CallToolResult {
     match answer {
-        Ok(value) => CallToolResult::structured(value),
+        Ok(value) => {
+            let mut result = CallToolResult::structured(value);
+            result.meta = at_revision(revision);
+            result
+        }
         Err(fault) => failed(&fault),
     }
+}
+
+fn at_revision(revision: Option<&u64>) -> Option<MetaObject> {
+    revision.map(|revision| meta(REVISION_KEY, json!(revision)))
+}
+
+fn meta(key: &str, value: Value) -> MetaObject {
+    MetaObject(JsonObject::from_iter([(key.to_owned(), value)]))
 }
 
 /// An answer whose picture is shown beside it, as an image. Without one if it cannot be drawn: the numbers are there.
@@ -58,7 +72,7 @@ fn failed(fault: &Fault) -> CallToolResult {
         ContentBlock::text(fault.to_string()),
         ContentBlock::text(fault.envelope().to_string()),
     ]);
-    result.meta = Some(MetaObject(JsonObject::from_iter([(ERROR_KEY.to_owned(), json!(fault.body()))])));
+    result.meta = Some(meta(ERROR_KEY, json!(fault.body())));
     result
 }
 
@@ -100,8 +114,12 @@ pub(crate) fn template(resource: &app::Resource) -> ResourceTemplate {
         .with_mime_type(resource.mime_type)
 }
 
-pub(crate) fn contents(uri: String, contents: Contents) -> ReadResourceResult {
-    ReadResourceResult::new(vec![ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type)])
+pub(crate) fn contents(uri: String, contents: Contents, revision: Option<&u64>) -> ReadResourceResult {
+    let text = ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type);
+    ReadResourceResult::new(vec![match at_revision(revision) {
+        Some(meta) => text.with_meta(meta),
+        None => text,
+    }])
 }
 
 pub(crate) fn prompt(entry: &PromptEntry) -> Prompt {

@@ -211,7 +211,7 @@ fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
             Some(revision.as_u64().ok_or_else(wrong)?)
         }
     };
-    Ok(Work { cancelled, idempotency_key, expected_revision })
+    Ok(Work { cancelled, idempotency_key, expected_revision, ..Work::default() })
 }
 
 /// Whether the request is of a revision without a handshake.
@@ -301,13 +301,14 @@ impl ServerHandler for Handler {
             return Err(unknown_tool(&request.name, offered, entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = self.engine().call(&self.caller(&context).await?, entry.name, arguments, &work(&context)?).await;
+        let work = work(&context)?;
+        let answer = self.engine().call(&self.caller(&context).await?, entry.name, arguments, &work).await;
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
             (Some(field), Ok(answer)) if answer.get(field).is_some() => {
                 Ok(Box::pin(answer::pictured(answer, field)).await.into())
             }
-            (_, answer) => Ok(answer::called(answer).into()),
+            (_, answer) => Ok(answer::called(answer, work.revision.get()).into()),
         }
     }
 
@@ -344,9 +345,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.visible_resource(&request.uri, &context)?;
-        let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work(&context)?).await;
+        let work = work(&context)?;
+        let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
-        let result = answer::contents(request.uri, contents).with_ttl_ms(0).with_cache_scope(CacheScope::Private);
+        let contents = answer::contents(request.uri, contents, work.revision.get());
+        let result = contents.with_ttl_ms(0).with_cache_scope(CacheScope::Private);
         Ok(result.into())
     }
 

@@ -143,6 +143,7 @@ impl Operation for SetContext {
             },
         };
         app.keep_context(call.caller, &context).await?;
+        call.work.stands_at(table.kept.revision());
         Ok(ContextOutput { context })
     }
 

@@ -82,6 +82,7 @@ impl Operation for SessionEnd {
             // Somebody else may have ended it a moment ago.
             Err(Failure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
                 let table = app.enter::<Self>(call, Some(&table.campaign_id)).await?;
+                call.work.stands_at(table.kept.revision());
                 let session = table.state().sessions().get(&session_id).cloned();
                 Ok(Answered::Now(session.expect("a session that has ended")))
             }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::noun::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
 use crate::journal::{Ask, Done, Failure, Kept, Key, StreamName};
-use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, short};
+use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, short};
 
 /// Characters that an id has at most.
 const ID_CHARS_MAX: usize = 100;
@@ -60,7 +60,12 @@ impl App {
             Some(id) => id.to_owned(),
             None => self.meant(call.caller).await?,
         };
-        self.enter_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await
+        let table = self.enter_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
+        // A command moves it.
+        if O::KIND == Kind::Read {
+            call.work.stands_at(table.kept.revision());
+        }
+        Ok(table)
     }
 
     pub(crate) async fn enter_as(
@@ -204,6 +209,7 @@ impl App {
             ask.key = Some((key, Box::new(stored)));
         }
         let done = self.campaigns.execute(stream, ask).await?;
+        call.work.stands_at(done.revision);
         match done.answer.as_ref().filter(|_| done.replayed) {
             Some(stored) => Ok(Answered::Again(Again::new(stored))),
             None => Ok(Answered::Now(answer(&done))),

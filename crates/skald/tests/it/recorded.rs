@@ -306,3 +306,65 @@ fn an_etag_is_what_if_match_takes() {
     assert_eq!((rename("yesterday"), rename("W/\"1\"")), (400, 400));
     assert_ne!(etag(), seen);
 }
+
+#[test]
+fn every_answer_about_a_campaign_says_what_to_expect_next() {
+    let world = World::new(Kind::Memory);
+    let server = world.serve(&[]);
+    let seats = [world.stdio(&[]), server.seat(Surface::Session), server.seat(Surface::Stateless)];
+    for mut seat in seats {
+        let mut told = |tool: &str, arguments: Value, meta: Value| {
+            let answer = seat.ask("tools/call", &json!({"name": tool, "arguments": arguments, "_meta": meta}));
+            assert_eq!(answer["result"]["isError"], false, "{tool}: {answer}");
+            (answer["result"]["_meta"]["skald/revision"].clone(), answer["result"]["structuredContent"].clone())
+        };
+        let (revision, campaign) = told("campaign_create", json!({"name": "x", "gm_mode": "AI"}), json!({}));
+        assert_eq!(revision, 1);
+        let of = |mut input: Value| {
+            input["campaign_id"] = campaign["id"].clone();
+            input
+        };
+        // Each goes on from the one before, and nobody has to look in between.
+        let expect =
+            |revision: &Value, key: &str| json!({"skald/expectedRevision": revision, "skald/idempotencyKey": key});
+        let (revision, session) = told("session_start", of(json!({})), expect(&revision, "start"));
+        let (revision, _) = told("set_context", of(json!({"session_id": session["id"]})), expect(&revision, "context"));
+        assert_eq!(revision, 2, "a context changes no campaign");
+        let (revision, _) = told("roll_dice", json!({"dice": [{"sides": 6, "count": 1}]}), expect(&revision, "roll"));
+        let (end, _) = told("session_end", json!({}), expect(&revision, "end"));
+        assert_eq!(told("session_note", json!({"text": "Later."}), expect(&end, "note")).0, 5);
+        assert_eq!(told("session_end", json!({}), expect(&revision, "end")).0, end, "as it was answered");
+        assert_eq!(told("session_end", json!({"session_id": session["id"]}), json!({})).0, 5, "as it is");
+        for read in ["campaign_read", "events_list", "session_recap"] {
+            assert_eq!(told(read, json!({}), json!({})).0, 5, "{read}");
+        }
+        for of_none in [json!({"view": "campaigns"}), json!({"view": "context"})] {
+            assert_eq!(told("campaign_read", of_none, json!({})).0, Value::Null);
+        }
+        assert_eq!(told("duality_rules_version", json!({}), json!({})).0, Value::Null);
+        let uri = format!("campaign://{}/actors", campaign["id"].as_str().expect("an id"));
+        let read = seat.ask("resources/read", &json!({"uri": uri}));
+        assert_eq!(read["result"]["contents"][0]["_meta"]["skald/revision"], 5, "{read}");
+    }
+}
+
+#[test]
+fn every_rest_answer_about_a_campaign_has_an_etag() {
+    let world = World::new(Kind::Memory);
+    let server = world.serve(&[]);
+    let mut client = Client::connect(server.address);
+    let mut told = |operation: &str, input: Value, expected: Option<&str>| {
+        let headers: Vec<(&str, &str)> = [JSON].into_iter().chain(expected.map(|etag| ("If-Match", etag))).collect();
+        let reply = client.send("POST", &format!("/api/v1/{operation}"), &headers, input.to_string().as_bytes());
+        assert_eq!(reply.status, 200, "{operation}: {}", reply.text());
+        reply.header("etag").map(str::to_owned)
+    };
+    let created = told("campaign_create", json!({"name": "x", "gm_mode": "AI"}), None);
+    assert_eq!(created.as_deref(), Some("\"1\""));
+    let started = told("session_start", json!({}), created.as_deref());
+    let noted = told("session_note", json!({"text": "They set out."}), started.as_deref());
+    assert_eq!(noted.as_deref(), Some("\"3\""));
+    assert_eq!(told("session_recap", json!({}), None), noted);
+    assert_eq!(told("campaign_read", json!({"view": "campaigns"}), None), None);
+    assert_eq!(told("roll_dice", json!({"dice": [{"sides": 6, "count": 1}]}), None), None, "it is not recorded");
+}
