@@ -1,6 +1,8 @@
 //! What a caller sees of what was read. The one place where secrets are kept: every read passes through it.
 
-use domain::campaign::{Actor, Campaign, Participant, Session};
+use std::borrow::Cow;
+
+use domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
 
 use crate::{Caller, CampaignRole};
 
@@ -11,9 +13,9 @@ pub(crate) struct Seen {
 }
 
 /// Something that may be seen in part, or not at all.
-pub(crate) trait Veiled: Sized {
-    /// What a role sees of it.
-    fn seen_as(self, role: CampaignRole) -> Option<Self>;
+pub(crate) trait Veiled: Clone {
+    /// What a role sees of it. Only what is hidden in part has to be copied.
+    fn seen_as(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
 }
 
 impl Seen {
@@ -21,12 +23,22 @@ impl Seen {
         Self { role: caller.role_in(campaign_id) }
     }
 
+    /// Something where it stands.
+    pub(crate) fn look<T: Veiled>(self, thing: &T) -> Option<Cow<'_, T>> {
+        T::seen_as(Cow::Borrowed(thing), self.role?)
+    }
+
     pub(crate) fn one<T: Veiled>(self, thing: T) -> Option<T> {
-        thing.seen_as(self.role?)
+        T::seen_as(Cow::Owned(thing), self.role?).map(Cow::into_owned)
     }
 
     pub(crate) fn all<T: Veiled>(self, things: Vec<T>) -> Vec<T> {
         things.into_iter().filter_map(|thing| self.one(thing)).collect()
+    }
+
+    /// The people of a campaign.
+    pub(crate) fn people(self, state: &CampaignState) -> SeenPeople<'_> {
+        SeenPeople { seen: self, state }
     }
 }
 
@@ -34,11 +46,89 @@ impl Seen {
 macro_rules! open {
     ($($type:ty),+) => {
         $(impl Veiled for $type {
-            fn seen_as(self, _: CampaignRole) -> Option<Self> {
-                Some(self)
+            fn seen_as(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
+                Some(thing)
             }
         })+
     };
 }
 
 open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent);
+
+/// The people of a campaign, through the eyes of a caller.
+pub(crate) struct SeenPeople<'a> {
+    seen: Seen,
+    state: &'a CampaignState,
+}
+
+impl People for SeenPeople<'_> {
+    fn campaign(&self) -> Option<Cow<'_, Campaign>> {
+        self.seen.look(self.state.campaign()?)
+    }
+
+    fn participant(&self, id: &str) -> Option<Cow<'_, Participant>> {
+        self.seen.look(self.state.participants().get(id)?)
+    }
+
+    fn actor(&self, id: &str) -> Option<Cow<'_, Actor>> {
+        self.seen.look(self.state.actors().get(id)?)
+    }
+
+    fn participants(&self) -> Box<dyn Iterator<Item = Cow<'_, Participant>> + '_> {
+        Box::new(self.state.participants().oldest_first().filter_map(|participant| self.seen.look(participant)))
+    }
+
+    fn actors(&self) -> Box<dyn Iterator<Item = Cow<'_, Actor>> + '_> {
+        Box::new(self.state.actors().oldest_first().filter_map(|actor| self.seen.look(actor)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::campaign::{ActorKind, CampaignCommand, CampaignEvent, CampaignRules, Controller, GmMode, Role, recap};
+    use domain::decider::{Decider, Given};
+
+    use super::*;
+
+    /// A campaign in play, with somebody at the table and somebody in the story.
+    fn played() -> CampaignState {
+        let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "owner".to_owned() };
+        let text = |text: &str| text.to_owned();
+        let commands = [
+            CampaignCommand::Create {
+                id: text("camp_1"),
+                name: text("Bells"),
+                gm_mode: GmMode::Ai,
+                theme_prompt: text(""),
+            },
+            CampaignCommand::AddParticipant {
+                id: text("part_1"),
+                display_name: text("Mara"),
+                role: Role::Player,
+                controller: Controller::Human,
+            },
+            CampaignCommand::AddActor { id: text("actor_1"), name: text("Ilse"), kind: ActorKind::Pc, notes: text("") },
+            CampaignCommand::SetActorControl { actor_id: text("actor_1"), controller: text("part_1") },
+            CampaignCommand::StartSession { id: text("sess_1"), name: text("Low tide") },
+        ];
+        commands.iter().fold(CampaignState::default(), |state, command| {
+            let events = CampaignRules::decide(&state, command, &given).unwrap();
+            events.iter().fold(state, |state, event| CampaignRules::evolve(state, event, &given))
+        })
+    }
+
+    /// A recap once took its names from the state itself.
+    #[test]
+    fn a_recap_names_only_whom_the_caller_sees() {
+        let state = played();
+        let session = state.active_session().unwrap();
+        let events: [(jiff::Timestamp, &str, CampaignEvent); 0] = [];
+        let told = |role| recap(session, &Seen { role }.people(&state), events.clone());
+        for role in [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm] {
+            let told = told(Some(role));
+            assert!(["*Bells*", "table:** Mara", "Ilse (Mara)"].iter().all(|name| told.contains(name)), "{told}");
+        }
+        let told = told(None);
+        assert!(!["Bells", "Mara", "Ilse"].iter().any(|name| told.contains(name)), "{told}");
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use domain::campaign::{ActorKind, Role};
+use domain::campaign::{ActorKind, People, Role};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,8 +23,9 @@ async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<
 /// The campaign in a few lines.
 fn sketch(caller: &Caller, table: &Table) -> String {
     let (state, seen) = (table.state(), Seen::by(caller, &table.campaign_id));
+    let people = seen.people(state);
     let mut text = String::new();
-    if let Some(campaign) = state.campaign().cloned().and_then(|campaign| seen.one(campaign)) {
+    if let Some(campaign) = people.campaign() {
         let _ = writeln!(
             text,
             "The campaign is \"{}\" ({}, {}, GM mode {}).",
@@ -37,22 +38,22 @@ fn sketch(caller: &Caller, table: &Table) -> String {
             let _ = writeln!(text, "Its theme: {}", campaign.theme_prompt);
         }
     }
-    for participant in seen.all(state.participants().oldest_first().take(NAMED).cloned().collect()) {
+    for participant in people.participants().take(NAMED) {
         let role = if participant.role == Role::Gm { "game master" } else { "player" };
         let _ = writeln!(text, "- {} ({role}, {})", participant.display_name, participant.id);
     }
-    for actor in seen.all(state.actors().oldest_first().take(NAMED).cloned().collect()) {
+    for actor in people.actors().take(NAMED) {
         let kind = if actor.kind == ActorKind::Pc { "player character" } else { "other character" };
         let player = actor.controller.as_ref().and_then(|controller| {
             let id = controller.participant_id()?;
-            Some(format!(", played by {}", state.participants().get(id)?.display_name))
+            Some(format!(", played by {}", people.participant(id)?.display_name))
         });
         let notes = if actor.notes.is_empty() { String::new() } else { format!(": {}", actor.notes) };
         let _ = writeln!(text, "- {} ({kind}{}, {}){notes}", actor.name, player.unwrap_or_default(), actor.id);
     }
     let sessions = state.sessions();
-    let last = sessions.newest_first().next();
-    let _ = match (state.active_session(), last) {
+    let last = sessions.newest_first().find_map(|session| seen.look(session));
+    let _ = match (state.active_session().and_then(|session| seen.look(session)), last) {
         (Some(session), _) => writeln!(text, "Session {} \"{}\" is being played now.", session.id, session.name),
         (None, Some(session)) => {
             writeln!(text, "{} sessions were played, the last was \"{}\".", sessions.len(), session.name)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::noun::CAMPAIGNS;
-use crate::seen::Seen;
+use crate::seen::{Seen, Veiled};
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits, short};
 
 pub(super) struct CampaignRead;
@@ -166,8 +166,9 @@ fn page<T: Keyed + Clone>(register: &Register<T>, cursor: Option<&str>, limit: u
     Ok(Page { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
-fn ids<T: Keyed>(register: &Register<T>) -> Vec<String> {
-    register.newest_first().take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
+fn ids<T: Keyed + Veiled>(register: &Register<T>, seen: Seen) -> Vec<String> {
+    let there = register.newest_first().filter_map(|item| seen.look(item));
+    there.take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
 }
 
 impl App {
@@ -225,11 +226,11 @@ impl App {
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
         let table = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
-        let state = table.state();
+        let (state, seen) = (table.state(), Seen::by(caller, &campaign_id));
         match field {
-            "participant_id" | "controller" => Some(ids(state.participants())),
-            "actor_id" => Some(ids(state.actors())),
-            "session_id" => Some(ids(state.sessions())),
+            "participant_id" | "controller" => Some(ids(state.participants(), seen)),
+            "actor_id" => Some(ids(state.actors(), seen)),
+            "session_id" => Some(ids(state.sessions(), seen)),
             _ => None,
         }
     }

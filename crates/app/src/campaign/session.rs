@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::table::{Answered, Table, named};
 use crate::journal::Failure;
+use crate::seen::Seen;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct SessionStart;
@@ -212,12 +213,13 @@ impl App {
             let message = format!("{} was not played yet: there is no session to tell of", table.campaign_id);
             Fault::new(Code::NotFound, message).hint("session_start begins one")
         };
-        let session = session.cloned().ok_or_else(none)?;
+        let seen = Seen::by(caller, &table.campaign_id);
+        let session = session.cloned().and_then(|session| seen.one(session)).ok_or_else(none)?;
         let events = self
             .events_since(caller, table, &session.id)
             .await?
             .into_iter()
             .map(|event| (event.recorded_at, event.by, event.event));
-        Ok(SessionRecapOutput { text: recap(&session, table.state(), events), session })
+        Ok(SessionRecapOutput { text: recap(&session, &seen.people(table.state()), events), session })
     }
 }

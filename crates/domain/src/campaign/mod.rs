@@ -22,7 +22,7 @@ mod tests;
 
 pub use command::CampaignCommand;
 pub use event::CampaignEvent;
-pub use recap::recap;
+pub use recap::{People, recap};
 pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,

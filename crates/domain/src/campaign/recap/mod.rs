@@ -6,6 +6,7 @@ mod changes;
 mod dice;
 mod luck;
 mod names;
+mod people;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -21,8 +22,9 @@ use self::names::{Names, line};
 use self::table::Seats;
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
-use super::state::CampaignState;
 use crate::Moment;
+
+pub use self::people::People;
 
 /// Notes that a recap shows, and characters of each.
 const NOTES_SHOWN: usize = 50;
@@ -30,11 +32,11 @@ const NOTE_CHARS_SHOWN: usize = 500;
 /// Participants, and player characters, that it names.
 const PEOPLE_SHOWN: usize = 20;
 
-/// The recap of a session as Markdown. `people` is the campaign as it stands, for its names; `events` are those of its
-/// journal in order, at least from the session's start, each with its moment and the principal behind it.
+/// The recap of a session as Markdown. `people` is the campaign as it stands and is seen, for its names; `events` are those
+/// of its journal in order, at least from the session's start, each with its moment and the principal behind it.
 pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
     session: &Session,
-    people: &CampaignState,
+    people: &dyn People,
     events: impl IntoIterator<Item = (Timestamp, B, E)>,
 ) -> String {
     let mut told = Told { names: Names::new(people), ..Told::default() };
@@ -78,7 +80,7 @@ impl Told<'_> {
         self.names.hear(event);
     }
 
-    fn tell(&self, session: &Session, people: &CampaignState) -> String {
+    fn tell(&self, session: &Session, people: &dyn People) -> String {
         let mut text = String::new();
         let name = if session.name.is_empty() {
             format!("The session of {}", day(session.started_at.timestamp()))
@@ -105,8 +107,8 @@ impl Told<'_> {
     }
 
     /// The player characters, each with whoever plays it.
-    fn cast(&self, session: &Session, people: &CampaignState) -> Vec<String> {
-        let all = people.actors().oldest_first().filter(|actor| actor.kind == ActorKind::Pc);
+    fn cast(&self, session: &Session, people: &dyn People) -> Vec<String> {
+        let all = people.actors().filter(|actor| actor.kind == ActorKind::Pc);
         let there = all.filter(|actor| was_there(actor.created_at, session));
         let played = there.map(|actor| match &actor.controller {
             Some(controller) => format!("{} ({})", line(&actor.name), self.names.controller(controller)),
@@ -146,7 +148,7 @@ fn shown(mut all: impl Iterator<Item = String>, count_max: usize) -> Vec<String>
     shown
 }
 
-fn when(session: &Session, people: &CampaignState) -> String {
+fn when(session: &Session, people: &dyn People) -> String {
     let campaign = people.campaign().map(|campaign| format!("*{}*, ", line(&campaign.name))).unwrap_or_default();
     let start = session.started_at.timestamp();
     let Some(end) = session.ended_at.map(Moment::timestamp) else {

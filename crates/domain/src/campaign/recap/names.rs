@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use super::super::event::CampaignEvent;
 use super::super::record::ActorController;
 use super::super::roll::RecordedRoll;
-use super::super::state::CampaignState;
+use super::People;
 
 /// Names by id. Today's come first, because that is how people are known.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    people: Option<&'a CampaignState>,
+    people: Option<&'a dyn People>,
     heard: BTreeMap<String, String>,
 }
 
 impl<'a> Names<'a> {
-    pub(super) fn new(people: &'a CampaignState) -> Self {
+    pub(super) fn new(people: &'a dyn People) -> Self {
         Self { people: Some(people), heard: BTreeMap::new() }
     }
 
@@ -38,13 +38,13 @@ impl<'a> Names<'a> {
     }
 
     pub(super) fn participant(&self, id: &str) -> String {
-        let today = self.people.and_then(|people| people.participants().get(id));
+        let today = self.people.and_then(|people| people.participant(id));
         let name = today.map(|participant| line(&participant.display_name));
         name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
     }
 
     pub(super) fn actor(&self, id: &str) -> String {
-        let today = self.people.and_then(|people| people.actors().get(id));
+        let today = self.people.and_then(|people| people.actor(id));
         let name = today.map(|actor| line(&actor.name));
         name.or_else(|| self.heard(id).map(str::to_owned)).unwrap_or_else(|| "somebody".to_owned())
     }

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::event::CampaignEvent;
 use super::super::record::{Controller, Participant, Role, Session};
-use super::super::state::CampaignState;
 use super::names::line;
-use super::{PEOPLE_SHOWN, shown, was_there};
+use super::{PEOPLE_SHOWN, People, shown, was_there};
 
 /// Whoever left since the session began is no longer in the campaign, but was there.
 #[derive(Default)]
@@ -34,9 +33,9 @@ impl Seats {
         }
     }
 
-    pub(super) fn table(&self, session: &Session, people: &CampaignState) -> Vec<String> {
-        let all = people.participants().oldest_first();
-        let there = all.filter(|participant| was_there(participant.created_at, session)).map(seat);
+    pub(super) fn table(&self, session: &Session, people: &dyn People) -> Vec<String> {
+        let there = people.participants().filter(|participant| was_there(participant.created_at, session));
+        let there = there.map(|participant| seat(&participant));
         shown(there.chain(self.left_since.iter().cloned()), PEOPLE_SHOWN)
     }
 }
