@@ -31,6 +31,8 @@ pub(super) struct Cell<N: Noun> {
     forgotten: AtomicU64,
     /// One loads; who comes meanwhile finds it done.
     loading: tokio::sync::Mutex<()>,
+    /// How often somebody began to, and the number of the last who did.
+    loads: (AtomicU64, AtomicU64),
     used: Mutex<Instant>,
     /// The revision of the newest snapshot, and how many bytes it has.
     snapshot: (AtomicU64, AtomicU64),
@@ -46,6 +48,7 @@ impl<N: Noun> Cell<N> {
             version: AtomicU64::new(UNCHECKED),
             forgotten: AtomicU64::new(0),
             loading: tokio::sync::Mutex::new(()),
+            loads: (AtomicU64::new(0), AtomicU64::new(0)),
             used: Mutex::new(Instant::now()),
             snapshot: (AtomicU64::new(0), AtomicU64::new(0)),
             is_snapshotting: AtomicBool::new(false),
@@ -55,13 +58,19 @@ impl<N: Noun> Cell<N> {
     /// The newest committed state.
     pub(super) async fn newest(&self) -> Result<Arc<Kept<N>>, StoreError> {
         *lock(&self.used) = Instant::now();
+        let begun = self.loads.0.load(Ordering::Acquire);
         if let Some(kept) = self.fresh().await? {
             return Ok(kept);
         }
         let _loading = self.loading.lock().await;
-        if let Some(kept) = self.fresh().await? {
+        // What somebody began to load after this one came is new enough for it. Were each to look again, those who wait
+        // for a busy stream would go to the database one after the other.
+        if self.loads.1.load(Ordering::Acquire) > begun
+            && let Some(kept) = self.published.load_full()
+        {
             return Ok(kept);
         }
+        let number = self.loads.0.fetch_add(1, Ordering::AcqRel) + 1;
         // Asked before the store is read: what comes in between is looked at again.
         let forgotten = self.forgotten.load(Ordering::Acquire);
         let version = self.journal.version()?;
@@ -71,6 +80,7 @@ impl<N: Noun> Cell<N> {
         };
         let kept = self.caught_up(known).await?;
         self.publish(&kept);
+        self.loads.1.store(number, Ordering::Release);
         self.version.store(version.unwrap_or(UNCHECKED), Ordering::Release);
         if self.forgotten.load(Ordering::Acquire) != forgotten {
             self.version.store(UNCHECKED, Ordering::Release);

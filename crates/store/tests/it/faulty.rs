@@ -1,7 +1,7 @@
 //! A journal whose appends go wrong as told.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use app::journal::{
@@ -28,11 +28,21 @@ pub(crate) struct Faulty {
     trouble: AtomicU8,
     /// How many records each append held.
     pub(crate) batches: Mutex<Vec<usize>>,
+    /// How often a head was asked for, and how often records.
+    pub(crate) looks: [AtomicUsize; 2],
+    /// As of a database elsewhere, nothing is known of it without going there, which takes a while.
+    pub(crate) is_far_away: AtomicBool,
 }
 
 impl Faulty {
     pub(crate) fn new(inner: Arc<dyn Journal>) -> Arc<Self> {
-        Arc::new(Self { inner, trouble: AtomicU8::new(0), batches: Mutex::default() })
+        Arc::new(Self {
+            inner,
+            trouble: AtomicU8::new(0),
+            batches: Mutex::default(),
+            looks: Default::default(),
+            is_far_away: AtomicBool::new(false),
+        })
     }
 
     pub(crate) fn has(&self, trouble: Trouble) {
@@ -45,6 +55,16 @@ impl Faulty {
 
     fn unless_down<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
         if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
+    }
+
+    fn delayed<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+        if !self.is_far_away.load(Ordering::SeqCst) {
+            return answer;
+        }
+        Box::pin(async {
+            tokio::task::yield_now().await;
+            answer.await
+        })
     }
 }
 
@@ -66,11 +86,13 @@ impl Journal for Faulty {
     }
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
-        self.unless_down(self.inner.read(stream, after, limit))
+        self.looks[1].fetch_add(1, Ordering::SeqCst);
+        self.delayed(self.unless_down(self.inner.read(stream, after, limit)))
     }
 
     fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
-        self.unless_down(self.inner.head(stream))
+        self.looks[0].fetch_add(1, Ordering::SeqCst);
+        self.delayed(self.unless_down(self.inner.head(stream)))
     }
 
     fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
@@ -132,7 +154,11 @@ impl Journal for Faulty {
     }
 
     fn version(&self) -> Result<Option<u64>, StoreError> {
-        if self.is(Trouble::Down) { Err(lost()) } else { self.inner.version() }
+        match (self.is(Trouble::Down), self.is_far_away.load(Ordering::SeqCst)) {
+            (true, _) => Err(lost()),
+            (false, true) => Ok(None),
+            (false, false) => self.inner.version(),
+        }
     }
 
     fn health(&self) -> watch::Receiver<Health> {

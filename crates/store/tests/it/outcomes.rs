@@ -1,6 +1,7 @@
 //! What a stream does when the store fails it.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use app::journal::{Failure, Journal, Streams};
 
@@ -70,5 +71,25 @@ fn what_waits_together_is_stored_together_up_to_a_limit() {
         let replies = futures::future::join_all(names.iter().map(|name| streams.execute(&one, add(name, 1)))).await;
         assert!(replies.iter().all(Result::is_ok));
         assert_eq!(*faulty.batches.lock().unwrap(), [256, 256, 88]);
+    });
+}
+
+/// Each looked again when its turn came, so those who waited for a stream that another node writes to went to the
+/// database one after the other, and the last waited for all.
+#[test]
+fn who_waits_for_a_load_goes_nowhere_else() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (faulty, streams) = faulty().await;
+        let one = stream("one");
+        streams.read(&one).await.unwrap();
+        let elsewhere = Streams::<Tally>::new(Arc::clone(&faulty.inner));
+        elsewhere.execute(&one, add("a", 1)).await.map_err(|_| "failed").unwrap();
+        faulty.is_far_away.store(true, Ordering::SeqCst);
+        let looked = || faulty.looks.each_ref().map(|looks| looks.swap(0, Ordering::SeqCst));
+        looked();
+        let found = futures::future::join_all((0..50).map(|_| streams.read(&one))).await;
+        assert!(found.iter().all(|kept| kept.as_ref().is_ok_and(|kept| kept.revision() == 1)));
+        assert_eq!(looked(), [50, 1]);
     });
 }
