@@ -1,141 +1,142 @@
-//! Any commands to a campaign come to the same on every store as by the rules alone, step by step.
+//! Any commands to a campaign come to the same on every store as by the rules alone, step by step: the same states, the
+//! same refusals, the same answers to whoever asks again.
 
-use app::journal::{Ask, Failure, Limits, StreamName, Streams, Verdict, to_micros, verify};
-use domain::campaign::{
-    ActorKind, CampaignCommand, CampaignRefusal, CampaignRules, CampaignState, Controller, GmMode, RecordedRoll, Role,
-};
+use std::collections::{BTreeMap, BTreeSet};
+
+use app::journal::{Answer, Ask, Done, Failure, Key, Limits, StreamName, Streams, Verdict, to_micros, verify};
+use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, CampaignRules, CampaignState};
 use domain::decider::{Decider, Given};
+use futures::future::join_all;
 use jiff::Timestamp;
-use proptest::collection::vec;
-use proptest::option::of;
-use proptest::prelude::*;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
 
+use crate::commands::{CAMPAIGN, Deed, Pin, Sent, command, evening};
 use crate::places::{Kind, Place, block_on};
 
 /// Each case is played on a store for real, so there are fewer than of pure ones.
 const FEWER: u32 = 16;
-
-const CAMPAIGN: &str = "camp_1";
-
-/// Few ids, so that commands meet each other's things.
-fn id(prefix: &'static str) -> impl Strategy<Value = String> {
-    (0..4_u8).prop_map(move |number| format!("{prefix}{number}"))
-}
-
-fn text() -> impl Strategy<Value = String> {
-    prop_oneof![6 => "[a-zäß🎲'\"\\\\]{1,8}", 1 => Just(String::new()), 1 => Just("x".repeat(10_001))]
-}
-
-fn people() -> impl Strategy<Value = CampaignCommand> {
-    let role = || prop_oneof![Just(Role::Gm), Just(Role::Player)];
-    let kind = || prop_oneof![Just(ActorKind::Pc), Just(ActorKind::Npc)];
-    let controller = || prop_oneof![Just(Controller::Human), Just(Controller::Ai)];
-    prop_oneof![
-        3 => (id("part_"), text(), role(), controller()).prop_map(|(id, display_name, role, controller)| {
-            CampaignCommand::AddParticipant { id, display_name, role, controller }
-        }),
-        1 => (id("part_"), of(text()), of(role()), of(controller())).prop_map(
-            |(participant_id, display_name, role, controller)| {
-                CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
-            }
-        ),
-        2 => id("part_").prop_map(|participant_id| CampaignCommand::RemoveParticipant { participant_id }),
-        3 => (id("actor_"), text(), kind(), text()).prop_map(|(id, name, kind, notes)| {
-            CampaignCommand::AddActor { id, name, kind, notes }
-        }),
-        1 => (id("actor_"), of(text()), of(kind()), of(text())).prop_map(|(actor_id, name, kind, notes)| {
-            CampaignCommand::UpdateActor { actor_id, name, kind, notes }
-        }),
-        1 => id("actor_").prop_map(|actor_id| CampaignCommand::RemoveActor { actor_id }),
-        3 => (id("actor_"), prop_oneof![3 => id("part_"), 1 => Just("gm".to_owned())])
-            .prop_map(|(actor_id, controller)| CampaignCommand::SetActorControl { actor_id, controller }),
-    ]
-}
-
-fn play() -> impl Strategy<Value = CampaignCommand> {
-    let session = || of(id("sess_"));
-    prop_oneof![
-        2 => (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
-        1 => session().prop_map(|session_id| CampaignCommand::EndSession { session_id }),
-        1 => (id("note_"), session(), text())
-            .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text }),
-        1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
-            |(id, session_id, participant_id, actor_id, text)| {
-                CampaignCommand::RecordRoll(Box::new(RecordedRoll {
-                    id,
-                    session_id,
-                    participant_id,
-                    actor_id,
-                    tool: "roll".to_owned(),
-                    expression: None,
-                    input: json!({ "expression": text }),
-                    result: json!({ "total": 7 }),
-                    chance: None,
-                    rng: None,
-                }))
-            }
-        ),
-    ]
-}
-
-fn command() -> impl Strategy<Value = CampaignCommand> {
-    let create = |name| CampaignCommand::Create {
-        id: CAMPAIGN.to_owned(),
-        name,
-        gm_mode: GmMode::Hybrid,
-        theme_prompt: " dark\n".to_owned(),
-    };
-    prop_oneof![
-        4 => text().prop_map(create),
-        1 => of(text()).prop_map(|name| CampaignCommand::Update { name, gm_mode: None, theme_prompt: None }),
-        1 => prop_oneof![Just(CampaignCommand::End), Just(CampaignCommand::Archive)],
-        2 => Just(CampaignCommand::Restore),
-        12 => people(),
-        8 => play(),
-    ]
-}
+/// Groups of deeds after which somebody else goes on, who knows nothing but the store.
+const HANDED_OVER: usize = 12;
 
 fn given(step: usize) -> Given {
     let at = Timestamp::from_millisecond(1_768_478_400_123 + 777 * i64::try_from(step).unwrap()).unwrap();
     Given { at: to_micros(at), by: format!("principal {}", step % 3) }
 }
 
-/// What the rules alone come to.
-fn tried(state: &CampaignState, command: &CampaignCommand, given: &Given) -> Result<CampaignState, CampaignRefusal> {
-    let events = CampaignRules::decide(state, command, given)?;
-    Ok(events.iter().fold(state.clone(), |state, event| CampaignRules::evolve(state, event, given)))
+/// What the rules alone come to, and what is remembered of it.
+#[derive(Default)]
+struct Model {
+    state: CampaignState,
+    revision: u64,
+    answered: BTreeMap<String, (CampaignCommand, Expected)>,
+}
+
+/// What a sender is told of a command that was accepted.
+#[derive(Debug, Clone, PartialEq)]
+struct Expected {
+    revision: u64,
+    events: Vec<CampaignEvent>,
+    answer: Option<String>,
+    replayed: bool,
+}
+
+type Outcome = Result<Expected, Failure<CampaignRefusal>>;
+
+impl Model {
+    /// A key that was answered comes first, then the revision, then the rules.
+    fn take(&mut self, sent: &Sent, expected: Option<u64>, given: &Given) -> Outcome {
+        if let Some(key) = &sent.key
+            && let Some((command, answer)) = self.answered.get(key)
+        {
+            return if *command == sent.command {
+                Ok(Expected { replayed: true, ..answer.clone() })
+            } else {
+                Err(Failure::IdempotencyMismatch { key: key.clone() })
+            };
+        }
+        if let Some(expected) = expected.filter(|expected| *expected != self.revision) {
+            return Err(Failure::RevisionConflict { expected, actual: self.revision });
+        }
+        let events = CampaignRules::decide(&self.state, &sent.command, given).map_err(Failure::Refused)?;
+        self.state = events.iter().fold(self.state.clone(), |state, event| CampaignRules::evolve(state, event, given));
+        self.revision += 1;
+        let answer = sent.key.as_ref().map(|_| words(self.revision, &events));
+        let expected = Expected { revision: self.revision, events, answer, replayed: false };
+        if let Some(key) = &sent.key {
+            self.answered.insert(key.clone(), (sent.command.clone(), expected.clone()));
+        }
+        Ok(expected)
+    }
+}
+
+/// What is stored under a key.
+fn words(revision: u64, events: &[CampaignEvent]) -> String {
+    format!("{revision}: {}", serde_json::to_string(events).unwrap())
+}
+
+fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Ask<CampaignRules> {
+    let key = sent.key.as_ref().map(|key| {
+        let answer: Answer<CampaignRules> = Box::new(|done: &Done<_>| words(done.revision, &done.events));
+        (Key::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
+    });
+    Ask { command: sent.command.clone(), given, expected, key }
 }
 
 /// Plays a case on a store, and compares after every step.
-async fn played(place: &Place, commands: Vec<CampaignCommand>) {
+async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
     let stream = StreamName::new("campaign", CAMPAIGN);
     let limits = Limits { records_per_snapshot: 7, ..Limits::default() };
     let mut streams = Streams::<CampaignRules>::with_limits(place.journal.clone(), limits);
-    let (mut state, mut revision) = (CampaignState::default(), 0);
-    for (step, command) in commands.into_iter().enumerate() {
-        if step == 20 {
-            // Somebody else goes on, who knows nothing but the store.
+    let (mut model, mut done_before) = (Model::default(), Vec::<(Sent, Option<u64>)>::new());
+    for (number, group) in groups.into_iter().enumerate() {
+        if number == HANDED_OVER {
             streams = Streams::with_limits(place.beside().await, limits);
         }
-        let expected = tried(&state, &command, &given(step));
-        let answer = streams.execute(&stream, Ask::new(command, given(step))).await;
-        match (expected, answer) {
-            (Ok(next), Ok(done)) => {
-                revision += 1;
-                assert_eq!((&done.kept.state, done.revision), (&next, revision));
-                state = next;
+        let (mut expectations, mut asks, mut in_doubt) = (Vec::new(), Vec::new(), BTreeSet::new());
+        for deed in group {
+            let (sent, expected) = match deed {
+                Deed::Again(ago) => match done_before.len().checked_sub(ago) {
+                    Some(at) => done_before[at].clone(),
+                    None => continue,
+                },
+                Deed::Send(sent) => {
+                    let expected = sent.pin.map(|pin| match pin {
+                        Pin::Newest => model.revision,
+                        Pin::Fixed(revision) => revision,
+                    });
+                    (sent, expected)
+                }
+            };
+            // Of two at the same time under one key, either may count as the first if one is refused.
+            if sent.key.as_ref().is_some_and(|key| in_doubt.contains(key)) {
+                continue;
             }
-            (Err(refusal), Err(Failure::Refused(refused))) => assert_eq!(refused, refusal),
-            (expected, answer) => panic!("the rules: {expected:?}, the store: {:?}", answer.map(|done| done.revision)),
+            let given = given(done_before.len());
+            let outcome = model.take(&sent, expected, &given);
+            in_doubt.extend(sent.key.clone().filter(|_| outcome.is_err()));
+            expectations.push((outcome, model.state.clone()));
+            asks.push(ask(&sent, expected, given));
+            done_before.push((sent, expected));
+        }
+        // Sent in order, and so decided in order.
+        let answers = join_all(asks.into_iter().map(|ask| streams.execute(&stream, ask))).await;
+        for ((expected, state), answer) in expectations.into_iter().zip(answers) {
+            let told = answer.map(|done| {
+                // Who asks again is shown the state of now.
+                assert!(done.replayed || done.kept.state == state, "{:?} is not {state:?}", done.kept.state);
+                let Done { revision, events, answer, replayed, .. } = done;
+                Expected { revision, events: events.to_vec(), answer, replayed }
+            });
+            assert_eq!(told, expected, "in group {number}");
         }
         let kept = streams.read(&stream).await.unwrap();
-        assert_eq!((&kept.state, kept.revision()), (&state, revision), "after step {step}");
+        assert_eq!((&kept.state, kept.revision()), (&model.state, model.revision), "after group {number}");
     }
     let anew = Streams::<CampaignRules>::new(place.beside().await).read(&stream).await.unwrap();
-    assert_eq!((&anew.state, anew.revision()), (&state, revision), "read again");
-    listed(place, &state).await;
+    assert_eq!((&anew.state, anew.revision()), (&model.state, model.revision), "read again");
+    listed(place, &model.state).await;
 }
 
 /// Whether the read models say what the state does.
@@ -158,10 +159,10 @@ async fn listed(place: &Place, state: &CampaignState) {
 fn any_commands_come_to_the_same(kind: Kind) {
     let config = Config::default();
     let config = Config { cases: (config.cases / FEWER).max(4), failure_persistence: None, ..config };
-    let outcome = TestRunner::new(config).run(&vec(command(), 1..40), |commands| {
+    let outcome = TestRunner::new(config).run(&evening(), |groups| {
         block_on(async {
             let place = Place::new(kind).await;
-            played(&place, commands).await;
+            played(&place, groups).await;
             let verdict = verify(&*place.journal, &app::nouns()).await.unwrap();
             assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
         });
@@ -188,5 +189,89 @@ mod postgres {
     #[test]
     fn any_commands_come_to_the_same() {
         super::any_commands_come_to_the_same(crate::places::Kind::Postgres);
+    }
+}
+
+/// Were something never sent, never accepted or never refused, the cases above would say nothing of it.
+#[test]
+fn every_command_and_every_refusal_is_among_the_cases() {
+    let mut runner = TestRunner::deterministic();
+    let (mut accepted, mut refused, mut refusals) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for _ in 0..400 {
+        let mut model = Model::default();
+        for step in 0..60 {
+            let command = command().new_tree(&mut runner).unwrap().current();
+            let kind = kind(&command);
+            match model.take(&Sent { command, key: None, pin: None }, None, &given(step)) {
+                Ok(_) => drop(accepted.insert(kind)),
+                Err(Failure::Refused(refusal)) => {
+                    refused.insert(kind);
+                    refusals.insert(format!("{refusal:?}").split([' ', '{']).next().unwrap().to_owned());
+                }
+                Err(failure) => panic!("{failure:?}"),
+            }
+        }
+    }
+    let kinds = BTreeSet::from(KINDS);
+    assert_eq!((&accepted, &refused), (&kinds, &kinds));
+    // A campaign with too many of anything takes longer.
+    assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
+}
+
+const KINDS: [&str; 16] = [
+    "Create",
+    "Update",
+    "End",
+    "Archive",
+    "Restore",
+    "AddParticipant",
+    "UpdateParticipant",
+    "RemoveParticipant",
+    "AddActor",
+    "UpdateActor",
+    "RemoveActor",
+    "SetActorControl",
+    "StartSession",
+    "EndSession",
+    "AddNote",
+    "RecordRoll",
+];
+
+const REFUSALS: [&str; 14] = [
+    "ActiveSessionExists",
+    "ActorNotFound",
+    "CampaignExists",
+    "CampaignNotFound",
+    "Empty",
+    "IdTaken",
+    "NoActiveSession",
+    "NothingToUpdate",
+    "ParticipantNotFound",
+    "SessionEnded",
+    "SessionGoesOn",
+    "SessionNotFound",
+    "StatusForbids",
+    "TooLong",
+];
+
+/// Without a wildcard: whoever adds a command is asked to have it sent here too, and to name it above.
+fn kind(command: &CampaignCommand) -> &'static str {
+    match command {
+        CampaignCommand::Create { .. } => "Create",
+        CampaignCommand::Update { .. } => "Update",
+        CampaignCommand::End => "End",
+        CampaignCommand::Archive => "Archive",
+        CampaignCommand::Restore => "Restore",
+        CampaignCommand::AddParticipant { .. } => "AddParticipant",
+        CampaignCommand::UpdateParticipant { .. } => "UpdateParticipant",
+        CampaignCommand::RemoveParticipant { .. } => "RemoveParticipant",
+        CampaignCommand::AddActor { .. } => "AddActor",
+        CampaignCommand::UpdateActor { .. } => "UpdateActor",
+        CampaignCommand::RemoveActor { .. } => "RemoveActor",
+        CampaignCommand::SetActorControl { .. } => "SetActorControl",
+        CampaignCommand::StartSession { .. } => "StartSession",
+        CampaignCommand::EndSession { .. } => "EndSession",
+        CampaignCommand::AddNote { .. } => "AddNote",
+        CampaignCommand::RecordRoll(_) => "RecordRoll",
     }
 }

@@ -3,6 +3,7 @@
 
 mod campaigns;
 mod chaos;
+mod commands;
 mod faulty;
 mod files;
 mod outcomes;

@@ -1,0 +1,134 @@
+//! Any commands to a campaign, also such as are refused, sent in any way: alone or together, under a key, once more,
+//! insisting on a revision.
+
+use domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, RecordedRoll, Role};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use serde_json::json;
+
+pub(crate) const CAMPAIGN: &str = "camp_1";
+
+/// Few ids, so that commands meet each other's things.
+fn id(prefix: &'static str) -> impl Strategy<Value = String> {
+    (0..4_u8).prop_map(move |number| format!("{prefix}{number}"))
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![6 => "[a-zäß🎲'\"\\\\]{1,8}", 1 => Just(" ".to_owned()), 1 => Just("x".repeat(10_001))]
+}
+
+fn people() -> impl Strategy<Value = CampaignCommand> {
+    let role = || prop_oneof![Just(Role::Gm), Just(Role::Player)];
+    let kind = || prop_oneof![Just(ActorKind::Pc), Just(ActorKind::Npc)];
+    let controller = || prop_oneof![Just(Controller::Human), Just(Controller::Ai)];
+    prop_oneof![
+        3 => (id("part_"), text(), role(), controller()).prop_map(|(id, display_name, role, controller)| {
+            CampaignCommand::AddParticipant { id, display_name, role, controller }
+        }),
+        1 => (id("part_"), of(text()), of(role()), of(controller())).prop_map(
+            |(participant_id, display_name, role, controller)| {
+                CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
+            }
+        ),
+        2 => id("part_").prop_map(|participant_id| CampaignCommand::RemoveParticipant { participant_id }),
+        3 => (id("actor_"), text(), kind(), text()).prop_map(|(id, name, kind, notes)| {
+            CampaignCommand::AddActor { id, name, kind, notes }
+        }),
+        1 => (id("actor_"), of(text()), of(kind()), of(text())).prop_map(|(actor_id, name, kind, notes)| {
+            CampaignCommand::UpdateActor { actor_id, name, kind, notes }
+        }),
+        1 => id("actor_").prop_map(|actor_id| CampaignCommand::RemoveActor { actor_id }),
+        3 => (id("actor_"), prop_oneof![3 => id("part_"), 1 => Just("gm".to_owned())])
+            .prop_map(|(actor_id, controller)| CampaignCommand::SetActorControl { actor_id, controller }),
+    ]
+}
+
+fn play() -> impl Strategy<Value = CampaignCommand> {
+    let session = || of(id("sess_"));
+    prop_oneof![
+        2 => (id("sess_"), text()).prop_map(|(id, name)| CampaignCommand::StartSession { id, name }),
+        1 => session().prop_map(|session_id| CampaignCommand::EndSession { session_id }),
+        1 => (id("note_"), session(), text())
+            .prop_map(|(id, session_id, text)| CampaignCommand::AddNote { id, session_id, text }),
+        1 => (id("roll_"), session(), of(id("part_")), of(id("actor_")), text()).prop_map(
+            |(id, session_id, participant_id, actor_id, text)| {
+                CampaignCommand::RecordRoll(Box::new(RecordedRoll {
+                    id,
+                    session_id,
+                    participant_id,
+                    actor_id,
+                    tool: "roll".to_owned(),
+                    expression: None,
+                    input: json!({ "expression": text }),
+                    result: json!({ "total": 7 }),
+                    chance: None,
+                    rng: None,
+                }))
+            }
+        ),
+    ]
+}
+
+/// Any command. A campaign is often created, or nothing else could happen.
+pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
+    let mode = || prop_oneof![Just(GmMode::Human), Just(GmMode::Ai), Just(GmMode::Hybrid)];
+    let create = |(name, gm_mode, theme_prompt)| CampaignCommand::Create {
+        id: CAMPAIGN.to_owned(),
+        name,
+        gm_mode,
+        theme_prompt,
+    };
+    prop_oneof![
+        4 => (text(), mode(), text()).prop_map(create),
+        1 => (of(text()), of(mode()), of(text())).prop_map(|(name, gm_mode, theme_prompt)| {
+            CampaignCommand::Update { name, gm_mode, theme_prompt }
+        }),
+        1 => prop_oneof![Just(CampaignCommand::End), Just(CampaignCommand::Archive)],
+        2 => Just(CampaignCommand::Restore),
+        12 => people(),
+        8 => play(),
+    ]
+}
+
+/// How a command is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) command: CampaignCommand,
+    pub(crate) key: Option<String>,
+    pub(crate) pin: Option<Pin>,
+}
+
+/// The revision that a sender insists on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pin {
+    /// The newest, as long as nobody sends at the same time.
+    Newest,
+    /// This one, which is the newest once.
+    Fixed(u64),
+}
+
+/// One thing that a sender does.
+#[derive(Debug, Clone)]
+pub(crate) enum Deed {
+    Send(Sent),
+    /// Sends once more what was sent so many deeds ago.
+    Again(usize),
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    // Few keys, so that some are used for another request.
+    let key = of((0..12_u8).prop_map(|number| format!("key {number}")));
+    let pin = prop_oneof![
+        6 => Just(None),
+        1 => Just(Some(Pin::Newest)),
+        1 => (0..12_u64).prop_map(|revision| Some(Pin::Fixed(revision))),
+    ];
+    let send = (command(), key, pin).prop_map(|(command, key, pin)| Deed::Send(Sent { command, key, pin }));
+    prop_oneof![5 => send, 1 => (1..12_usize).prop_map(Deed::Again)]
+}
+
+/// Deeds one after the other; those of one group at once.
+pub(crate) fn evening() -> impl Strategy<Value = Vec<Vec<Deed>>> {
+    vec(prop_oneof![3 => vec(deed(), 1), 1 => vec(deed(), 2..5)], 1..30)
+}
