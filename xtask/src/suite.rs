@@ -27,8 +27,8 @@ const CHI_ROLLS: &str = "1000000";
 const KILLS: &str = "20";
 const LONG_KILLS: &str = "200";
 /// How long several programs work on one store; two seconds in the quick mode.
-const TOGETHER_SECONDS: &str = "5";
-const LONG_TOGETHER_SECONDS: &str = "30";
+const TOGETHER_SECONDS: &str = "30";
+const LONG_TOGETHER_SECONDS: &str = "120";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 

@@ -144,5 +144,11 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        // What the program said is of interest only if a test fails.
+        if std::thread::panicking()
+            && let Some(errors) = self.errors.take().and_then(|errors| errors.join().ok())
+        {
+            let _ = writeln!(std::io::stderr(), "process {} said:\n{errors}", self.child.id());
+        }
     }
 }

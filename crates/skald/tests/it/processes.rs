@@ -1,11 +1,11 @@
 //! Several programs on one store: servers over HTTP and stdio, and the command line, all at once.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use app::journal::Cursor;
 use serde_json::{Value, json};
 
 use crate::places::{Folder, Place};
@@ -13,21 +13,17 @@ use crate::player::{LEGACY, Player, Surface};
 use crate::process::{Running, run};
 use crate::rest::Rest;
 
-/// Who writes notes over HTTP, to keep the store busy.
+/// Who writes notes over HTTP, to keep the store busy, and how long each takes breath between two of them: enough for the
+/// processors to have time for others.
 const WRITERS: usize = 4;
-/// How soon a change is seen elsewhere: half of the time, and nearly always, on a machine that has other things to do.
-const SOON: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(500));
-/// How often the node that is followed is killed.
-const FOLLOWED_KILLS: usize = 5;
+const BREATH: Duration = Duration::from_millis(5);
+/// How soon ninety-nine of a hundred changes are known elsewhere, and how soon all. What any answer takes is not counted:
+/// the processors have more to do here than they can, and other tests run beside this one.
+const SOON: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 #[test]
 fn programs_on_one_file_work_together() {
-    work_together(&Place::sqlite(), [Surface::Stdio(LEGACY), Surface::Stdio(LEGACY)], true);
-}
-
-#[test]
-fn a_follower_sees_each_revision_once_on_sqlite() {
-    follow_while_killed(&Place::sqlite());
+    work_together("in one file", &Place::sqlite(), [Surface::Stdio(LEGACY), Surface::Stdio(LEGACY)], true);
 }
 
 mod postgres {
@@ -36,23 +32,19 @@ mod postgres {
     #[test]
     fn nodes_on_one_postgres_work_together() {
         // A backup of PostgreSQL is made with its own tools.
-        super::work_together(&Place::postgres(), [Surface::Rest, Surface::Stdio(LEGACY)], false);
-    }
-
-    #[test]
-    fn a_follower_sees_each_revision_once_on_postgres() {
-        super::follow_while_killed(&Place::postgres());
+        super::work_together("on one PostgreSQL", &Place::postgres(), [Surface::Rest, Surface::Stdio(LEGACY)], false);
     }
 }
 
 /// Everybody writes to one campaign for a while. Nothing fails, nothing is lost, and everybody sees it soon.
-fn work_together(place: &Place, others: [Surface; 2], has_backups: bool) {
+fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: bool) {
     let seconds = std::env::var("SKALD_TOGETHER_SECONDS").map_or(2, |text| text.parse().expect("a number"));
     let (_server, address) = Running::serve(&["--store", &place.address]);
     let campaign_id = Rest::new(address).open_campaign("together");
     let is_over = AtomicBool::new(false);
     let (is_over, campaign) = (&is_over, campaign_id.as_str());
     let (notes, probes, tokens) = std::thread::scope(|scope| {
+        let over = Over(is_over);
         let notes: Vec<_> = (0..WRITERS)
             .map(|writer| scope.spawn(move || note(&mut Rest::new(address), campaign, writer, is_over)))
             .collect();
@@ -68,16 +60,13 @@ fn work_together(place: &Place, others: [Surface; 2], has_backups: bool) {
             .collect();
         let tokens = scope.spawn(move || use_command_line(place, has_backups, is_over));
         std::thread::sleep(Duration::from_secs(seconds));
-        is_over.store(true, Ordering::SeqCst);
+        drop(over);
         let notes: Vec<String> = notes.into_iter().flat_map(|writer| writer.join().expect("a writer")).collect();
         let probes: Vec<_> = probes.into_iter().map(|probe| probe.join().expect("a probe")).collect();
         (notes, probes, tokens.join().expect("the command line"))
     });
     let (names, waits): (Vec<_>, Vec<_>) = probes.into_iter().unzip();
-    let mut waits = waits.concat();
-    waits.sort();
-    let (half, nearly_all) = (waits.len() / 2, waits.len() * 19 / 20);
-    assert!(waits.len() > 10 && waits[half] < SOON.0 && waits[nearly_all] < SOON.1, "{waits:?}");
+    waits.into_iter().fold(Waits::default(), Waits::join).judge(&format!("seen {what}"));
     let mut told: BTreeMap<String, usize> = BTreeMap::new();
     for event in Rest::new(address).history(campaign).concat() {
         let name = event["text"].as_str().or_else(|| event["name"].as_str()).unwrap_or_default().to_owned();
@@ -92,6 +81,51 @@ fn work_together(place: &Place, others: [Surface; 2], has_backups: bool) {
     sound(&place.address);
 }
 
+/// Tells everybody to stop when it is dropped, also by a panic: who waits for them would wait for ever.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// How long changes took to be known elsewhere, and how long answers took meanwhile that need no store.
+#[derive(Default)]
+pub(crate) struct Waits {
+    pub(crate) changes: Vec<Duration>,
+    pub(crate) others: Vec<Duration>,
+}
+
+impl Waits {
+    fn join(mut self, mut other: Self) -> Self {
+        self.changes.append(&mut other.changes);
+        self.others.append(&mut other.others);
+        self
+    }
+
+    /// Says how soon it was, also where the output of tests is kept back; it is to be soon.
+    pub(crate) fn judge(self, what: &str) {
+        let count = self.changes.len();
+        assert!(count > 10, "{what}: there are {count} changes to judge by");
+        let [half, nearly_all, all] = shares(self.changes);
+        let [_, other_nearly_all, other_all] = shares(self.others);
+        let words = format!(
+            "{what}: of {count} changes half within {half:.1?}, 99 % within {nearly_all:.1?}, all within {all:.1?}; \
+             any other answer: 99 % within {other_nearly_all:.1?}, all within {other_all:.1?}"
+        );
+        let _ = writeln!(std::io::stderr(), "{words}");
+        assert!(nearly_all < SOON.0 + other_nearly_all && all < SOON.1 + other_all, "{words}");
+    }
+}
+
+/// The longest of half of the waits, of ninety-nine in a hundred, and of all.
+fn shares(mut waits: Vec<Duration>) -> [Duration; 3] {
+    waits.sort();
+    let count = waits.len();
+    [count / 2, count * 99 / 100, count.saturating_sub(1)].map(|at| waits.get(at).copied().unwrap_or_default())
+}
+
 /// Notes and notes and notes; each one acknowledged.
 fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool) -> Vec<String> {
     let mut names = Vec::new();
@@ -99,6 +133,7 @@ fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool)
         let name = format!("note {writer}-{}", names.len());
         rest.call("session_note", &json!({"campaign_id": campaign_id, "text": name}));
         names.push(name);
+        std::thread::sleep(BREATH);
     }
     names
 }
@@ -113,8 +148,8 @@ struct Probe<'a> {
 
 impl Probe<'_> {
     /// The names of the actors that it added, and how long it waited for each that it looked for.
-    fn run(mut self, to: &Sender<Value>, from: &Receiver<Value>, is_over: &AtomicBool) -> (Vec<String>, Vec<Duration>) {
-        let (mut names, mut waits) = (Vec::new(), Vec::new());
+    fn run(mut self, to: &Sender<Value>, from: &Receiver<Value>, is_over: &AtomicBool) -> (Vec<String>, Waits) {
+        let (mut names, mut waits) = (Vec::new(), Waits::default());
         while !is_over.load(Ordering::SeqCst) {
             let actor = |names: &mut Vec<String>| {
                 names.push(format!("{} {}", self.name, names.len()));
@@ -123,12 +158,14 @@ impl Probe<'_> {
             let ours = here(&mut self.player, "actor_create", &actor(&mut names));
             // The other may have stopped looking.
             let _ = to.send(ours["id"].clone());
-            waits.push(seen(self.campaign, &ours["id"], |input| self.rest.call("campaign_read", input)));
+            waits.changes.push(seen(self.campaign, &ours["id"], |input| self.rest.call("campaign_read", input)));
+            waits.others.push(took(|| self.rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
             let theirs = self.rest.call("actor_create", &actor(&mut names));
             let others = std::iter::once(theirs["id"].clone()).chain(from.try_iter().last());
             for id in others {
-                waits.push(seen(self.campaign, &id, |input| here(&mut self.player, "campaign_read", input)));
+                waits.changes.push(seen(self.campaign, &id, |input| here(&mut self.player, "campaign_read", input)));
             }
+            waits.others.push(took(|| here(&mut self.player, "duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
         }
         (names, waits)
     }
@@ -138,17 +175,19 @@ fn here(player: &mut Player, operation: &str, input: &Value) -> Value {
     player.call(operation, input, None).unwrap_or_else(|error| panic!("{operation} {input}: {error}"))
 }
 
-/// Looks for an actor until it is there. How long that took.
-fn seen(campaign_id: &str, id: &Value, mut read: impl FnMut(&Value) -> Value) -> Duration {
+/// Looks for an actor among the newest. It was acknowledged, so whoever asks now is told of it, wherever they ask: how
+/// long that takes is how long the answer takes.
+fn seen(campaign_id: &str, id: &Value, read: impl FnOnce(&Value) -> Value) -> Duration {
+    let (took, page) = took(|| read(&json!({"campaign_id": campaign_id, "view": "actors", "limit": 20})));
+    let actors = page["actors"].as_array().expect("actors");
+    assert!(actors.iter().any(|actor| actor["id"] == *id), "{id} is not seen: {page}");
+    took
+}
+
+fn took<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let began = Instant::now();
-    let input = json!({"campaign_id": campaign_id, "view": "actors", "limit": 200});
-    loop {
-        let page = read(&input);
-        if page["actors"].as_array().expect("actors").iter().any(|actor| actor["id"] == *id) {
-            return began.elapsed();
-        }
-        assert!(began.elapsed() < 10 * SOON.1, "{id} is not seen");
-    }
+    let outcome = work();
+    (began.elapsed(), outcome)
 }
 
 /// Makes tokens, backups and checks, one after the other. The names of the tokens.
@@ -178,61 +217,4 @@ fn done(arguments: &[&str]) -> String {
 fn sound(store: &str) {
     let verdict = done(&["verify", "--store", store]);
     assert!(verdict.starts_with("sound: "), "{verdict}");
-}
-
-/// Follows the journal from here, as another node does, while the node that writes is killed and started again.
-fn follow_while_killed(place: &Place) {
-    let (mut server, mut address) = Running::serve(&["--store", &place.address]);
-    let campaign_id = Rest::new(address).open_campaign("followed");
-    let is_over = AtomicBool::new(false);
-    let followed = std::thread::scope(|scope| {
-        let follower = scope.spawn(|| follow(place, &campaign_id, &is_over));
-        for round in 0..FOLLOWED_KILLS {
-            let writers: Vec<_> = (0..WRITERS)
-                .map(|writer| {
-                    let campaign_id = &campaign_id;
-                    scope.spawn(move || {
-                        let mut rest = Rest::new(address);
-                        let noted = |number: usize| json!({"campaign_id": campaign_id, "text": number.to_string()});
-                        let send =
-                            |number| rest.send("session_note", &noted(number), &format!("{round}-{writer}-{number}"));
-                        (0..usize::MAX).map(send).take_while(Result::is_ok).count()
-                    })
-                })
-                .collect();
-            std::thread::sleep(Duration::from_millis(60));
-            server.kill();
-            assert!(writers.into_iter().map(|writer| writer.join().expect("a writer")).sum::<usize>() > 0);
-            (server, address) = Running::serve(&["--store", &place.address]);
-        }
-        let last = Rest::new(address).history(&campaign_id).len();
-        is_over.store(true, Ordering::SeqCst);
-        (follower.join().expect("the follower"), last)
-    });
-    let (revisions, last) = followed;
-    assert_eq!(revisions, (1..=last as u64).collect::<Vec<_>>(), "each revision, once and in order");
-}
-
-/// The revisions of a campaign, as they come in. Once it is over, it goes on for a moment, for what is on its way.
-fn follow(place: &Place, campaign_id: &str, is_over: &AtomicBool) -> Vec<u64> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
-    runtime.expect("a runtime").block_on(async {
-        let journal = store::open(&place.address).await.expect("the store");
-        let mut wakes = journal.wakes();
-        let (mut cursor, mut revisions, mut deadline) = (Cursor::default(), Vec::new(), None);
-        while deadline.is_none_or(|deadline| Instant::now() < deadline) {
-            for (place, record) in journal.follow(cursor, 1_000).await.expect("records") {
-                if record.stream.as_str().ends_with(campaign_id) {
-                    revisions.push(record.revision);
-                }
-                cursor = place;
-            }
-            if is_over.load(Ordering::SeqCst) {
-                deadline = deadline.or(Some(Instant::now() + 2 * SOON.1));
-            }
-            // It is woken for each commit; nobody is told that there will be no more.
-            let _ = tokio::time::timeout(SOON.0, wakes.changed()).await;
-        }
-        revisions
-    })
 }
