@@ -5,6 +5,7 @@ mod changes;
 mod command_line;
 mod context;
 mod faults;
+mod following;
 mod kills;
 mod places;
 mod play;

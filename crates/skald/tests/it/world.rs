@@ -43,6 +43,11 @@ impl World {
         Self::new(Kind::Sqlite)
     }
 
+    /// The address of the store.
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
     pub(crate) fn folder(&self) -> &PathBuf {
         &self.folder
     }
@@ -70,7 +75,7 @@ impl World {
     pub(crate) fn serve(&self, arguments: &[&str]) -> Server {
         let command = self.command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat());
         let (running, address) = Running::greeted(command);
-        Server { address, _running: running }
+        Server { address, running }
     }
 
     /// A client's own process.
@@ -110,10 +115,15 @@ fn postgres(schema: &str) -> String {
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    _running: Running,
+    running: Running,
 }
 
 impl Server {
+    /// Ends it without a word, whatever it is doing.
+    pub(crate) fn kill(self) {
+        self.running.kill();
+    }
+
     pub(crate) fn seat(&self, surface: Surface) -> Seat {
         self.seat_of(surface, None, "test")
     }

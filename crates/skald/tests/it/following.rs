@@ -1,0 +1,201 @@
+//! A node that writes is killed and started again, while others follow it: by the store, and as clients of a second node
+//! that are told of changes and read what happened.
+
+use std::time::{Duration, Instant};
+
+use app::journal::Cursor;
+use serde_json::{Value, json};
+
+use crate::processes::Waits;
+use crate::rest::Rest;
+use crate::world::{Kind, News, Seat, Server, Surface, World};
+
+/// How often the node that is followed is killed.
+const KILLS: usize = 5;
+/// How long it writes before each of them.
+const WRITING: Duration = Duration::from_millis(60);
+const WRITERS: usize = 4;
+/// How long a follower of the store waits for more before it gives up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How many changes are listened for one by one.
+const CHANGES: usize = 204;
+/// The last note: whoever has seen it has seen everything.
+const LAST: &str = "the last";
+
+#[test]
+fn followers_see_each_revision_once_on_sqlite() {
+    follow_while_killed(Kind::Sqlite);
+}
+
+#[test]
+fn changes_of_another_process_are_heard_soon() {
+    hear("in another process", Kind::Sqlite);
+}
+
+mod postgres {
+    #[test]
+    fn changes_of_another_node_are_heard_soon() {
+        super::hear("on another node", super::Kind::Postgres);
+    }
+
+    #[test]
+    fn followers_see_each_revision_once_on_postgres() {
+        super::follow_while_killed(super::Kind::Postgres);
+    }
+}
+
+fn follow_while_killed(kind: Kind) {
+    let world = World::new(kind);
+    let mut writing = world.serve(&[]);
+    let reading = world.serve(&[]);
+    let campaign_id = Rest::new(writing.address).open_campaign("followed");
+    let campaign_id = campaign_id.as_str();
+    let (followed, last) = std::thread::scope(|scope| {
+        let mut followers = vec![scope.spawn(|| follow_the_store(world.store(), campaign_id))];
+        for surface in [Surface::Stateless, Surface::Session] {
+            let listener = Listener::new(&reading, surface, campaign_id);
+            followers.push(scope.spawn(|| listener.follow()));
+        }
+        for round in 0..KILLS {
+            write_until_killed(writing, campaign_id, round);
+            writing = world.serve(&[]);
+        }
+        let mut rest = Rest::new(writing.address);
+        rest.call("session_note", &json!({"campaign_id": campaign_id, "text": LAST}));
+        let last = rest.history(campaign_id).len() as u64;
+        (followers.into_iter().map(|follower| follower.join().expect("a follower")).collect::<Vec<_>>(), last)
+    });
+    for revisions in followed {
+        assert_eq!(revisions, (1..=last).collect::<Vec<_>>(), "each revision, once and in order");
+    }
+}
+
+/// One writes here, and a client there is told; nobody asks in between. Two campaigns in turn, so that one word is not
+/// taken for another.
+fn hear(what: &str, kind: Kind) {
+    let world = World::new(kind);
+    let writing = world.serve(&[]);
+    let mut rest = Rest::new(writing.address);
+    let campaigns = ["one", "other"].map(|name| rest.open_campaign(name));
+    let uris = campaigns.each_ref().map(|campaign_id| format!("campaign://{campaign_id}/events"));
+    let listening = world.serve(&[]);
+    let mut news = listening.seat(Surface::Stateless).watch(&uris.each_ref().map(String::as_str));
+    let mut beside = Rest::new(listening.address);
+    let mut waits = Waits::default();
+    for number in 0..CHANGES {
+        let turn = number % 2;
+        rest.call("session_note", &json!({"campaign_id": campaigns[turn], "text": number.to_string()}));
+        let began = Instant::now();
+        news.until(&uris[turn]);
+        // What was to be told before comes with the first of them.
+        if number >= 4 {
+            waits.changes.push(began.elapsed());
+        }
+        let began = Instant::now();
+        beside.call("duality_outcome", &json!({"hope": 8, "fear": 5}));
+        waits.others.push(began.elapsed());
+    }
+    waits.judge(&format!("heard {what}"));
+}
+
+/// Writers write to a node until it is killed. Each has something acknowledged before.
+fn write_until_killed(node: Server, campaign_id: &str, round: usize) {
+    std::thread::scope(|scope| {
+        let start = |writer| {
+            let rest = Rest::new(node.address);
+            scope.spawn(move || write(rest, campaign_id, &format!("{round}-{writer}")))
+        };
+        let writers: Vec<_> = (0..WRITERS).map(start).collect();
+        std::thread::sleep(WRITING);
+        node.kill();
+        let acknowledged = writers.into_iter().map(|writer| writer.join().expect("a writer")).sum::<usize>();
+        assert!(acknowledged > 0, "nothing was written before kill {round}");
+    });
+}
+
+fn write(mut rest: Rest, campaign_id: &str, name: &str) -> usize {
+    let mut is_acknowledged = |number: usize| {
+        let text = format!("{name}-{number}");
+        rest.send("session_note", &json!({"campaign_id": campaign_id, "text": text}), &text).is_ok()
+    };
+    (0..usize::MAX).take_while(|number| is_acknowledged(*number)).count()
+}
+
+/// The revisions of a campaign as another node of the same store has them, until the last.
+fn follow_the_store(store: &str, campaign_id: &str) -> Vec<u64> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let journal = store::open(store).await.expect("the store");
+        let mut wakes = journal.wakes();
+        let (mut cursor, mut revisions, mut is_last) = (Cursor::default(), Vec::new(), false);
+        while !is_last {
+            for (place, record) in journal.follow(cursor, 1_000).await.expect("records") {
+                if record.stream.as_str().ends_with(campaign_id) {
+                    revisions.push(record.revision);
+                    is_last |= record.body.contains(LAST);
+                }
+                cursor = place;
+            }
+            if !is_last {
+                tokio::time::timeout(PATIENCE, wakes.changed()).await.expect("more to come").expect("an open store");
+            }
+        }
+        revisions
+    })
+}
+
+/// A client that waits to be told of a change, and only then reads on.
+struct Listener<'a> {
+    seat: Seat,
+    news: News,
+    campaign_id: &'a str,
+    revisions: Vec<u64>,
+}
+
+impl<'a> Listener<'a> {
+    fn new(node: &Server, surface: Surface, campaign_id: &'a str) -> Self {
+        let mut seat = node.seat(surface);
+        let news = seat.watch(&[&format!("campaign://{campaign_id}/events")]);
+        let mut listener = Self { seat, news, campaign_id, revisions: Vec::new() };
+        // What was there before it listened.
+        listener.read_on();
+        listener
+    }
+
+    /// The revisions in the order in which they were read, until the last.
+    fn follow(mut self) -> Vec<u64> {
+        let (mut told, mut is_last) = (0, false);
+        while !is_last {
+            self.news.next();
+            told += 1;
+            is_last = self.read_on();
+        }
+        // Somebody who is told of the same change again and again would be told more often; one word comes on entry.
+        let heard = 1 + self.revisions.len();
+        assert!(told <= heard, "told {told} times of {heard} changes");
+        self.revisions
+    }
+
+    /// Reads what came after the last revision that it has, page by page. Whether the last note is there.
+    fn read_on(&mut self) -> bool {
+        let after = self.revisions.last().copied().unwrap_or(0);
+        let mut input = json!({
+            "campaign_id": self.campaign_id, "after_revision": after, "order": "oldest", "limit": 50
+        });
+        loop {
+            let page = self.seat.ok("events_list", &input);
+            let events = page["events"].as_array().expect("events");
+            for logged in events {
+                let revision = logged["revision"].as_u64().expect("a revision");
+                // The first command of a session has two events.
+                if self.revisions.last() != Some(&revision) {
+                    self.revisions.push(revision);
+                }
+            }
+            if page["next_cursor"] == Value::Null {
+                return events.last().is_some_and(|logged| logged["event"]["text"] == LAST);
+            }
+            input["cursor"] = page["next_cursor"].clone();
+        }
+    }
+}
