@@ -1,5 +1,6 @@
 //! A PostgreSQL for tests: on a free port of this machine, in a folder of its own, gone afterwards.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,9 +24,31 @@ pub(crate) struct Postgres {
     is_root: bool,
 }
 
+/// Whether a server can be talked to in private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encryption {
+    Off,
+    On,
+}
+
+/// What openssl is to write into certificates: an authority, and a server that has no name but its address.
+const CERTIFICATES: &str = "[req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = Skald tests\n\
+    [authority]\nbasicConstraints = critical, CA:TRUE\n\
+    [server]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = IP:127.0.0.1\n";
+
 impl Postgres {
     /// Finds PostgreSQL or installs it, and starts an empty server.
     pub(crate) fn start() -> anyhow::Result<Self> {
+        Self::start_with(Encryption::Off)
+    }
+
+    /// The same, with a certificate.
+    pub(crate) fn start_encrypted() -> anyhow::Result<Self> {
+        install::debian(&[("openssl", "openssl")])?;
+        Self::start_with(Encryption::On)
+    }
+
+    fn start_with(encryption: Encryption) -> anyhow::Result<Self> {
         if programs().is_none() {
             install::debian_packages(&["postgresql"])?;
         }
@@ -42,6 +65,9 @@ impl Postgres {
         let arguments = ["--auth=trust", "--username=skald", "--encoding=UTF8", "--no-locale", "--no-sync"];
         run::captured(postgres.program("initdb").args(arguments).arg("--pgdata").arg(postgres.data()))?;
         postgres.configure()?;
+        if encryption == Encryption::On {
+            postgres.encrypt().context("the server's certificate could not be made")?;
+        }
         // The server must not keep our pipes: whoever reads them would wait for its end.
         run::silent(postgres.control().arg("start")).with_context(|| {
             std::fs::read_to_string(postgres.folder.join("log")).unwrap_or_else(|_| "it left no log".to_owned())
@@ -69,6 +95,32 @@ impl Postgres {
         Ok(())
     }
 
+    /// The folder with the certificates: of the server, of the authority that signed it, and of a stranger.
+    pub(crate) fn certificates(&self) -> &Path {
+        &self.folder
+    }
+
+    fn encrypt(&self) -> anyhow::Result<()> {
+        std::fs::write(self.folder.join("openssl.conf"), CERTIFICATES)?;
+        let signed = |name: &str, extensions: &str, by: &[&str]| {
+            let (key, certificate) = (format!("{name}.key"), format!("{name}.crt"));
+            let mut command = self.as_user("openssl");
+            command.args(["req", "-x509", "-config", "openssl.conf", "-extensions", extensions, "-days", "7"]);
+            command.args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+            command.args(["-keyout", &key, "-out", &certificate]).args(by);
+            run::captured(&mut command).map(drop)
+        };
+        signed("root", "authority", &[])?;
+        signed("stranger", "authority", &[])?;
+        signed("server", "server", &["-CA", "root.crt", "-CAkey", "root.key"])?;
+        let mut file = File::options().append(true).open(self.data().join("postgresql.conf"))?;
+        for (setting, name) in [("ssl_cert_file", "server.crt"), ("ssl_key_file", "server.key")] {
+            writeln!(file, "{setting} = '{}'", self.folder.join(name).display())?;
+        }
+        writeln!(file, "ssl = on")?;
+        Ok(())
+    }
+
     fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -80,7 +132,11 @@ impl Postgres {
     }
 
     fn program(&self, name: &str) -> Command {
-        let program = self.programs.join(name);
+        self.as_user(self.programs.join(name))
+    }
+
+    /// A program as whoever the server runs as, in its folder.
+    fn as_user(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = if self.is_root {
             let mut command = Command::new("setpriv");
             command.args(["--reuid", USER, "--regid", USER, "--clear-groups"]).arg(program);

@@ -65,15 +65,16 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
 
 fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
-    // They run until all tests have ended, one for all and one to be stopped. Without them, tests that need them fail
-    // rather than pass unrun.
-    let databases = if mode == Mode::Quick { None } else { Some((Postgres::start()?, Postgres::start()?)) };
+    // They run until all tests have ended, one for all and one to be stopped, the first of them in private. Without them,
+    // tests that need them fail rather than pass unrun.
+    let databases = if mode == Mode::Quick { None } else { Some((Postgres::start_encrypted()?, Postgres::start()?)) };
     if mode != Mode::Quick {
         install::debian(&[("strace", "strace")])?;
     }
     match &databases {
         Some((postgres, stoppable)) => command
             .env("SKALD_TEST_POSTGRES", postgres.address())
+            .env("SKALD_TEST_CERTIFICATES", postgres.certificates())
             .env("SKALD_TEST_STOPPABLE", stoppable.address())
             .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.control_line())
             .env("SKALD_KILLS", KILLS)

@@ -7,8 +7,8 @@ use std::time::Duration;
 use app::journal::{Append, Change, Command, Head, Missed, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
-use tokio_postgres::Config;
 
+use super::address::Database;
 use super::link::{Session, Trouble, explain};
 use super::rows;
 use super::sql;
@@ -44,7 +44,7 @@ impl Job {
 
 pub(super) struct Committer {
     pub(super) number: usize,
-    pub(super) config: Config,
+    pub(super) database: Database,
     pub(super) jobs: mpsc::Receiver<Job>,
     pub(super) status: Arc<Status>,
     pub(super) wakes: watch::Sender<u64>,
@@ -160,7 +160,7 @@ impl Committer {
             while let Ok(job) = tokio::time::timeout_at(next, self.jobs.recv()).await {
                 job?.answer(Err(StoreError::Unavailable(why.clone())));
             }
-            match Session::open(&self.config).await {
+            match Session::open(&self.database).await {
                 Ok(session) => {
                     tracing::info!("the database can be reached again");
                     self.status.is_up(self.number);

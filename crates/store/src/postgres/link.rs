@@ -1,15 +1,17 @@
 //! Connections: made when they are needed, and made again when they are lost.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use app::journal::StoreError;
 use tokio::sync::watch;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres::{Client, Row, Statement};
 
-use super::sql;
+use super::address::Database;
+use super::{sql, tls};
 use crate::OpenError;
 
 /// How long a statement may take before its connection counts as lost.
@@ -27,8 +29,8 @@ pub(super) struct Session {
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 impl Session {
-    pub(super) async fn open(config: &Config) -> Result<Arc<Self>, tokio_postgres::Error> {
-        let (client, connection) = config.connect(NoTls).await?;
+    pub(super) async fn open(database: &Database) -> Result<Arc<Self>, tokio_postgres::Error> {
+        let (client, connection) = database.connect().await?;
         let (alive, ended) = watch::channel(());
         tokio::spawn(async move {
             // How a connection ends is told to whoever uses it.
@@ -131,23 +133,25 @@ impl Trouble {
     }
 }
 
-/// The library's own words leave out what the database said.
+/// The library's own words leave out what the database said, and why it could not be reached.
 pub(super) fn explain(error: &tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(said) => format!("{} ({})", said.message(), said.code().code()),
-        None => error.to_string(),
+    if let Some(said) = error.as_db_error() {
+        return format!("{} ({})", said.message(), said.code().code());
     }
+    let Some(cause) = error.source() else { return error.to_string() };
+    let hint = tls::hint(cause).map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}: {cause}{hint}")
 }
 
 /// A connection for reads, shared by all.
 pub(super) struct Link {
-    config: Config,
+    database: Database,
     session: tokio::sync::Mutex<(Option<Arc<Session>>, Option<Instant>)>,
 }
 
 impl Link {
-    pub(super) fn new(config: Config) -> Self {
-        Self { config, session: tokio::sync::Mutex::default() }
+    pub(super) fn new(database: Database) -> Self {
+        Self { database, session: tokio::sync::Mutex::default() }
     }
 
     async fn session(&self) -> Result<Arc<Session>, StoreError> {
@@ -159,7 +163,7 @@ impl Link {
         if failed.is_some_and(|failed| failed.elapsed() < PAUSE) {
             return Err(StoreError::Unavailable("the database cannot be reached".to_owned()));
         }
-        match Session::open(&self.config).await {
+        match Session::open(&self.database).await {
             Ok(opened) => {
                 *session = Some(Arc::clone(&opened));
                 Ok(opened)
@@ -189,9 +193,10 @@ impl Link {
 }
 
 /// Brings the schema up to date, one node at a time.
-pub(super) async fn migrate(config: &Config, what: &str) -> Result<(), OpenError> {
+pub(super) async fn migrate(database: &Database) -> Result<(), OpenError> {
+    let what = &database.name();
     let failed = |error: &tokio_postgres::Error| OpenError::Failed { what: what.to_owned(), why: explain(error) };
-    let (mut client, connection) = config.connect(NoTls).await.map_err(|error| failed(&error))?;
+    let (mut client, connection) = database.connect().await.map_err(|error| failed(&error))?;
     let pump = tokio::spawn(async move { drop(connection.await) });
     let known = i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX);
     let found = run_migrations(&mut client, known).await.map_err(|error| failed(&error))?;

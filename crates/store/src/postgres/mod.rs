@@ -1,11 +1,13 @@
 //! One PostgreSQL, for any number of nodes.
 
+mod address;
 mod committer;
 mod link;
 mod notifier;
 mod rows;
 mod sql;
 mod status;
+mod tls;
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -20,10 +22,10 @@ use futures::future::BoxFuture;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
-use tokio_postgres::Config;
 
 use crate::OpenError;
 use crate::number::{rows as page, signed};
+use address::Database;
 use committer::{Committer, Job};
 use link::{Link, Session, explain, migrate};
 use notifier::Notifier;
@@ -50,31 +52,19 @@ pub struct Postgres {
 impl Postgres {
     /// Connects, and brings the schema up to date.
     pub async fn open(address: &str) -> Result<Arc<Self>, OpenError> {
-        let mut config: Config = address.parse().map_err(|error: tokio_postgres::Error| OpenError::Failed {
-            what: "the database".to_owned(),
-            why: error.to_string(),
-        })?;
-        config.keepalives_idle(Duration::from_secs(10));
-        if config.get_application_name().is_none() {
-            config.application_name("skald");
-        }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
-        }
-        // An address may hold a password.
-        let what = format!("the database {:?}", config.get_dbname().unwrap_or_default());
-        migrate(&config, &what).await?;
+        let database = Database::at(address)?;
+        migrate(&database).await?;
         let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
         let mut jobs = Vec::with_capacity(COMMITTERS);
         for number in 0..COMMITTERS {
-            let session = Session::open(&config)
+            let session = Session::open(&database)
                 .await
-                .map_err(|error| OpenError::Failed { what: what.clone(), why: explain(&error) })?;
+                .map_err(|error| OpenError::Failed { what: database.name(), why: explain(&error) })?;
             let (sender, receiver) = mpsc::channel(QUEUE);
             jobs.push(sender);
             let committer = Committer {
                 number,
-                config: config.clone(),
+                database: database.clone(),
                 jobs: receiver,
                 status: Arc::clone(&status),
                 wakes: wakes.clone(),
@@ -84,9 +74,9 @@ impl Postgres {
         }
         // Any name that no other node has.
         let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
-        let notifier = Notifier { config: config.clone(), node, news, wakes: wakes.clone() };
+        let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
-        Ok(Arc::new(Self { jobs, link: Link::new(config), notifier, status, wakes, is_waking: Arc::default() }))
+        Ok(Arc::new(Self { jobs, link: Link::new(database), notifier, status, wakes, is_waking: Arc::default() }))
     }
 }
 

@@ -8,8 +8,9 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::poll_fn;
 use tokio::sync::{Notify, mpsc, watch};
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls};
+use tokio_postgres::{AsyncMessage, Client};
 
+use super::address::Database;
 use super::link::explain;
 use super::sql;
 
@@ -21,7 +22,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
 
 pub(super) struct Notifier {
-    pub(super) config: Config,
+    pub(super) database: Database,
     /// This node among those on the database.
     pub(super) node: String,
     pub(super) news: Arc<Notify>,
@@ -51,7 +52,7 @@ impl Notifier {
 
     /// Listens. What is heard comes through the channel, which ends with the connection.
     async fn connect(&self) -> Result<(Client, mpsc::UnboundedReceiver<String>), tokio_postgres::Error> {
-        let (client, mut connection) = self.config.connect(NoTls).await?;
+        let (client, mut connection) = self.database.connect().await?;
         let (hear, heard) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             let mut messages = poll_fn(move |context| connection.poll_message(context));

@@ -9,6 +9,7 @@ mod files;
 mod outcomes;
 mod places;
 mod postgres;
+mod private;
 mod processes;
 mod promises;
 mod tally;

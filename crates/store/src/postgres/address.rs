@@ -1,0 +1,166 @@
+//! Where the database is, and how to reach it: an address as other clients of PostgreSQL take it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::config::{SslMode, SslNegotiation};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Config, Connection, Socket};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::link::explain;
+use super::tls::{self, Trust};
+use crate::OpenError;
+
+/// How long a connection may take to be made.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The modes of `sslmode` that are known here. `allow`, which encrypts only if it must, is no use to anybody.
+const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
+
+/// A database, and the way to it.
+#[derive(Clone)]
+pub(super) struct Database {
+    config: Config,
+    tls: MakeRustlsConnect,
+}
+
+type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+
+impl Database {
+    pub(super) fn at(address: &str) -> Result<Self, OpenError> {
+        let failed = |why: String| OpenError::Failed { what: "the database".to_owned(), why };
+        let (address, asked) = Asked::taken_from(address);
+        let (mode, trust) = asked.resolved().map_err(failed)?;
+        let mut config: Config = address.parse().map_err(|error| failed(explain(&error)))?;
+        config.ssl_mode(mode).keepalives_idle(Duration::from_secs(10));
+        if config.get_application_name().is_none() {
+            config.application_name("skald");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(PATIENCE);
+        }
+        let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
+        let tls = tls::client(&trust, is_direct).map_err(failed)?;
+        Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
+    }
+
+    /// What is said of it. The address may hold a password.
+    pub(super) fn name(&self) -> String {
+        format!("the database {:?}", self.config.get_dbname().unwrap_or_default())
+    }
+
+    pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), tokio_postgres::Error> {
+        self.config.connect(self.tls.clone()).await
+    }
+}
+
+/// What an address says of encryption, beyond what the library reads.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    mode: Option<String>,
+    root: Option<String>,
+}
+
+impl Asked {
+    /// The address without these parameters, and what they said.
+    fn taken_from(address: &str) -> (String, Self) {
+        let mut asked = Self::default();
+        let Some((place, query)) = address.split_once('?') else { return (address.to_owned(), asked) };
+        let rest: Vec<&str> = query
+            .split('&')
+            .filter(|parameter| {
+                let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+                let field = match name {
+                    "sslmode" => &mut asked.mode,
+                    "sslrootcert" => &mut asked.root,
+                    _ => return true,
+                };
+                *field = Some(percent_decode_str(value).decode_utf8_lossy().into_owned());
+                false
+            })
+            .collect();
+        let address = if rest.is_empty() { place.to_owned() } else { format!("{place}?{}", rest.join("&")) };
+        (address, asked)
+    }
+
+    /// Whether to encrypt, and whom to trust; or why that is not clear.
+    fn resolved(&self) -> Result<(SslMode, Trust), String> {
+        let root = self.root.as_deref();
+        let file = root.filter(|root| *root != "system").map(PathBuf::from);
+        // As elsewhere: whoever trusts the system's authorities wants the name to be right too.
+        let default = if root == Some("system") { "verify-full" } else { "prefer" };
+        let mode = self.mode.as_deref().unwrap_or(default);
+        match (mode, root, file) {
+            ("disable", None, _) => Ok((SslMode::Disable, Trust::Anybody)),
+            ("prefer", None, _) => Ok((SslMode::Prefer, Trust::Anybody)),
+            ("require", None, _) => Ok((SslMode::Require, Trust::Anybody)),
+            ("require" | "verify-ca", _, Some(file)) => Ok((SslMode::Require, Trust::Authority(file))),
+            ("verify-full", _, Some(file)) => Ok((SslMode::Require, Trust::AuthorityAndName(Some(file)))),
+            ("verify-full", _, None) => Ok((SslMode::Require, Trust::AuthorityAndName(None))),
+            ("disable" | "prefer", Some(_), _) => Err(format!(
+                "sslrootcert is given, but sslmode={mode} looks at no certificate; use sslmode=verify-full"
+            )),
+            ("require" | "verify-ca", _, None) => Err(format!(
+                "sslmode={mode} needs sslrootcert=FILE; to trust the authorities of this system, use sslmode=verify-full"
+            )),
+            _ => Err(format!("sslmode={mode:?} is unknown; use one of {}", MODES.join(", "))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(query: &str) -> Result<(SslMode, Trust), String> {
+        Asked::taken_from(&format!("postgres://skald@db.example/world?{query}")).1.resolved()
+    }
+
+    #[test]
+    fn modes_mean_what_they_mean_elsewhere() {
+        let file = || PathBuf::from("/etc/my roots.pem");
+        for (query, mode, trust) in [
+            ("", SslMode::Prefer, Trust::Anybody),
+            ("sslmode=disable", SslMode::Disable, Trust::Anybody),
+            ("sslmode=prefer&application_name=x", SslMode::Prefer, Trust::Anybody),
+            ("sslmode=require", SslMode::Require, Trust::Anybody),
+            ("sslmode=require&sslrootcert=/etc/my%20roots.pem", SslMode::Require, Trust::Authority(file())),
+            ("sslmode=verify-ca&sslrootcert=/etc/my%20roots.pem", SslMode::Require, Trust::Authority(file())),
+            ("sslmode=verify-full", SslMode::Require, Trust::AuthorityAndName(None)),
+            ("sslrootcert=system", SslMode::Require, Trust::AuthorityAndName(None)),
+            (
+                "sslrootcert=%2Fetc%2Fmy%20roots.pem&sslmode=verify-full",
+                SslMode::Require,
+                Trust::AuthorityAndName(Some(file())),
+            ),
+        ] {
+            assert_eq!(resolved(query), Ok((mode, trust)), "{query}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_clear_is_refused() {
+        for (query, words) in [
+            ("sslmode=allow", "\"allow\" is unknown; use one of disable, prefer, require, verify-ca, verify-full"),
+            ("sslmode=", "\"\" is unknown"),
+            ("sslrootcert=/etc/roots.pem", "sslmode=prefer looks at no certificate"),
+            ("sslmode=disable&sslrootcert=system", "sslmode=disable looks at no certificate"),
+            ("sslmode=verify-ca", "needs sslrootcert=FILE"),
+            ("sslmode=verify-ca&sslrootcert=system", "needs sslrootcert=FILE"),
+        ] {
+            let refused = resolved(query).unwrap_err();
+            assert!(refused.contains(words), "{query}: {refused}");
+        }
+    }
+
+    #[test]
+    fn the_rest_of_an_address_is_left_alone() {
+        let address = "postgres://skald:p%26w@db.example:5433,other.example/world";
+        let (rest, asked) = Asked::taken_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
+        assert_eq!(rest, format!("{address}?options=-csearch_path%3Dx&a=b"));
+        assert_eq!(asked.mode.as_deref(), Some("require"));
+        assert_eq!(Asked::taken_from(&format!("{address}?sslmode=require")).0, address);
+        assert_eq!(Asked::taken_from(address), (address.to_owned(), Asked::default()));
+    }
+}

@@ -1,0 +1,99 @@
+//! Talking to PostgreSQL in private, and to nobody who only claims to be it.
+
+mod postgres {
+    use std::path::{Path, PathBuf};
+
+    use app::journal::Streams;
+
+    use crate::places::{block_on, client, postgres, server};
+    use crate::tally::{Tally, add, stream};
+
+    /// A certificate that `cargo xtask test` made: of the server, of its authority, or of a stranger.
+    fn certificate(name: &str) -> PathBuf {
+        let folder = std::env::var("SKALD_TEST_CERTIFICATES");
+        let folder = folder.expect("SKALD_TEST_CERTIFICATES, which `cargo xtask test` sets, is a folder");
+        Path::new(&folder).join(format!("{name}.crt"))
+    }
+
+    fn verified(mode: &str, name: &str) -> String {
+        format!("sslmode={mode}&sslrootcert={}", certificate(name).display())
+    }
+
+    /// How many connections of a test are there, and how many of them are encrypted.
+    async fn connections(address: &str) -> (i64, i64) {
+        let name = address.rsplit_once('=').unwrap().1;
+        let count = "SELECT count(*), count(*) FILTER (WHERE ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+            WHERE application_name = $1";
+        let row = client(&server()).await.query_one(count, &[&name]).await.unwrap();
+        (row.get(0), row.get(1))
+    }
+
+    /// The parameters stand before the others, so that the address still ends with the name of the test.
+    fn with(address: &str, parameters: &str) -> String {
+        address.replacen('?', &format!("?{parameters}&"), 1)
+    }
+
+    #[test]
+    fn every_connection_is_as_private_as_asked() {
+        block_on(async {
+            for (parameters, is_private) in [
+                ("sslmode=disable".to_owned(), false),
+                ("sslmode=prefer".to_owned(), true),
+                ("sslmode=require".to_owned(), true),
+                (verified("require", "root"), true),
+                (verified("verify-ca", "root"), true),
+                (verified("verify-full", "root"), true),
+                // A certificate is its own authority.
+                (verified("verify-full", "server"), true),
+            ] {
+                let address = postgres().await;
+                let journal = store::open(&with(&address, &parameters)).await.unwrap();
+                let mut wakes = journal.wakes();
+                // The notifier listens once it wakes others.
+                wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
+                let streams = Streams::<Tally>::new(journal);
+                streams.execute(&stream("one"), add("a", 1)).await.map_err(|_| "failed").unwrap();
+                assert_eq!(streams.read(&stream("one")).await.unwrap().revision(), 1);
+                let (all, private) = connections(&address).await;
+                assert!(all >= 4, "{all} connections: two that commit, one that tells others, one that reads");
+                assert_eq!(private, if is_private { all } else { 0 }, "{parameters}");
+            }
+        });
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_trusted_is_a_clear_error() {
+        block_on(async {
+            let address = postgres().await;
+            let elsewhere = address.replacen("127.0.0.1", "localhost", 1);
+            let refused = async |address: &str, parameters: &str| {
+                store::open(&with(address, parameters)).await.err().map(|error| error.to_string())
+            };
+            for mode in ["require", "verify-ca", "verify-full"] {
+                let words = refused(&address, &verified(mode, "stranger")).await.expect("a stranger signed nothing");
+                assert!(words.contains("invalid peer certificate"), "{words}");
+                assert!(words.contains("sslrootcert=FILE"), "{words}");
+            }
+            let words = refused(&address, "sslmode=verify-full").await.expect("no authority that is known");
+            assert!(words.contains("sslrootcert=FILE"), "{words}");
+            for name in ["root", "server"] {
+                let words = refused(&elsewhere, &verified("verify-full", name)).await.expect("another name");
+                assert!(words.contains("localhost") && words.contains("sslmode=verify-ca"), "{words}");
+                assert_eq!(refused(&elsewhere, &verified("verify-ca", name)).await, None, "no name was asked for");
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_that_holds_no_certificate_is_named() {
+        block_on(async {
+            let address = postgres().await;
+            for file in ["Cargo.toml", "nowhere.pem"] {
+                let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+                let parameters = format!("sslmode=verify-full&sslrootcert={}", file.display());
+                let words = store::open(&with(&address, &parameters)).await.err().unwrap().to_string();
+                assert!(words.contains(&format!("sslrootcert {}", file.display())), "{words}");
+            }
+        });
+    }
+}
