@@ -16,10 +16,36 @@ pub struct Story {
     steps: Vec<Step>,
 }
 
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Speaker {
+    /// Whoever started the server.
+    Owner,
+    GameMaster,
+    Player,
+    Guest,
+    /// Somebody who has no role in the campaign.
+    Nobody,
+}
+
+impl Speaker {
+    fn read(word: &str) -> Result<Self, String> {
+        match word {
+            "owner" => Ok(Self::Owner),
+            "game master" => Ok(Self::GameMaster),
+            "player" => Ok(Self::Player),
+            "guest" => Ok(Self::Guest),
+            "nobody" => Ok(Self::Nobody),
+            _ => Err(format!("{word:?} does not speak here; by is owner, game master, player, guest or nobody")),
+        }
+    }
+}
+
 /// One call of a story.
 #[derive(Debug, Clone, PartialEq)]
 struct Step {
     line: usize,
+    by: Speaker,
     call: String,
     with: Value,
     key: Option<String>,
@@ -33,9 +59,18 @@ enum Expected {
     Refusal(Value),
 }
 
-/// A call as a surface makes it: the operation, its input, and perhaps the key under which it may be sent again. What
-/// comes back is the answer, or the error.
-pub type Play<'a> = dyn FnMut(&str, &Value, Option<&str>) -> Result<Value, Value> + 'a;
+/// A call as a surface makes it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Call<'a> {
+    pub by: Speaker,
+    pub operation: &'a str,
+    pub input: &'a Value,
+    /// Under which it may be sent again.
+    pub key: Option<&'a str>,
+}
+
+/// Makes a call. What comes back is the answer, or the error.
+pub type Play<'a> = dyn FnMut(Call<'_>) -> Result<Value, Value> + 'a;
 
 impl Story {
     /// Reads a story, or says in which line it is not one.
@@ -71,6 +106,11 @@ impl Story {
         self.steps.is_empty()
     }
 
+    /// Whether others than the owner speak in it.
+    pub fn has_company(&self) -> bool {
+        self.steps.iter().any(|step| step.by != Speaker::Owner)
+    }
+
     /// Makes every call, in order. The first that goes otherwise than told ends it, with the line and the difference.
     pub fn play(&self, play: &mut Play<'_>) -> Result<(), String> {
         let mut kept = BTreeMap::new();
@@ -90,6 +130,7 @@ fn step(line: usize, text: &str) -> Result<Step, String> {
     };
     let call = word("call")?.ok_or("call is missing: which operation is called")?;
     let (key, keep) = (word("key")?, word("keep")?);
+    let by = word("by")?.map_or(Ok(Speaker::Owner), |word| Speaker::read(&word))?;
     let with = block.remove("with").unwrap_or_else(|| Value::Object(Map::new()));
     let expected = match (block.remove("answers"), block.remove("refused")) {
         (Some(answer), None) => Expected::Answer(answer),
@@ -97,8 +138,10 @@ fn step(line: usize, text: &str) -> Result<Step, String> {
         _ => return Err("it has either answers or refused".to_owned()),
     };
     match block.keys().next() {
-        Some(unknown) => Err(format!("{unknown:?} is unknown; a block has call, with, key, answers or refused, keep")),
-        None => Ok(Step { line, call, with, key, expected, keep }),
+        Some(unknown) => {
+            Err(format!("{unknown:?} is unknown; a block has by, call, with, key, answers or refused, keep"))
+        }
+        None => Ok(Step { line, by, call, with, key, expected, keep }),
     }
 }
 
@@ -108,7 +151,7 @@ fn play(step: &Step, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_>) ->
         Some(key) => Some(text(&filled(&Value::String(key.clone()), kept)?)),
         None => None,
     };
-    let outcome = play(&step.call, &input, key.as_deref());
+    let outcome = play(Call { by: step.by, operation: &step.call, input: &input, key: key.as_deref() });
     let found = match (&step.expected, outcome) {
         (Expected::Answer(expected), Ok(found)) | (Expected::Refusal(expected), Err(found)) => {
             matches(&filled(expected, kept)?, &found, "")?;
@@ -213,7 +256,7 @@ mod tests {
     use super::*;
 
     const STORY: &str = "Somebody comes.\n\n```json\n{\"call\": \"greet\", \"with\": {\"name\": \"Ada\"}, \
-        \"answers\": {\"id\": \"…\"}, \"keep\": \"guest\"}\n```\n\nAnd goes.\n\n```json\n{\"call\": \"leave\", \
+        \"answers\": {\"id\": \"…\"}, \"keep\": \"guest\"}\n```\n\nAnd goes.\n\n```json\n{\"by\": \"guest\", \"call\": \"leave\", \
         \"with\": {\"id\": \"{{guest.id}}\", \"text\": \"{{guest.id}} left\"}, \"key\": \"k\", \
         \"refused\": {\"code\": \"STAY\"}}\n```\n";
 
@@ -221,21 +264,22 @@ mod tests {
     fn a_story_is_played_in_order() {
         let story = Story::read(STORY).unwrap();
         let mut calls = Vec::new();
-        let played = story.play(&mut |operation, input, key| {
-            calls.push((operation.to_owned(), input.clone(), key.map(str::to_owned)));
+        let played = story.play(&mut |call| {
+            calls.push((call.by, call.operation.to_owned(), call.input.clone(), call.key.map(str::to_owned)));
             if calls.len() == 1 { Ok(json!({"id": 7})) } else { Err(json!({"code": "STAY", "message": "no"})) }
         });
         assert_eq!(played, Ok(()));
-        let leave = ("leave".to_owned(), json!({"id": 7, "text": "7 left"}), Some("k".to_owned()));
-        assert_eq!(calls, [("greet".to_owned(), json!({"name": "Ada"}), None), leave]);
+        let leave = (Speaker::Guest, "leave".to_owned(), json!({"id": 7, "text": "7 left"}), Some("k".to_owned()));
+        assert_eq!(calls, [(Speaker::Owner, "greet".to_owned(), json!({"name": "Ada"}), None), leave]);
+        assert!(story.has_company());
     }
 
     #[test]
     fn what_goes_otherwise_is_named_with_its_line() {
         let story = Story::read(STORY).unwrap();
-        let silent = story.play(&mut |_, _, _| Ok(json!({})));
+        let silent = story.play(&mut |_| Ok(json!({})));
         assert_eq!(silent, Err("line 3, greet: at \"/id\" expected \"…\", found null".to_owned()));
-        let kind = story.play(&mut |_, _, _| Ok(json!({"id": 1})));
+        let kind = story.play(&mut |_| Ok(json!({"id": 1})));
         assert_eq!(kind, Err("line 9, leave: it was not refused: {\"id\":1}".to_owned()));
     }
 
@@ -249,6 +293,8 @@ mod tests {
         ] {
             assert_eq!(Story::read(text).map(|story| story.len()), Err(why.to_owned()), "{text}");
         }
+        let stranger = Story::read("```json\n{\"call\": \"x\", \"by\": \"bard\", \"answers\": {}}\n```").unwrap_err();
+        assert!(stranger.contains("\"bard\" does not speak here"), "{stranger}");
         let unknown = Story::read("```json\n{\"call\": \"x\", \"answers\": {}, \"expects\": 1}\n```").unwrap_err();
         assert!(unknown.contains("\"expects\" is unknown"), "{unknown}");
     }
