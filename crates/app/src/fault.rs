@@ -155,6 +155,15 @@ impl Fault {
         fault
     }
 
+    /// What is kept cannot be read, and no caller can mend that.
+    pub fn damaged(cause: impl fmt::Display, request_id: String) -> Self {
+        let message = format!("what is kept is damaged, and this needs a part that cannot be read ({request_id})");
+        let mut fault = Self::internal(cause, request_id)
+            .hint("ask whoever runs the server to restore a backup; what is whole can still be read meanwhile");
+        fault.body.message = message;
+        fault
+    }
+
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.body.hint = Some(hint.into());

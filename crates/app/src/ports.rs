@@ -80,7 +80,8 @@ impl App {
     /// A failure to read, or to keep what is not in the journal, as every surface shows it.
     pub(crate) fn unread(&self, error: &StoreError) -> Fault {
         match error {
-            StoreError::Damaged(cause) => Fault::internal(cause, self.request_id()),
+            StoreError::Damaged(cause) => Fault::damaged(cause, self.request_id()),
+            StoreError::Refused(cause) => Fault::internal(cause, self.request_id()),
             StoreError::Held(cause) => held(cause),
             error => {
                 tracing::warn!(%error, "the journal cannot be read");

@@ -298,7 +298,8 @@ pub(super) fn failure<R>(error: &StoreError) -> Failure<R> {
         StoreError::Full => Failure::RateLimited,
         StoreError::Unavailable(cause) => Failure::Unavailable(cause.clone()),
         StoreError::Held(cause) => Failure::Held(cause.clone()),
-        StoreError::Conflict { .. } | StoreError::Damaged(_) | StoreError::Unsupported(_) => {
+        StoreError::Damaged(cause) => Failure::Damaged(cause.clone()),
+        StoreError::Conflict { .. } | StoreError::Refused(_) | StoreError::Unsupported(_) => {
             Failure::Broken(error.to_string())
         }
     }

@@ -60,6 +60,9 @@ pub enum StoreError {
     Held(String),
     #[error("the store is damaged: {0}")]
     Damaged(String),
+    /// The store objects to what it was given, and would again. Nothing was stored.
+    #[error("the store objects: {0}")]
+    Refused(String),
     #[error("{0}")]
     Unsupported(&'static str),
 }

@@ -91,7 +91,9 @@ pub enum Failure<R> {
     Unavailable(String),
     /// Another program holds the store. Nothing was stored; the cause is for the log.
     Held(String),
-    /// A bug in the rules, or a stream that cannot be read.
+    /// What is stored cannot be read; the cause is for the log.
+    Damaged(String),
+    /// A bug in the rules, or in what was asked of the store.
     Broken(String),
 }
 
@@ -124,6 +126,7 @@ impl<R> Failure<R> {
                     .hint("send the same request with the same idempotency key again")
             }
             Self::Held(cause) => held(&cause),
+            Self::Damaged(cause) => Fault::damaged(cause, request_id()),
             Self::Broken(cause) => Fault::internal(cause, request_id()),
         }
     }
@@ -390,6 +393,7 @@ mod tests {
         assert_eq!(code(Failure::RateLimited), Code::RateLimited);
         assert_eq!(code(Failure::Unavailable("cause".to_owned())), Code::Unavailable);
         assert_eq!(code(Failure::Held("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(Failure::Damaged("cause".to_owned())), Code::InternalError);
         assert_eq!(code(Failure::Broken("cause".to_owned())), Code::InternalError);
     }
 
@@ -402,5 +406,7 @@ mod tests {
         assert_eq!(told(Failure::RevisionConflict { expected: 1, actual: 2 }), conflict);
         assert!(!told(Failure::Unavailable("secret".to_owned())).contains("secret"));
         assert!(!told(Failure::Broken("secret".to_owned())).contains("secret"));
+        let damaged = told(Failure::Damaged("secret".to_owned()));
+        assert!(damaged.contains("restore a backup") && !damaged.contains("secret"), "{damaged}");
     }
 }

@@ -4,6 +4,7 @@ mod access;
 mod changes;
 mod command_line;
 mod context;
+mod damage;
 mod faults;
 mod following;
 mod kills;

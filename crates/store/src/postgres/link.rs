@@ -19,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How long after a failed attempt the next one is made.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// What the database calls damage to a table and to an index.
+const DAMAGE: [&str; 2] = ["XX001", "XX002"];
+
 /// A connection, with the statements that were prepared on it.
 pub(super) struct Session {
     client: Client,
@@ -129,7 +132,13 @@ impl Trouble {
 
     pub(super) fn explain(&self) -> StoreError {
         let words = self.words();
-        if self.is_refusal() { StoreError::Damaged(words) } else { StoreError::Unavailable(words) }
+        match self {
+            Self::Failed(error) if error.code().is_some_and(|code| DAMAGE.contains(&code.code())) => {
+                StoreError::Damaged(words)
+            }
+            _ if self.is_refusal() => StoreError::Refused(words),
+            _ => StoreError::Unavailable(words),
+        }
     }
 }
 

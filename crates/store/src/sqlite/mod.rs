@@ -1,5 +1,6 @@
 //! One SQLite file, for one machine: many readers, one writing thread per process, any number of processes.
 
+mod damage;
 mod file;
 mod lock;
 mod reading;
@@ -25,6 +26,7 @@ use tokio::sync::{oneshot, watch};
 use crate::OpenError;
 use crate::fit::Ledger;
 use crate::number::rows;
+use damage::Damage;
 use file::Place;
 use reading::{Lookout, Readers};
 use rows::Rows;
@@ -74,9 +76,11 @@ impl Sqlite {
         // Any number that no other process has: it only tells processes apart.
         let process = i64::from_ne_bytes(RandomState::new().hash_one(std::process::id()).to_ne_bytes());
         let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(Health::Ready));
+        let damage = Arc::new(Damage::new(health.clone()));
         let (jobs, queue) = sync_channel(QUEUE);
-        let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone())?;
-        let lookout = Lookout::new(&place, process, wakes.clone()).map_err(|error| place.explain(&error))?;
+        let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone(), Arc::clone(&damage))?;
+        let lookout =
+            Lookout::new(&place, process, wakes.clone(), Arc::clone(&damage)).map_err(|error| place.explain(&error))?;
         let spawn = |name: &str, run: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(run);
             thread.map_err(|error| OpenError::Failed { what: path.display().to_string(), why: error.to_string() })
@@ -84,7 +88,7 @@ impl Sqlite {
         let (watched, (go_on, over)) = (Arc::clone(&lookout), channel());
         let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.watch(&over)))?));
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
-        let readers = Readers::new(place.clone());
+        let readers = Readers::new(place.clone(), damage);
         let (jobs, writer) = (Some(jobs), Some(writer));
         Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health }))
     }
@@ -254,7 +258,11 @@ fn copy(place: &Place, path: &Path) -> Result<(), StoreError> {
         std::fs::remove_file(&partial).map_err(unavailable)?;
     }
     let connection = place.connect().map_err(|error| explain(&error))?;
-    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| explain(&error))?;
+    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| {
+        // Half of a copy is none. It may not even have been begun.
+        let _ = std::fs::remove_file(&partial);
+        explain(&error)
+    })?;
     OpenOptions::new().write(true).open(&partial).and_then(|file| file.sync_all()).map_err(unavailable)?;
     std::fs::rename(&partial, path).map_err(unavailable)
 }

@@ -8,9 +8,9 @@ use app::journal::StoreError;
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, watch};
 
+use super::damage::Damage;
 use super::file::Place;
 use super::sql;
-use super::writer::explain;
 
 /// Reads at once; more would only fight for the same two or four cores.
 const READERS: usize = 8;
@@ -19,13 +19,14 @@ const LOOK: Duration = Duration::from_millis(10);
 
 pub(super) struct Readers {
     place: Place,
+    damage: Arc<Damage>,
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
 }
 
 impl Readers {
-    pub(super) fn new(place: Place) -> Arc<Self> {
-        Arc::new(Self { place, idle: Mutex::default(), permits: Semaphore::new(READERS) })
+    pub(super) fn new(place: Place, damage: Arc<Damage>) -> Arc<Self> {
+        Arc::new(Self { place, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
     }
 
     /// Runs a short read on a thread that may block.
@@ -44,13 +45,14 @@ impl Readers {
         };
         let read = tokio::task::spawn_blocking(read).await;
         read.map_err(|error| StoreError::Unavailable(error.to_string()))?
-            .map_err(|error: rusqlite::Error| explain(&error))
+            .map_err(|error: rusqlite::Error| self.damage.explain(&error))
     }
 }
 
 /// Sees whether somebody else has written.
 pub(super) struct Lookout {
     process: i64,
+    damage: Arc<Damage>,
     seen: Mutex<Seen>,
     wakes: watch::Sender<u64>,
 }
@@ -66,15 +68,20 @@ struct Seen {
 }
 
 impl Lookout {
-    pub(super) fn new(place: &Place, process: i64, wakes: watch::Sender<u64>) -> rusqlite::Result<Arc<Self>> {
+    pub(super) fn new(
+        place: &Place,
+        process: i64,
+        wakes: watch::Sender<u64>,
+        damage: Arc<Damage>,
+    ) -> rusqlite::Result<Arc<Self>> {
         let connection = place.connect_to_read()?;
         let seen = Mutex::new(Seen { connection, data_version: -1, writer: (0, 0), version: 0 });
-        Ok(Arc::new(Self { process, seen, wakes }))
+        Ok(Arc::new(Self { process, damage, seen, wakes }))
     }
 
     /// Grows when another process has written. Our own commits leave it as it is.
     pub(super) fn version(&self) -> Result<u64, StoreError> {
-        lock(&self.seen).look(self.process).map_err(|error| explain(&error))
+        lock(&self.seen).look(self.process).map_err(|error| self.damage.explain(&error))
     }
 
     /// Looks again and again, on a thread of its own, until the other end of the channel is gone.

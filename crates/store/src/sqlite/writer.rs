@@ -1,5 +1,6 @@
 //! The one thread that writes: it commits the appends of all streams together.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use app::journal::{Append, Health, StoreError};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use tokio::sync::{oneshot, watch};
 
+use super::damage::Damage;
 use super::file::{Place, is_damage};
 use super::lock::{Lock, LockError};
 use super::rows::Rows;
@@ -52,6 +54,7 @@ pub(super) struct Writer {
     last: usize,
     wakes: watch::Sender<u64>,
     health: watch::Sender<Health>,
+    damage: Arc<Damage>,
 }
 
 impl Writer {
@@ -61,10 +64,11 @@ impl Writer {
         process: i64,
         wakes: watch::Sender<u64>,
         health: watch::Sender<Health>,
+        damage: Arc<Damage>,
     ) -> Result<Self, crate::OpenError> {
         let connection = place.connect().map_err(|error| place.explain(&error))?;
         let lock = place.lock()?;
-        Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health })
+        Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health, damage })
     }
 
     /// Works until nobody can send any more.
@@ -97,6 +101,12 @@ impl Writer {
     }
 
     fn serve(&mut self, mut group: Vec<Job>) {
+        if self.damage.is_found() {
+            for job in group {
+                let _ = job.answer.send(Err(Damage::refusal()));
+            }
+            return;
+        }
         match self.commit(&mut group) {
             Ok(outcomes) => {
                 self.wakes.send_modify(|wakes| *wakes += 1);
@@ -112,14 +122,14 @@ impl Writer {
                 }
             }
             Err(error) => {
-                let is_refusal = is_refusal(&error);
-                if !is_refusal {
+                let is_passing = !is_refusal(&error) && !is_damage(&error);
+                if is_passing {
                     self.health.send_replace(Health::Unready(error.to_string()));
                 }
                 for job in group {
-                    let _ = job.answer.send(Err(explain(&error)));
+                    let _ = job.answer.send(Err(self.damage.explain(&error)));
                 }
-                if !is_refusal {
+                if is_passing {
                     self.recover(&error);
                 }
             }
@@ -158,13 +168,22 @@ impl Writer {
             }
             match self.reopen() {
                 Ok(()) => break,
-                Err(error) => tracing::debug!(%error, "the journal still cannot be written"),
+                Err(error) if is_damage(&error) => {
+                    self.damage.explain(&error);
+                    return;
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the journal still cannot be written");
+                    self.health.send_replace(Health::Unready(error.to_string()));
+                }
             }
             pause = (pause * 2).min(PAUSES.1);
             next = Instant::now() + pause;
         }
         tracing::info!("the journal can be written again");
-        self.health.send_replace(Health::Ready);
+        if !self.damage.is_found() {
+            self.health.send_replace(Health::Ready);
+        }
     }
 
     fn reopen(&mut self) -> rusqlite::Result<()> {
@@ -236,8 +255,10 @@ impl From<LockError> for rusqlite::Error {
 pub(super) fn explain(error: &rusqlite::Error) -> StoreError {
     if is_held(error) {
         StoreError::Held(error.to_string())
-    } else if is_refusal(error) || is_damage(error) {
+    } else if is_damage(error) {
         StoreError::Damaged(error.to_string())
+    } else if is_refusal(error) {
+        StoreError::Refused(error.to_string())
     } else {
         StoreError::Unavailable(error.to_string())
     }

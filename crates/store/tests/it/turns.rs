@@ -247,8 +247,8 @@ async fn a_record_that_cannot_be_replayed_stops_its_stream_alone(place: Place) {
     let batch = Batch { expected: head, records, commands: Vec::new(), changes: Vec::new() };
     elsewhere.append(Append::once(one.clone(), batch)).await.unwrap();
     for name in ["b", "c"] {
-        let broken = seen(streams.execute(&one, add(name, 1)).await);
-        assert!(matches!(broken, Err(Failure::Broken(_))), "{broken:?}");
+        let damaged = seen(streams.execute(&one, add(name, 1)).await);
+        assert!(matches!(damaged, Err(Failure::Damaged(_))), "{damaged:?}");
     }
     ok(streams.execute(&stream("two"), add("a", 1)).await);
 }

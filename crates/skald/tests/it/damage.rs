@@ -1,0 +1,115 @@
+//! A file that is damaged in its middle: that is found and said, what is whole is told, and nothing is made worse.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::faults::{overwrite, refusal, unready};
+use crate::places::Folder;
+use crate::process::Running;
+use crate::rest::Rest;
+
+const PAGE: usize = 4_096;
+/// Stands in one record of the damaged campaign only.
+const LOST: &str = "the page that was torn out";
+
+/// Two campaigns in a file, one of them with a page in its middle that is none.
+struct Damaged {
+    folder: Folder,
+    whole: String,
+    torn: String,
+}
+
+impl Damaged {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let path = folder.file("world.db");
+        let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", path.display())]);
+        let mut rest = Rest::new(address);
+        let [whole, torn] = ["whole", "torn"].map(|name| rest.open_campaign(name));
+        for number in 0..60 {
+            let words = if number == 30 { LOST } else { "words" };
+            rest.call("session_note", &json!({"campaign_id": torn, "text": format!("{words} ").repeat(40)}));
+        }
+        drop(rest);
+        server.signal("TERM");
+        assert!(server.end().0.success());
+        let bytes = std::fs::read(&path).expect("a file");
+        let torn_out = bytes.chunks(PAGE).position(|page| page.windows(LOST.len()).any(|part| part == LOST.as_bytes()));
+        let offset = torn_out.expect("the page") * PAGE;
+        assert!(offset > 0 && offset + PAGE < bytes.len(), "it is in the middle");
+        overwrite(&path, offset as u64, &[0x5a; PAGE]);
+        Self { folder, whole, torn }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.file("world.db")
+    }
+
+    fn serve(&self) -> (Running, Rest) {
+        let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", self.path().display())]);
+        (server, Rest::new(address))
+    }
+}
+
+/// Whether an answer says that what is kept is damaged, and what can be done about it, but nothing of the inside.
+fn damaged((status, answer): (u16, Value)) {
+    let error = &answer["error"];
+    assert_eq!((status, &error["code"], &error["status"]), (500, &json!("INTERNAL_ERROR"), &json!("Internal")));
+    assert_eq!(error["retryable"], Value::Null, "to try again is of no use: {answer}");
+    let says = |field: &str, words: &str| error[field].as_str().is_some_and(|text| text.contains(words));
+    assert!(says("message", "damaged") && says("hint", "restore a backup"), "{answer}");
+    assert!(!answer.to_string().contains("malformed"), "{answer}");
+}
+
+#[test]
+fn what_is_whole_is_told_and_what_is_not_is_a_clear_error() {
+    let torn = Damaged::new();
+    let (server, mut rest) = torn.serve();
+    let list = rest.call("campaign_read", &json!({"view": "campaigns"}));
+    assert_eq!(list["campaigns"].as_array().map(Vec::len), Some(2), "a list of its own");
+    assert_eq!(rest.history(&torn.whole).len(), 2);
+    damaged(rest.page(&format!("/api/v1/campaigns/{}", torn.torn)));
+    damaged(rest.page(&format!("/api/v1/campaigns/{}/events", torn.torn)));
+    unready(&mut rest, "damaged");
+
+    // Now that it is known, nothing is written, wherever it would go.
+    for campaign_id in [&torn.torn, &torn.whole] {
+        let note = json!({"campaign_id": campaign_id, "text": "too late"});
+        damaged(rest.send("session_note", &note, "late").expect("an answer"));
+    }
+    damaged(rest.send("campaign_create", &json!({"name": "x", "gm_mode": "AI"}), "new").expect("an answer"));
+    // What was whole still is, and whatever needs no store.
+    assert_eq!(rest.history(&torn.whole).len(), 2);
+    assert_eq!(rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))["total"], 13);
+    assert_eq!(rest.page("/health").0, 200);
+    unready(&mut rest, "restore a backup");
+    drop(rest);
+    server.signal("TERM");
+    let (status, _, errors) = server.end();
+    assert!(status.success() && !errors.contains("panicked"), "{errors}");
+    assert!(errors.contains("the file is damaged; nothing more is written to it"), "{errors}");
+}
+
+#[test]
+fn a_write_that_meets_the_damage_finds_it_too() {
+    let torn = Damaged::new();
+    let (_server, mut rest) = torn.serve();
+    let note = json!({"campaign_id": torn.torn, "text": "one more"});
+    damaged(rest.send("session_note", &note, "more").expect("an answer"));
+    unready(&mut rest, "damaged");
+}
+
+#[test]
+fn the_command_line_says_so_and_leaves_nothing_behind() {
+    let torn = Damaged::new();
+    let copy = torn.folder.file("copy.db");
+    let copy = copy.to_str().expect("a path");
+    for arguments in [&["verify"][..], &["rebuild"], &["backup", copy]] {
+        let text = refusal(arguments, &torn.path());
+        assert!(text.contains("the store is damaged: database disk image is malformed"), "{arguments:?}: {text}");
+    }
+    for left in [copy.to_owned(), format!("{copy}.partial")] {
+        assert!(!Path::new(&left).exists(), "{left} is no backup");
+    }
+}
