@@ -5,6 +5,7 @@ mod changes;
 mod command_line;
 mod context;
 mod damage;
+mod disk;
 mod faults;
 mod following;
 mod kills;

@@ -1,0 +1,184 @@
+//! A disk that takes nothing more, under a server that goes on: it says so, tells what it knows, and resumes by itself.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::faults::{insist, key, ready, refused, still_told, texts, unavailable, unready};
+use crate::places::Folder;
+use crate::process::{Running, run, skald};
+use crate::rest::Rest;
+
+/// A server on a file, as a user without special rights has it: what may not be written cannot be written, by root
+/// neither. A limit on the size of files is an error and not the end.
+const WITHOUT_RIGHTS: &str = "trap '' XFSZ
+    if [ \"$(id -u)\" = 0 ]; then set -- setpriv --bounding-set=-dac_override \"$@\"; fi
+    exec \"$@\"";
+
+struct Kept {
+    server: Running,
+    rest: Rest,
+    campaign_id: String,
+    path: PathBuf,
+    sent: Vec<String>,
+}
+
+impl Kept {
+    fn new(folder: &Folder) -> Self {
+        let path = folder.file("disk").join("world.db");
+        std::fs::create_dir(folder.file("disk")).expect("a folder");
+        let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
+        Self::of(server, Rest::new(address), path)
+    }
+
+    fn of(server: Running, mut rest: Rest, path: PathBuf) -> Self {
+        let campaign_id = rest.open_campaign("kept");
+        let mut kept = Self { server, rest, campaign_id, path, sent: Vec::new() };
+        assert!(!kept.note("before"));
+        kept
+    }
+
+    /// Whether the note had to be sent again and again.
+    fn note(&mut self, text: &str) -> bool {
+        self.sent.push(text.to_owned());
+        insist(&mut self.rest, &self.campaign_id, text)
+    }
+
+    /// Notes until one is refused. That one is not yet among those that were sent.
+    fn note_until_refused(&mut self) -> String {
+        for number in 0..2_000 {
+            let text = format!("{number} {}", "x".repeat(5_000));
+            let input = json!({"campaign_id": self.campaign_id, "text": text});
+            let (status, answer) = self.rest.send("session_note", &input, &key(&text)).expect("an answer");
+            if status != 200 {
+                assert_eq!(status, 503, "{answer}");
+                unavailable(&answer);
+                return text;
+            }
+            self.sent.push(text);
+        }
+        panic!("the disk takes everything");
+    }
+
+    /// How large files may become. There is no other way to have too little room that needs no rights.
+    fn limit_files(&self, bytes: &str) {
+        let mut command = Command::new("prlimit");
+        let limited = command.args(["--pid", &self.server.id().to_string(), &format!("--fsize={bytes}:")]).output();
+        let limited = limited.expect("prlimit, which is a part of util-linux");
+        assert!(limited.status.success(), "{}", String::from_utf8_lossy(&limited.stderr));
+    }
+
+    fn is_still_told(&mut self) {
+        still_told(&mut self.rest, &self.campaign_id, &self.sent);
+    }
+
+    /// All is well again without anybody's doing, and whatever was sent is there once.
+    fn has_recovered(mut self, unsent: &str, path: &Path) {
+        ready(&mut self.rest, 200);
+        self.note(unsent);
+        self.note("after");
+        self.sent.sort();
+        assert!(texts(&mut self.rest, &self.campaign_id) == self.sent, "each once");
+        let verified = run(&["verify", "--store", &format!("sqlite:{}", path.display())]);
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    }
+}
+
+fn without_rights(arguments: &[&str], path: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-ec", WITHOUT_RIGHTS, "sh"]).arg(skald(&[]).get_program()).args(arguments);
+    command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
+    command
+}
+
+#[test]
+fn where_there_is_no_room_nothing_is_written_until_there_is() {
+    let folder = Folder::new();
+    let mut kept = Kept::new(&folder);
+    let log = kept.path.with_extension("db-wal");
+    let length = std::fs::metadata(&log).expect("a log").len();
+    // Room for some more, and then for half of a page.
+    kept.limit_files(&(length + 50_000).to_string());
+    let unsent = kept.note_until_refused();
+    unready(&mut kept.rest, "disk I/O error");
+    kept.is_still_told();
+    refused(&mut kept.rest, &kept.campaign_id, "in between");
+    kept.limit_files("unlimited");
+    let path = kept.path.clone();
+    kept.has_recovered(&unsent, &path);
+}
+
+/// Makes everything in a folder, and the folder, writable or not.
+fn allow_writing(path: &Path, is_allowed: bool) {
+    let folder = path.parent().expect("a folder");
+    let mode = if is_allowed { "u+w" } else { "a-w" };
+    let done = Command::new("chmod").args(["--recursive", mode]).arg(folder).status();
+    assert!(done.is_ok_and(|done| done.success()), "the folder is ours");
+}
+
+#[test]
+fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
+    let folder = Folder::new();
+    let mut kept = Kept::new(&folder);
+    let path = kept.path.clone();
+    allow_writing(&path, false);
+    // Whoever has the file open goes on; whoever comes is told why not.
+    assert!(!kept.note("open already"));
+    ready(&mut kept.rest, 200);
+    for arguments in [&["token", "create", "Alice"][..], &["serve", "--http-addr", "127.0.0.1:0"], &["mcp"]] {
+        let output = without_rights(arguments, &path).stdin(std::process::Stdio::null()).output().expect("an end");
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {text}");
+        assert!(text.contains("world.db cannot be opened: Permission denied"), "{arguments:?}: {text}");
+        assert!(text.contains("--store") && !text.contains("panicked"), "{arguments:?}: {text}");
+    }
+    // Something fails, so that the file is opened anew, which is refused for another reason.
+    kept.limit_files("0");
+    refused(&mut kept.rest, &kept.campaign_id, "in between");
+    kept.limit_files("unlimited");
+    unready(&mut kept.rest, "readonly");
+    kept.is_still_told();
+    refused(&mut kept.rest, &kept.campaign_id, "in between");
+    allow_writing(&path, true);
+    kept.has_recovered("in between", &path);
+}
+
+/// On a disk of its own, which ends with the server: a file system in memory that only its processes see. Where that is
+/// forbidden, as in some containers, `cargo xtask test` says that these are not run.
+#[cfg(target_os = "linux")]
+mod mounted {
+    use super::*;
+
+    /// Mounts a disk of some megabytes on the first argument and runs the rest.
+    const ON_A_DISK: &str = "mount -t tmpfs -o size=4m none \"$1\" || { echo cannot be mounted here >&2; exit 1; }
+        shift; exec \"$@\"";
+
+    #[test]
+    fn a_full_disk_stops_writing_until_there_is_room() {
+        let folder = Folder::new();
+        let disk = folder.file("disk");
+        std::fs::create_dir(&disk).expect("a folder");
+        let path = disk.join("world.db");
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-ec", ON_A_DISK, "sh"]).arg(&disk);
+        command.arg(skald(&[]).get_program()).args(["serve", "--http-addr", "127.0.0.1:0", "--store"]);
+        command.arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
+        let (server, address) = Running::greeted(command);
+        let inside = |name: &str| PathBuf::from(format!("/proc/{}/root{}/{name}", server.id(), disk.display()));
+        let (filler, path) = (inside("filler"), inside("world.db"));
+        let mut kept = Kept::of(server, Rest::new(address), path.clone());
+
+        // All that is left goes to something else, to the last byte.
+        let mut file = std::fs::File::create(&filler).expect("a file");
+        while file.write_all(&[0; 4_096]).is_ok() {}
+        drop(file);
+        let unsent = kept.note_until_refused();
+        unready(&mut kept.rest, "full");
+        kept.is_still_told();
+        refused(&mut kept.rest, &kept.campaign_id, "in between");
+        std::fs::remove_file(filler).expect("the filler");
+        kept.has_recovered(&unsent, &path);
+    }
+}
