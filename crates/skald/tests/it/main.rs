@@ -12,6 +12,7 @@ mod kills;
 mod places;
 mod play;
 mod player;
+mod printed;
 mod process;
 mod processes;
 mod recorded;

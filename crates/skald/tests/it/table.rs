@@ -219,6 +219,11 @@ fn what_is_not_there_is_not_found(seat: &mut Seat) {
             json!({"campaign_id": campaign_id, "actor_id": actor["id"], "controller": "part_xyz789"}),
             "/controller",
         ),
+        (
+            "actor_control_set",
+            json!({"campaign_id": "camp_abc123", "actor_id": actor["id"], "controller": "GM"}),
+            "/campaign_id",
+        ),
         ("session_start", json!({"campaign_id": "camp_abc123", "name": "One"}), "/campaign_id"),
         ("session_end", json!({"campaign_id": campaign_id, "session_id": "sess_ghi789"}), "/session_id"),
     ];
@@ -249,6 +254,13 @@ fn empty_texts_are_refused(seat: &mut Seat) {
         ),
         ("participant_create", json!({"campaign_id": "", "display_name": "A", "role": "GM"}), "/campaign_id"),
         ("actor_create", json!({"campaign_id": of(&campaign_id), "name": "\n", "kind": "PC"}), "/name"),
+        ("actor_create", json!({"campaign_id": " ", "name": "A", "kind": "PC"}), "/campaign_id"),
+        ("actor_control_set", json!({"campaign_id": "", "actor_id": "actor_1", "controller": "GM"}), "/campaign_id"),
+        (
+            "actor_control_set",
+            json!({"campaign_id": of(&campaign_id), "actor_id": "", "controller": "GM"}),
+            "/actor_id",
+        ),
         ("session_start", json!({"campaign_id": "", "name": "One"}), "/campaign_id"),
     ];
     for (tool, input, path) in cases {
@@ -275,6 +287,15 @@ fn what_belongs_elsewhere_is_refused(seat: &mut Seat) {
         assert_eq!((&fault["path"], &fault["value"]), (&json!(format!("/{field}")), id), "{fault}");
     }
     assert_eq!(seat.listing("context://current")["context"], Value::Null, "nothing changes on an error");
+    // A table sees nothing of another one.
+    let mine = seat.ok("actor_create", &json!({"campaign_id": here, "name": "Thorin", "kind": "PC"}));
+    let foreign = seat.ok("actor_create", &json!({"campaign_id": there, "name": "Balin", "kind": "PC"}));
+    for (actor, controller, path) in [(&mine, &participant["id"], "/controller"), (&foreign, &json!("GM"), "/actor_id")]
+    {
+        let input = json!({"campaign_id": here, "actor_id": actor["id"], "controller": controller});
+        let fault = seat.refused("actor_control_set", &input);
+        assert_eq!((named(&fault), &fault["path"]), (("NOT_FOUND", "NotFound"), &json!(path)), "{fault}");
+    }
     // Whoever has left the other table is nowhere.
     let input = json!({"campaign_id": there, "participant_id": participant["id"], "method": "remove"});
     seat.ok("participant_update", &input);
@@ -311,7 +332,10 @@ fn uris_are_taken_as_they_are_printed_only(seat: &mut Seat) {
     let long = "x".repeat(1_000);
     let fault = seat.read(&format!("campaign://{long}")).expect_err("a fault");
     assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"));
-    for uri in ["/", "/dragons", "/participants/x", "/participants/", "?view=actors", "/actors?limit=0"] {
+    let odd = ["/", "/dragons", "/participants/x", "/participants/", "?view=actors", "/actors?limit=0"];
+    // Over REST, a fragment never leaves the client.
+    let fragments: &[&str] = if seat.is_rest() { &[] } else { &["#top", "/actors#top"] };
+    for uri in odd.iter().chain(fragments) {
         let refused = seat.read(&format!("campaign://{campaign_id}{uri}"));
         let fault = refused.expect_err("a fault");
         assert!(["NotFound", "InvalidArgument"].contains(&named(&fault).1), "{uri}: {fault}");

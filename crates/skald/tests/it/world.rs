@@ -330,6 +330,10 @@ impl Seat {
         News(events)
     }
 
+    pub(crate) fn is_rest(&self) -> bool {
+        matches!(self.link, Link::Rest { .. })
+    }
+
     pub(crate) fn process(&mut self) -> &mut Running {
         match &mut self.link {
             Link::Stdio(running) => running,
