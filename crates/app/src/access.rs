@@ -9,7 +9,9 @@ use domain::id;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{App, Caller, CampaignRole, Code, Conversation, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind};
+use crate::{
+    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
+};
 
 /// What is kept on the shelf under this kind.
 const KIND: &str = "token";
@@ -53,6 +55,29 @@ fn unauthorized() -> Fault {
         .hint("send Authorization: Bearer with a token of skald token create")
 }
 
+/// The token in what a request says of its authorization, if it says anything. `None` among the values is no text.
+pub fn bearer<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<Result<&'a str, Fault>> {
+    let value = values.next()?;
+    let unreadable = || {
+        let fault = Fault::new(Code::Unauthorized, "the authorization header holds no bearer token");
+        fault.hint("send Authorization: Bearer TOKEN, once")
+    };
+    if values.next().is_some() {
+        return Some(Err(unreadable()));
+    }
+    let token = value.and_then(|text| {
+        let (scheme, token) = text.trim().split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    Some(token.ok_or_else(unreadable))
+}
+
+/// Why a request without a token is refused where one is needed.
+pub fn token_required() -> Fault {
+    let fault = Fault::new(Code::Unauthorized, "a token is required here");
+    fault.hint("send Authorization: Bearer with a token of skald token create")
+}
+
 impl App {
     /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
@@ -78,6 +103,7 @@ impl App {
             kind: new.kind,
             roles: new.roles.into(),
             gate_role: new.gate_role,
+            credential: Credential::default(),
         };
         let token = Token { holder, created_at: self.clock.now().into(), hash: hash(&secret) };
         self.keep_token(&token).await?;

@@ -1,6 +1,7 @@
 //! Who asks. A surface fills it in; every operation gets it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -43,6 +44,29 @@ pub struct Holder {
     /// What the holder is to a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_role: Option<String>,
+    /// The token itself, where whoever asked for it has to pass it on.
+    #[serde(skip)]
+    pub credential: Credential,
+}
+
+/// A token as it was sent. It is never kept, and never printed.
+#[derive(Clone, Default)]
+pub struct Credential(Option<Arc<str>>);
+
+impl Credential {
+    pub fn new(token: &str) -> Self {
+        Self(Some(token.into()))
+    }
+
+    pub fn token(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Credential(…)")
+    }
 }
 
 /// A holder is the same one whatever else has changed of them.
@@ -99,6 +123,15 @@ pub enum PrincipalKind {
     Agent,
 }
 
+impl PrincipalKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Agent => "agent",
+        }
+    }
+}
+
 /// What a principal is in one campaign. The later ones may all that the earlier may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -131,6 +164,9 @@ pub enum Conversation {
     Client(Arc<str>),
     /// One MCP session, or one stdio client: its context ends with it.
     Session(Arc<str>),
+    /// An MCP session that is held by another process, a bridge: its context is kept in the store until it ends, so that
+    /// neither process can take it from the other.
+    Held(Arc<str>),
     #[default]
     None,
 }

@@ -4,24 +4,22 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use domain::campaign::CampaignRules;
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use metrics::Counter;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::changes::Whom;
-use crate::journal::{Cursor, Noun, StoreError};
+use crate::changes::{Place, Whom};
+use crate::following::{Following, READ_AT_ONCE, happened, place_at};
+use crate::journal::{Cursor, StoreError};
 use crate::{
-    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault, campaign,
+    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
     completion, document, from_text,
 };
 
 /// How long a follower waits after a failure.
 const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
-/// Records that a follower reads at once.
-const FOLLOWED_AT_ONCE: usize = 256;
 
 /// One request under way: whoever sent it may give it up.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +73,8 @@ pub trait Engine: Send + Sync + 'static {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>>;
 
-    fn changes(&self) -> Changes;
+    /// What changes from now on, or after a place that earlier news have named, as far as this caller may hear of it.
+    fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
     /// Who sends a token.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
@@ -132,9 +131,17 @@ impl Local {
         &self.app
     }
 
-    /// Where the journal ends now; `None` if that cannot be said.
+    /// Where the journal ends now, which is where watchers begin; `None` if that cannot be said.
     pub async fn end(&self) -> Option<Cursor> {
-        self.app.journal.end().await.ok()
+        let end = self.app.journal.end().await.ok()?;
+        self.begin_at(end).await.ok()?;
+        Some(end)
+    }
+
+    async fn begin_at(&self, cursor: Cursor) -> Result<(), StoreError> {
+        let place = place_at(&*self.app.journal, cursor).await?;
+        self.app.telling.begin_at(place);
+        Ok(())
     }
 
     /// Tells watchers of every record that is appended after a place, by this process or by others, for as long as it is
@@ -165,15 +172,15 @@ impl Local {
             Some(cursor) => cursor,
             None => *cursor.insert(journal.end().await?),
         };
+        if !self.app.telling.has_begun() {
+            self.begin_at(after).await?;
+        }
         loop {
-            let records = journal.follow(after, FOLLOWED_AT_ONCE).await?;
-            let is_last = records.len() < FOLLOWED_AT_ONCE;
+            let records = journal.follow(after, READ_AT_ONCE).await?;
+            let is_last = records.len() < READ_AT_ONCE;
             for (place, record) in records {
-                if record.stream.noun() == CampaignRules::NAME {
-                    let campaign_id: Arc<str> = record.stream.id().into();
-                    for change in campaign::changed(&record) {
-                        self.app.tell(change, Whom::InCampaign(Arc::clone(&campaign_id)));
-                    }
+                if let Some(happened) = happened(place, &record) {
+                    self.app.telling.tell(happened);
                 }
                 after = place;
                 *cursor = Some(place);
@@ -251,8 +258,14 @@ impl Engine for Local {
         self.fenced(Box::pin(completion::complete(&self.app, &self.catalogue, caller, request))).boxed()
     }
 
-    fn changes(&self) -> Changes {
-        Changes::new(self.app.changes.subscribe())
+    fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
+        let (receiver, now) = self.app.telling.listen();
+        let journal = Arc::clone(&self.app.journal);
+        let following = match after {
+            None => Following::from(journal, now),
+            Some(after) => Following::after(journal, Place::read(after), now),
+        };
+        Box::pin(ready(Changes::here(receiver, following)))
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
@@ -264,7 +277,7 @@ impl Engine for Local {
     }
 
     fn end_session(&self, conversation: &Conversation) {
-        self.app.contexts.forget(conversation);
+        self.app.forget(conversation);
     }
 }
 

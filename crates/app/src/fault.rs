@@ -67,6 +67,11 @@ macro_rules! error_table {
             pub fn class(self) -> Class {
                 match self { $(Self::$code => Class::$class),+ }
             }
+
+            /// The code of a name, if there is one.
+            pub fn named(name: &str) -> Option<Self> {
+                TABLE.iter().find(|row| row.name == name).map(|row| row.code)
+            }
         }
     };
 }
@@ -192,6 +197,13 @@ impl Fault {
     #[must_use]
     pub fn retry_after_ms(mut self, milliseconds: u64) -> Self {
         self.body.retry_after_ms = Some(milliseconds);
+        self
+    }
+
+    /// The id under which the server's log has the cause.
+    #[must_use]
+    pub fn request_id(mut self, request_id: impl Into<String>) -> Self {
+        self.body.request_id = Some(request_id.into());
         self
     }
 

@@ -13,6 +13,7 @@ mod computing;
 mod dice;
 mod engine;
 mod fault;
+mod following;
 mod input;
 pub mod journal;
 mod operation;
@@ -25,11 +26,13 @@ mod schema;
 mod seen;
 mod toolset;
 
-pub use access::{NewToken, Token};
-pub use caller::{Caller, CampaignRole, Conversation, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles};
+pub use access::{NewToken, Token, bearer, token_required};
+pub use caller::{
+    Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
+};
 pub use campaign::nouns;
 pub use catalogue::Catalogue;
-pub use changes::{Change, Changes, News};
+pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use domain::limits;
 pub use engine::{Contents, Engine, Local, Work};

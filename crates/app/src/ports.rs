@@ -7,10 +7,9 @@ use domain::decider::Given;
 use domain::dice::odds::Effort;
 use domain::id;
 use jiff::Timestamp;
-use tokio::sync::broadcast;
 
 use crate::campaign::Contexts;
-use crate::changes::{Happened, Whom};
+use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::{Call, Change, Code, Fault};
@@ -35,12 +34,8 @@ pub struct App {
     pub(crate) campaigns: Streams<CampaignRules>,
     pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
-    /// What happens, for whoever watches.
-    pub(crate) changes: broadcast::Sender<Happened>,
+    pub(crate) telling: Telling,
 }
-
-/// How many changes a slow watcher may fall behind before it is told to look at everything again.
-const CHANGES_KEPT: usize = 1_024;
 
 impl App {
     pub fn new(entropy: Arc<dyn Entropy>, clock: Arc<dyn Clock>, journal: Arc<dyn Journal>) -> Self {
@@ -52,14 +47,13 @@ impl App {
             default_campaign: None,
             contexts: Contexts::default(),
             computing: Computing::default(),
-            changes: broadcast::channel(CHANGES_KEPT).0,
+            telling: Telling::default(),
         }
     }
 
     /// Tells those who watch and whom it concerns.
     pub(crate) fn tell(&self, change: Change, whom: Whom) {
-        // Nobody watching is no error.
-        let _ = self.changes.send(Happened { change, whom });
+        self.telling.tell(Happened { changes: [change].into(), whom, place: None });
     }
 
     /// What a decision knows beside the state.

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Caller, Code, Engine, Fault};
+use app::{Caller, Engine, Fault, bearer, token_required};
 use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
@@ -47,20 +47,7 @@ fn is_for_the_known(path: &str) -> bool {
 
 /// The token of a request, if it sends one.
 fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next()?;
-    let unreadable = || {
-        let fault = Fault::new(Code::Unauthorized, "the authorization header holds no bearer token");
-        fault.hint("send Authorization: Bearer TOKEN, once")
-    };
-    if values.next().is_some() {
-        return Some(Err(unreadable()));
-    }
-    let token = value.to_str().ok().and_then(|text| {
-        let (scheme, token) = text.trim().split_once(' ')?;
-        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-    });
-    Some(token.ok_or_else(unreadable))
+    bearer(headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().ok()))
 }
 
 impl<S> Service<Request> for Identify<S>
@@ -82,12 +69,7 @@ where
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
             Some(Err(fault)) => return Identifying::refused(&fault),
-            None if access.is_token_required => {
-                let fault = Fault::new(Code::Unauthorized, "a token is required here");
-                return Identifying::refused(
-                    &fault.hint("send Authorization: Bearer with a token of skald token create"),
-                );
-            }
+            None if access.is_token_required => return Identifying::refused(&token_required()),
             None => {
                 request.extensions_mut().insert(Caller::owner());
                 return Identifying::Known { answer: self.inner.call(request) };

@@ -1,7 +1,7 @@
 //! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use app::{
     Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal, Toolset,
@@ -21,6 +21,7 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use tokio::sync::OnceCell;
 
 use crate::subscriptions::{self, Eyes, Watch};
 use crate::{Options, answer};
@@ -89,7 +90,7 @@ pub(crate) struct Handler {
     is_stdio: bool,
     /// What is said in this handler's session is about one context.
     conversation: Conversation,
-    watch: OnceLock<Watch>,
+    watch: OnceCell<Watch>,
 }
 
 impl Drop for Handler {
@@ -107,11 +108,11 @@ fn new_conversation() -> Conversation {
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceLock::new() }
+        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceCell::new() }
     }
 
     pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceLock::new() }
+        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceCell::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -179,9 +180,13 @@ impl Handler {
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
-    fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
-        let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
-        self.keeps.then(|| self.watch.get_or_init(start))
+    async fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
+        if !self.keeps {
+            return None;
+        }
+        // Rare, and a future of its own: every request's has room for it otherwise.
+        let start = || Box::pin(Watch::start(&self.shared.engine, caller, context.peer.clone()));
+        Some(self.watch.get_or_init(start).await)
     }
 }
 
@@ -265,7 +270,7 @@ impl ServerHandler for Handler {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
         let caller = self.caller(&context).await?;
-        if self.watch(caller, &context).is_none()
+        if self.watch(caller, &context).await.is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
             resources.subscribe = None;
@@ -439,7 +444,7 @@ impl ServerHandler for Handler {
             let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
             return Err(answer::resource_error(&fault, &request.uri));
         }
-        let Some(watch) = self.watch(caller, &context) else {
+        let Some(watch) = self.watch(caller, &context).await else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
         watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))

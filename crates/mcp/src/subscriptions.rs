@@ -22,10 +22,10 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins to pass changes on to the client.
-    pub(crate) fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
+    /// Begins to pass changes on to the client. Once it has begun, no change is missed.
+    pub(crate) async fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
         let uris = Arc::new(Mutex::new(BTreeSet::new()));
-        let (engine, mut changes) = (Arc::clone(engine), engine.changes());
+        let (engine, mut changes) = (Arc::clone(engine), engine.changes(&caller, None).await);
         let watched = Arc::clone(&uris);
         let task = tokio::spawn(async move {
             let mut caller = caller;
@@ -140,7 +140,7 @@ async fn tell_listener(
     context: &SubscriptionContext,
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
-    let mut changes = engine.changes();
+    let mut changes = engine.changes(&eyes.caller, None).await;
     // A header may hide more than the server does, and the acknowledgement is written without a look at it.
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     uris.retain(|uri| is_visible(engine, eyes.visible, uri));

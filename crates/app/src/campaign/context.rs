@@ -36,12 +36,12 @@ impl Contexts {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Context>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    pub(crate) fn forget(&self, conversation: &Conversation) {
-        if let Conversation::Session(session) = conversation {
-            self.lock().remove(session);
-        }
-    }
+/// The key of the context of a conversation that another process holds. No client's is the same: those have a principal
+/// before the slash.
+fn held_key(conversation: &str) -> String {
+    format!("/{conversation}")
 }
 
 /// The key of a client's context on the shelf. Not every name is one that every store takes for a key.
@@ -57,9 +57,35 @@ impl App {
         match &caller.conversation {
             Conversation::None => Ok(None),
             Conversation::Session(session) => Ok(self.contexts.lock().get(session).cloned()),
-            Conversation::Client(client) => {
-                let body = self.journal.get(KIND, &shelf_key(caller, client)).await;
-                Ok(body.map_err(|error| self.unread(&error))?.and_then(|body| serde_json::from_str(&body).ok()))
+            Conversation::Held(conversation) => self.kept_context(&held_key(conversation)).await,
+            Conversation::Client(client) => self.kept_context(&shelf_key(caller, client)).await,
+        }
+    }
+
+    async fn kept_context(&self, key: &str) -> Result<Option<Context>, Fault> {
+        let body = self.journal.get(KIND, key).await.map_err(|error| self.unread(&error))?;
+        Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+
+    async fn put_context(&self, key: &str, context: &Context) -> Result<(), Fault> {
+        let body = serde_json::to_string(context).expect("a context is JSON");
+        self.journal.put(KIND, key, body).await.map_err(|error| self.unread(&error))
+    }
+
+    /// Forgets what was kept for a conversation that has ended.
+    pub(crate) fn forget(&self, conversation: &Conversation) {
+        match conversation {
+            Conversation::None | Conversation::Client(_) => {}
+            Conversation::Session(session) => {
+                self.contexts.lock().remove(session);
+            }
+            Conversation::Held(conversation) => {
+                let (journal, key) = (Arc::clone(&self.journal), held_key(conversation));
+                tokio::spawn(async move {
+                    if let Err(error) = journal.remove(KIND, &key).await {
+                        tracing::warn!(%error, "the context of a conversation that has ended is still kept");
+                    }
+                });
             }
         }
     }
@@ -85,11 +111,8 @@ impl App {
                 self.contexts.lock().insert(Arc::clone(session), context.clone());
                 Ok(())
             }
-            Conversation::Client(client) => {
-                let body = serde_json::to_string(context).expect("a context is JSON");
-                let kept = self.journal.put(KIND, &shelf_key(caller, client), body).await;
-                kept.map_err(|error| self.unread(&error))
-            }
+            Conversation::Held(conversation) => self.put_context(&held_key(conversation), context).await,
+            Conversation::Client(client) => self.put_context(&shelf_key(caller, client), context).await,
         }
     }
 }

@@ -1,13 +1,16 @@
 //! News for those who watch.
 
-use app::{Caller, Change, Engine};
+use std::time::Duration;
+
+use app::{Caller, Change, Changes, Engine, Local, Told, Work};
+use serde_json::{Value, json};
 
 use crate::engine::{block_on, engine};
 
 #[test]
 fn a_burst_of_changes_is_told_once() {
     let engine = engine();
-    let mut changes = engine.changes();
+    let mut changes = block_on(engine.changes(&Caller::owner(), None));
     for _ in 0..3 {
         engine.publish(Change::Resource("a".into()));
         engine.publish(Change::Resource("b".into()));
@@ -24,7 +27,7 @@ fn a_burst_of_changes_is_told_once() {
 #[test]
 fn who_lags_is_told_to_look_at_everything() {
     let engine = engine();
-    let mut changes = engine.changes();
+    let mut changes = block_on(engine.changes(&Caller::owner(), None));
     for _ in 0..5_000 {
         engine.publish(Change::Resource("a".into()));
     }
@@ -34,4 +37,89 @@ fn who_lags_is_told_to_look_at_everything() {
     engine.publish(Change::ResourceList);
     let later = block_on(changes.next()).expect("news");
     assert!(later.concerns_list(&owner) && !later.concerns(&owner, "a"));
+}
+
+/// A runtime on which actors live for as long as a test does.
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
+}
+
+async fn news(changes: &mut Changes) -> Vec<String> {
+    let news = changes.next().await.expect("news");
+    assert!(!news.is_everything(), "{news:?}");
+    let uri = |told: Told| match told.change {
+        Change::Resource(uri) => uri.to_string(),
+        Change::ResourceList => "list".to_owned(),
+    };
+    news.told(&Caller::owner()).map(uri).collect()
+}
+
+async fn is_silent(changes: &mut Changes) -> bool {
+    tokio::time::timeout(Duration::from_millis(50), changes.next()).await.is_err()
+}
+
+/// Does something under a key, from which its id follows.
+async fn create(engine: &Local, operation: &str, key: &str, input: Value) -> String {
+    let work = Work { idempotency_key: Some(key.to_owned()), ..Work::default() };
+    let created = engine.call(&Caller::owner(), operation, input, &work).await.expect("it is created");
+    created["id"].as_str().expect("an id").to_owned()
+}
+
+async fn campaign(engine: &Local, key: &str) -> String {
+    create(engine, "campaign_create", key, json!({"name": key, "gm_mode": "HUMAN"})).await
+}
+
+async fn participant(engine: &Local, campaign_id: &str, name: &str) {
+    let input = json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"});
+    create(engine, "participant_create", name, input).await;
+}
+
+#[test]
+fn whoever_comes_back_hears_what_was_missed_and_nothing_twice() {
+    run(async {
+        let (engine, owner) = (engine(), Caller::owner());
+        let id = campaign(&engine, "The Hill").await;
+        let from = engine.end().await;
+        let mut changes = engine.changes(&owner, None).await;
+        let begun = changes.place().expect("a place before anything has changed");
+        participant(&engine, &id, "Ada").await;
+        participant(&engine, &id, "Bo").await;
+        let participants = format!("campaign://{id}/participants");
+        // Nobody follows the journal yet: what is told here was read there.
+        let mut back = engine.changes(&owner, Some(&begun)).await;
+        assert!(news(&mut back).await.contains(&participants));
+        let reached = back.place().expect("a place");
+        assert_ne!(begun, reached);
+
+        // From now on it is followed, and everybody is told from where they are.
+        let following = engine.clone();
+        tokio::spawn(async move { following.follow(from).await });
+        assert!(news(&mut changes).await.contains(&participants));
+        assert!(is_silent(&mut changes).await && is_silent(&mut back).await, "both have heard all of it");
+        assert_eq!(changes.place(), Some(reached.clone()));
+        participant(&engine, &id, "Cy").await;
+        let mut last = engine.changes(&owner, Some(&reached)).await;
+        for watcher in [&mut changes, &mut back, &mut last] {
+            assert!(news(watcher).await.contains(&participants));
+            assert!(is_silent(watcher).await);
+        }
+    });
+}
+
+#[test]
+fn a_place_in_another_journal_is_known_for_one() {
+    run(async {
+        let (here, elsewhere, owner) = (engine(), engine(), Caller::owner());
+        let id = campaign(&here, "The Hill").await;
+        participant(&here, &id, "Ada").await;
+        campaign(&elsewhere, "The Valley").await;
+        elsewhere.end().await;
+        let place = elsewhere.changes(&owner, None).await.place().expect("a place");
+        for wrong in [&*place, "0.99.00", "nonsense"] {
+            let mut changes = here.changes(&owner, Some(wrong)).await;
+            assert!(changes.next().await.expect("news").is_everything(), "{wrong}");
+        }
+        let mut from_the_beginning = here.changes(&owner, Some("0.0.0")).await;
+        assert!(news(&mut from_the_beginning).await.contains(&"campaigns://list".to_owned()));
+    });
 }

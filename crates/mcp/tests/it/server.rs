@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use app::{
-    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Engine, Entropy, Entry, Fault, Holder, Kind, Local,
-    Operation, Principal, PrincipalKind, Resource, Roles, Toolset,
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Entry, Fault, Holder,
+    Kind, Local, Operation, Principal, PrincipalKind, Resource, Roles, Toolset,
 };
 use axum::extract::Request;
 use http::{Allowlist, Readiness};
@@ -151,6 +151,7 @@ impl Server {
                     kind: PrincipalKind::Human,
                     roles: Roles::default(),
                     gate_role: None,
+                    credential: Credential::default(),
                 };
                 let principal = Principal::Holder(Arc::new(holder));
                 request.extensions_mut().insert(Caller { principal, conversation: Conversation::None });

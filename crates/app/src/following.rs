@@ -1,0 +1,139 @@
+//! How far a watcher has heard, and what it reads in the journal where it has missed something.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::campaign::CampaignRules;
+
+use crate::campaign;
+use crate::changes::{Happened, News, Place, Whom};
+use crate::journal::{Cursor, Journal, Noun, Record, StoreError};
+
+/// Records that a watcher reads at once.
+pub(crate) const READ_AT_ONCE: usize = 256;
+/// How long a watcher waits after a failure to read.
+const READ_AGAIN: Duration = Duration::from_millis(500);
+
+/// One watcher's place. What comes is told if it stands after the place, so that nothing is told twice, and what was
+/// missed is read from the journal, so that nothing is left out.
+pub(crate) struct Following {
+    journal: Arc<dyn Journal>,
+    /// `None` where nobody follows the journal: then what is missed cannot be looked up.
+    place: Option<Place>,
+    state: State,
+}
+
+enum State {
+    /// All that happened up to the place has been heard.
+    Abreast,
+    /// Something after the place may not come by itself.
+    Behind,
+    /// The place is asked for by a client, and may be in another journal.
+    Claimed,
+    /// Something was missed that cannot be looked up.
+    Lost,
+}
+
+impl Following {
+    /// From now on.
+    pub(crate) fn from(journal: Arc<dyn Journal>, place: Option<Place>) -> Self {
+        Self { journal, place, state: State::Abreast }
+    }
+
+    /// From a place that somebody has been told. `now` is where to begin if there is no such place.
+    pub(crate) fn after(journal: Arc<dyn Journal>, claimed: Option<Place>, now: Option<Place>) -> Self {
+        match claimed {
+            Some(place) => Self { journal, place: Some(place), state: State::Claimed },
+            None => Self { journal, place: now, state: State::Lost },
+        }
+    }
+
+    pub(crate) fn place(&self) -> Option<Place> {
+        self.place
+    }
+
+    pub(crate) fn fall_behind(&mut self) {
+        self.state = if self.place.is_some() { State::Behind } else { State::Lost };
+    }
+
+    /// Takes note of what happened, unless it was told already.
+    pub(crate) fn hear(&mut self, happened: &Happened, news: &mut News) {
+        let is_told = |place: Place| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
+        if happened.place.is_some_and(is_told) {
+            return;
+        }
+        news.add(happened);
+        self.place = happened.place.or(self.place);
+    }
+
+    /// What the journal has after the place, if something was missed. `None` once nothing is.
+    pub(crate) async fn catch_up(&mut self) -> Option<News> {
+        loop {
+            let caught = match self.state {
+                State::Abreast => return None,
+                State::Lost => {
+                    self.state = State::Abreast;
+                    return Some(News::everything_at(self.place));
+                }
+                State::Claimed => self.check().await.map(|()| News::default()),
+                State::Behind => self.read().await,
+            };
+            match caught {
+                Ok(news) if news.is_empty() => {}
+                Ok(news) => return Some(news),
+                Err(error) => {
+                    tracing::warn!(%error, "what a watcher missed cannot be read right now");
+                    tokio::time::sleep(READ_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Whether the record that the place names stands where it should. Otherwise it is another journal's, and there is no
+    /// telling what was missed.
+    async fn check(&mut self) -> Result<(), StoreError> {
+        let claimed = self.place.unwrap_or(Place::BEGINNING);
+        if place_at(&*self.journal, claimed.cursor).await? == Some(claimed) {
+            self.state = State::Behind;
+        } else {
+            let end = self.journal.end().await?;
+            self.place = place_at(&*self.journal, end).await?;
+            self.state = State::Lost;
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<News, StoreError> {
+        let after = self.place.unwrap_or(Place::BEGINNING).cursor;
+        let records = self.journal.follow(after, READ_AT_ONCE).await?;
+        if records.len() < READ_AT_ONCE {
+            self.state = State::Abreast;
+        }
+        let mut news = News::default();
+        for (cursor, record) in &records {
+            match happened(*cursor, record) {
+                Some(happened) => self.hear(&happened, &mut news),
+                None => self.place = Some(Place::new(*cursor, &record.hash)),
+            }
+        }
+        news.stand(self.place);
+        Ok(news)
+    }
+}
+
+/// What a record changed, if it concerns anybody.
+pub(crate) fn happened(cursor: Cursor, record: &Record) -> Option<Happened> {
+    (record.stream.noun() == CampaignRules::NAME).then(|| Happened {
+        changes: campaign::changed(record).into(),
+        whom: Whom::InCampaign(record.stream.id().into()),
+        place: Some(Place::new(cursor, &record.hash)),
+    })
+}
+
+/// The place at a cursor, if a record stands there. Reading on from just before it finds it, in every store's order.
+pub(crate) async fn place_at(journal: &dyn Journal, cursor: Cursor) -> Result<Option<Place>, StoreError> {
+    let Some(before) = cursor.position.checked_sub(1) else { return Ok(Some(Place::BEGINNING)) };
+    let found = journal.follow(Cursor { position: before, ..cursor }, 1).await?;
+    let found = found.first().filter(|(place, _)| *place == cursor);
+    Ok(found.map(|(place, record)| Place::new(*place, &record.hash)))
+}
