@@ -14,7 +14,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let skald = paths::built("release", "skald");
     let server = Server::start(|port| {
         let mut command = Command::new(&skald);
-        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
+        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", "off"]);
         command
     })?;
     let url = format!("{}/mcp", server.url());

@@ -21,7 +21,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     }
     let skald = Server::start(|port| {
         let mut command = Command::new(paths::built("release", "skald"));
-        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
+        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", "off"]);
         command
     })?;
     for revision in REVISIONS {

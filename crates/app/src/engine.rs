@@ -36,7 +36,7 @@ pub struct Work {
 
 impl Work {
     /// The first to say it is right: an operation is about one campaign.
-    pub(crate) fn stands_at(&self, revision: u64) {
+    pub fn stands_at(&self, revision: u64) {
         let _ = self.revision.set(revision);
     }
 }

@@ -34,7 +34,7 @@ pub(crate) enum LogFormat {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve MCP over HTTP and REST, until Ctrl-C.
+    /// Serve MCP over HTTP, REST and gRPC, until Ctrl-C.
     Serve(ServeArguments),
     /// Serve one MCP client: the command that goes into its configuration.
     Mcp(McpArguments),
@@ -65,6 +65,9 @@ pub(crate) struct ServeArguments {
     pub store: StoreArguments,
     #[command(flatten)]
     pub door: DoorArguments,
+    /// Where to listen for gRPC, or off.
+    #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
+    pub grpc_addr: String,
 }
 
 /// Where everything is kept.
@@ -170,6 +173,9 @@ pub(crate) struct DoorArguments {
 }
 
 pub(crate) const DEFAULT_HTTP_ADDR: &str = "127.0.0.1:8081";
+pub(crate) const DEFAULT_GRPC_ADDR: &str = "127.0.0.1:8080";
+/// In the place of an address: nobody listens.
+pub(crate) const NOWHERE: &str = "off";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
@@ -182,6 +188,9 @@ pub(crate) struct McpArguments {
     /// How the client talks to this process.
     #[arg(long, env = "SKALD_TRANSPORT", default_value = "stdio")]
     pub transport: Transport,
+    /// The gRPC address of a server whose world this is; without it the world is in this process.
+    #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT")]
+    pub addr: Option<String>,
     #[command(flatten)]
     pub shown: ShownArguments,
     #[command(flatten)]
@@ -201,7 +210,12 @@ pub(crate) enum Transport {
 
 impl McpArguments {
     pub(crate) fn as_serve(&self) -> ServeArguments {
-        ServeArguments { shown: self.shown.clone(), store: self.store.clone(), door: self.door.clone() }
+        ServeArguments {
+            shown: self.shown.clone(),
+            store: self.store.clone(),
+            door: self.door.clone(),
+            grpc_addr: NOWHERE.to_owned(),
+        }
     }
 }
 
@@ -274,6 +288,9 @@ pub(crate) struct DoctorArguments {
     /// Where `skald serve` listens, or will.
     #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
     pub http_addr: String,
+    /// Where it listens for gRPC, or will.
+    #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
+    pub grpc_addr: String,
 }
 
 #[derive(Debug, Args)]

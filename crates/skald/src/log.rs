@@ -9,10 +9,13 @@ use tracing_subscriber::{Layer, Registry, fmt};
 
 use crate::arguments::{LogArguments, LogFormat};
 
+/// rmcp writes whole messages to its log, down to what was asked and answered, and calls every departure an error. What
+/// carries gRPC writes every frame.
+const QUIET: [&str; 5] = ["rmcp", "h2::", "hyper::", "tonic::", "tower::"];
+
 pub(crate) fn start(arguments: &LogArguments) {
     let filter = EnvFilter::builder().parse_lossy(&arguments.filter);
-    // rmcp writes whole messages to its log, down to what was asked and answered, and calls every departure an error.
-    let quiet = filter_fn(|metadata| !metadata.target().starts_with("rmcp"));
+    let quiet = filter_fn(|metadata| !QUIET.iter().any(|name| metadata.target().starts_with(name)));
     let filter = filter.and(quiet);
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines: Box<dyn Layer<Registry> + Send + Sync> = match arguments.format {

@@ -1,10 +1,12 @@
 //! The binary: command line, configuration, wiring, shutdown. Nothing else.
 
 mod arguments;
+mod bridge;
 mod clients;
 mod dice;
 mod doctor;
 mod keeping;
+mod listening;
 mod log;
 mod output;
 mod reference;
@@ -18,7 +20,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
-use crate::arguments::{Arguments, Command, Transport};
+use crate::arguments::{Arguments, Command, McpArguments, Transport};
 
 /// How long the store has to close in good order. A read of a terminal cannot be interrupted: whatever time this is, a
 /// thread that waits in it is left behind.
@@ -40,13 +42,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = match arguments.command {
         Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
-        Command::Mcp(mcp) => match mcp.transport {
-            Transport::Stdio => runtime.block_on(serve::stdio(&mcp)).map(|()| ExitCode::SUCCESS),
-            Transport::Http if mcp.token.is_some() => {
-                Err(anyhow::anyhow!("a token is for stdio: over HTTP each client sends its own; unset SKALD_TOKEN"))
-            }
-            Transport::Http => runtime.block_on(serve::http(&mcp.as_serve())).map(|()| ExitCode::SUCCESS),
-        },
+        Command::Mcp(mcp) => runtime.block_on(serve_mcp(&mcp)).map(|()| ExitCode::SUCCESS),
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
@@ -58,4 +54,16 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     };
     runtime.shutdown_timeout(CLOSING);
     outcome
+}
+
+async fn serve_mcp(arguments: &McpArguments) -> anyhow::Result<()> {
+    match (arguments.transport, &arguments.addr) {
+        (Transport::Http, _) if arguments.token.is_some() => {
+            anyhow::bail!("a token is for stdio: over HTTP each client sends its own; unset SKALD_TOKEN")
+        }
+        (Transport::Stdio, None) => serve::stdio(arguments).await,
+        (Transport::Stdio, Some(address)) => bridge::stdio(address, arguments).await,
+        (Transport::Http, None) => serve::http(&arguments.as_serve()).await,
+        (Transport::Http, Some(address)) => bridge::http(address, arguments).await,
+    }
 }

@@ -4,14 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use app::journal::Health;
 use app::{Engine, Local, Visible, limits};
 use http::{Access, Allowlist, Calls, Exposition, Readiness};
-use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{DoorArguments, McpArguments, ServeArguments, ShownArguments, Switch};
+use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch};
+use crate::listening::{self, Listening, listen};
 use crate::{output, stopping, world};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
@@ -21,26 +21,57 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
+    let exposition = exposition()?;
+    let local = world::engine(&arguments.store).await?;
+    let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local)).await?;
+    let grpc = match arguments.grpc_addr.as_str() {
+        NOWHERE => None,
+        address => Some(listen(address, listening::GRPC, Some(&local)).await?),
+    };
+    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
+    let (readiness, health) = (Readiness::default(), grpc::Health::new().await);
+    tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
+    // Before anybody can subscribe: what happens from here on is heard of.
+    let (following, from) = (Arc::clone(&local), local.end().await);
+    tokio::spawn(async move { following.follow(from).await });
+    let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
+    output::say(&greeting(listening.listener.local_addr()?, grpc_address));
+
+    let served =
+        serve_http(Door { arguments: &arguments.door, listening, readiness }, local.clone(), options, exposition);
+    let Some(grpc) = grpc else { return served.await };
+    let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
+    // Whichever fails ends the other.
+    tokio::try_join!(served, grpc).map(|((), ())| ())
+}
+
+pub(crate) fn exposition() -> anyhow::Result<Exposition> {
     let exposition = Exposition::install().map_err(anyhow::Error::from_boxed)?;
     tokio::spawn(exposition.clone().upkeep());
+    Ok(exposition)
+}
 
-    let local = world::engine(&arguments.store).await?;
-    let (listener, is_token_required) = listen(&arguments.door.http_addr, &local).await?;
-    let address = listener.local_addr()?;
-    let engine: Arc<dyn Engine> = local.clone();
-    let access = Access { engine: Arc::clone(&engine), is_token_required };
-    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
-    let (readiness, calls) = (Readiness::default(), Calls::default());
-    tokio::spawn(watch_health(Arc::clone(&local), readiness.clone()));
-    // Before anybody can subscribe: what happens from here on is heard of.
-    let from = local.end().await;
-    tokio::spawn(async move { local.follow(from).await });
-    let (mcp, drain) = mcp::http(engine.clone(), &options);
+/// What HTTP is served behind.
+pub(crate) struct Door<'a> {
+    pub arguments: &'a DoorArguments,
+    pub listening: Listening,
+    pub readiness: Readiness,
+}
+
+/// Serves MCP and REST over an engine until the server is asked to stop, and ends in good order.
+pub(crate) async fn serve_http(
+    door: Door<'_>,
+    engine: Arc<dyn Engine>,
+    options: mcp::Options,
+    exposition: Exposition,
+) -> anyhow::Result<()> {
+    let Door { arguments, listening: Listening { listener, is_open }, readiness } = door;
+    let (stopping, calls) = (options.stopping.clone(), Calls::default());
+    let access = Access { engine: Arc::clone(&engine), is_token_required: is_open };
+    let (mcp, drain) = mcp::http(Arc::clone(&engine), &options);
     let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
-    let allowlist =
-        Allowlist { hosts: arguments.door.allowed_hosts.clone(), origins: arguments.door.allowed_origins.clone() };
-    output::say(&greeting(address));
-    tracing::info!(%address, "serving");
+    let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
+    tracing::info!(address = %listener.local_addr()?, "serving");
 
     // What was begun is finished while the health pages say that nothing more is taken; then the doors close.
     let closing = CancellationToken::new();
@@ -65,6 +96,31 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Serves gRPC until the server is asked to stop. Calls under way have as long as those over HTTP.
+async fn serve_grpc(
+    listening: Listening,
+    engine: Arc<dyn Engine>,
+    shown: &ShownArguments,
+    health: grpc::Health,
+    stopping: CancellationToken,
+) -> anyhow::Result<()> {
+    let options =
+        grpc::Options { is_token_required: listening.is_open, visible: visible(shown), stopping: stopping.clone() };
+    let served = grpc::serve(listening.listener, engine, options, &health, stopping.clone());
+    let too_late = async {
+        stopping.cancelled().await;
+        health.set(false).await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        served = served => Ok(served?),
+        () = too_late => {
+            tracing::warn!("gRPC calls were still under way when the time to stop had passed");
+            Ok(())
+        }
+    }
+}
+
 pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let local = world::engine(&arguments.store).await?;
@@ -80,62 +136,48 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells `/ready` how the store is.
-async fn watch_health(local: Arc<Local>, readiness: Readiness) {
+/// Tells `/ready` and `grpc.health.v1` how the store is.
+async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: grpc::Health) {
     let mut health = local.app().journal.health();
     loop {
-        readiness.trouble(match &*health.borrow_and_update() {
+        let trouble = match &*health.borrow_and_update() {
             Health::Ready => None,
             Health::Unready(why) => Some(why.clone()),
-        });
+        };
+        if readiness.takes_requests() {
+            grpc.set(trouble.is_none()).await;
+        }
+        readiness.trouble(trouble);
         if health.changed().await.is_err() {
             return;
         }
     }
 }
 
-fn mcp_options(shown: &ShownArguments, door: Option<&DoorArguments>, stopping: CancellationToken) -> mcp::Options {
+fn visible(shown: &ShownArguments) -> Visible {
+    Visible { toolsets: shown.toolsets, read_only: shown.read_only }
+}
+
+pub(crate) fn mcp_options(
+    shown: &ShownArguments,
+    door: Option<&DoorArguments>,
+    stopping: CancellationToken,
+) -> mcp::Options {
     mcp::Options {
-        visible: Visible { toolsets: shown.toolsets, read_only: shown.read_only },
+        visible: visible(shown),
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
         ..mcp::Options::default()
     }
 }
 
-/// Binds, and says whether a token is required: wherever others than the owner can reach it.
-async fn listen(address: &str, local: &Local) -> anyhow::Result<(TcpListener, bool)> {
-    let addresses: Vec<SocketAddr> = lookup_host(address)
-        .await
-        .with_context(|| format!("{address:?} is not an address to listen on; try 127.0.0.1:8081"))?
-        .collect();
-    let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
-    if is_open {
-        let tokens = local.app().tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
-        check_tokens(&addresses, tokens.len())?;
-    }
-    let listener = TcpListener::bind(&*addresses).await.with_context(|| {
-        format!("cannot listen on {address}; if the port is taken, choose another with --http-addr 127.0.0.1:PORT")
-    })?;
-    Ok((listener, is_open))
-}
-
-/// Refuses addresses that others can reach, as long as nobody could call.
-fn check_tokens(addresses: &[SocketAddr], tokens: usize) -> anyhow::Result<()> {
-    match addresses.iter().find(|address| !address.ip().is_loopback()) {
-        Some(open) if tokens == 0 => bail!(
-            "refusing to listen on {open}: there are no tokens, so whoever reaches it would be the game master or nobody. \
-             Make one first: skald token create NAME --role gm; or listen on 127.0.0.1"
-        ),
-        _ => Ok(()),
-    }
-}
-
-fn greeting(address: SocketAddr) -> String {
+fn greeting(address: SocketAddr, grpc: Option<SocketAddr>) -> String {
+    let grpc = grpc.map(|grpc| format!("gRPC     {grpc}\n  ")).unwrap_or_default();
     format!(
         "Skald {version} is ready.\n\n  \
          MCP      http://{address}/mcp\n  \
          REST     http://{address}/api/v1/openapi.json\n  \
+         {grpc}\
          health   http://{address}/health  /ready  /metrics\n\n\
          Connect a client, for example:\n  \
          claude mcp add --transport http skald http://{address}/mcp\n\

@@ -27,6 +27,11 @@ impl Clock for SystemClock {
     }
 }
 
+/// A name that nobody else has or can guess.
+pub(crate) fn identity() -> String {
+    app::journal::hex(&OsEntropy.bytes())
+}
+
 /// An engine that keeps nothing: for a roll in a terminal, and for what is generated.
 pub(crate) fn forgetful() -> Arc<Local> {
     Local::new(app_on(Arc::new(store::Memory::new())))

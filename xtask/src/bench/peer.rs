@@ -54,6 +54,7 @@ impl Peer {
         Some(move |port: u16| {
             if self == Self::Skald {
                 command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
+                command.args(["--grpc-addr", "127.0.0.1:0"]);
                 command.args(["--sessions", if mode.keeps_sessions() { "on" } else { "off" }]);
             } else {
                 command.arg(if mode.keeps_sessions() { "session" } else { "stateless" });

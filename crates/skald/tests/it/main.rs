@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 
 mod access;
+mod bridge;
 mod changes;
 mod command_line;
 mod context;

@@ -1,5 +1,10 @@
 //! A client on one surface, and the server that it has for itself.
 
+use std::process::Command;
+use std::sync::Arc;
+
+use app::{Caller, Conversation, Engine, Work};
+use grpc::{Bridge, Remote};
 use serde_json::{Value, json};
 use testkit::Client;
 use testkit::message::{self, BOTH, JSON, MODERN, call, initialize};
@@ -12,14 +17,31 @@ pub(crate) enum Surface {
     /// A client that says what it wants, line by line; with a handshake, or of the revision without one.
     Stdio(&'static str),
     Http(&'static str),
+    Grpc,
+    /// The same clients of MCP, whose server is a bridge to the server.
+    BridgedStdio(&'static str),
+    BridgedHttp(&'static str),
 }
 
 pub(crate) const LEGACY: &str = "2025-11-25";
-pub(crate) const SURFACES: [Surface; 5] =
-    [Surface::Rest, Surface::Stdio(LEGACY), Surface::Stdio(MODERN), Surface::Http(LEGACY), Surface::Http(MODERN)];
+pub(crate) const SURFACES: [Surface; 10] = [
+    Surface::Rest,
+    Surface::Stdio(LEGACY),
+    Surface::Stdio(MODERN),
+    Surface::Http(LEGACY),
+    Surface::Http(MODERN),
+    Surface::Grpc,
+    Surface::BridgedStdio(LEGACY),
+    Surface::BridgedStdio(MODERN),
+    Surface::BridgedHttp(LEGACY),
+    Surface::BridgedHttp(MODERN),
+];
 
 pub(crate) struct Player {
+    /// The process that the client talks to.
     server: Running,
+    /// The one behind it, if that is a bridge.
+    _behind: Option<Running>,
     way: Way,
     /// The header of whoever is not the owner.
     authorization: Option<String>,
@@ -30,6 +52,7 @@ enum Way {
     Stdio(&'static str),
     Session(Client, String),
     Modern(Client),
+    Grpc(tokio::runtime::Runtime, Arc<Remote>, Caller),
 }
 
 impl Player {
@@ -40,27 +63,46 @@ impl Player {
     /// A client of whoever holds this token; of the owner if there is none.
     pub(crate) fn start_as(surface: Surface, store: &str, token: Option<&str>) -> Self {
         let authorization = token.map(|token| format!("Bearer {token}"));
-        if let Surface::Stdio(version) = surface {
-            let mut command = skald(&["mcp", "--store", store]);
-            command.envs(token.map(|token| ("SKALD_TOKEN", token)));
-            let mut server = Running::start(command);
-            if version != MODERN {
-                server.ask(&initialize(version));
-            }
-            return Self { server, way: Way::Stdio(version), authorization };
-        }
-        let (server, address) = Running::serve(&["--store", store]);
-        let mut client = Client::connect(address);
-        let way = match surface {
-            Surface::Http(MODERN) => Way::Modern(client),
-            Surface::Http(version) => {
-                let headers = with(&[JSON, BOTH], authorization.as_ref());
-                let opened = client.send("POST", "/mcp", &headers, initialize(version).to_string().as_bytes());
-                Way::Session(client, opened.header("mcp-session-id").expect("a session").to_owned())
-            }
-            Surface::Rest | Surface::Stdio(_) => Way::Rest(client),
+        let serve = || Running::serve(&["--store", store]);
+        let bridged = |arguments: &[&str]| {
+            let (behind, _) = serve();
+            let address = behind.grpc_address().to_string();
+            (skald(&[&["mcp", "--addr", &address], arguments].concat()), Some(behind))
         };
-        Self { server, way, authorization }
+        let (server, behind, way) = match surface {
+            Surface::Stdio(version) => {
+                let server = over_stdio(skald(&["mcp", "--store", store]), token, version);
+                (server, None, Way::Stdio(version))
+            }
+            Surface::BridgedStdio(version) => {
+                let (command, behind) = bridged(&[]);
+                (over_stdio(command, token, version), behind, Way::Stdio(version))
+            }
+            Surface::Rest => {
+                let (server, address) = serve();
+                (server, None, Way::Rest(Client::connect(address)))
+            }
+            Surface::Http(version) => {
+                let (server, address) = serve();
+                (server, None, over_http(Client::connect(address), version, authorization.as_ref()))
+            }
+            Surface::BridgedHttp(version) => {
+                let (command, behind) = bridged(&["--transport", "http", "--http-addr", "127.0.0.1:0"]);
+                let (server, address) = Running::greeted(command);
+                (server, behind, over_http(Client::connect(address), version, authorization.as_ref()))
+            }
+            Surface::Grpc => {
+                let (server, _) = serve();
+                let bridge = Bridge { address: server.grpc_address().to_string(), identity: "a-story".to_owned() };
+                let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+                let remote = runtime.block_on(async { Remote::start(bridge) }).expect("an address");
+                let caller = token.map_or_else(Caller::owner, |token| {
+                    runtime.block_on(remote.authenticate(token)).expect("a token that is right")
+                });
+                (server, None, Way::Grpc(runtime, remote, caller.within(Conversation::Client("a story".into()))))
+            }
+        };
+        Self { server, _behind: behind, way, authorization }
     }
 
     pub(crate) fn call(&mut self, operation: &str, input: &Value, key: Option<&str>) -> Result<Value, Value> {
@@ -79,6 +121,11 @@ impl Player {
                 let message = message_of(operation, input, key, LEGACY);
                 outcome(client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json())
             }
+            Way::Grpc(runtime, remote, caller) => {
+                let work = Work { idempotency_key: key.map(str::to_owned), ..Work::default() };
+                let answer = runtime.block_on(remote.call(caller, operation, input.clone(), &work));
+                answer.map_err(|fault| fault.envelope()["error"].take())
+            }
             Way::Modern(client) => {
                 let message = message_of(operation, input, key, MODERN);
                 let headers = message::modern_headers(&message);
@@ -92,6 +139,24 @@ impl Player {
 
 fn with<'a>(headers: &[(&'a str, &'a str)], authorization: Option<&'a String>) -> Vec<(&'a str, &'a str)> {
     headers.iter().copied().chain(authorization.map(|bearer| ("Authorization", bearer.as_str()))).collect()
+}
+
+fn over_stdio(mut command: Command, token: Option<&str>, version: &str) -> Running {
+    command.envs(token.map(|token| ("SKALD_TOKEN", token)));
+    let mut server = Running::start(command);
+    if version != MODERN {
+        server.ask(&initialize(version));
+    }
+    server
+}
+
+fn over_http(mut client: Client, version: &str, authorization: Option<&String>) -> Way {
+    if version == MODERN {
+        return Way::Modern(client);
+    }
+    let headers = with(&[JSON, BOTH], authorization);
+    let opened = client.send("POST", "/mcp", &headers, initialize(version).to_string().as_bytes());
+    Way::Session(client, opened.header("mcp-session-id").expect("a session").to_owned())
 }
 
 fn message_of(operation: &str, input: &Value, key: Option<&str>, version: &str) -> Value {

@@ -15,6 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn skald(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
     command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
+    // Tests run beside each other, and beside whatever has the usual port.
+    command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
     command
 }
 
@@ -71,6 +73,16 @@ impl Running {
                 && let Some(address) = rest.strip_suffix("/mcp")
             {
                 return (running, address.parse().expect("an address"));
+            }
+        }
+    }
+
+    /// Where a server that has just greeted says that it listens for gRPC.
+    pub(crate) fn grpc_address(&self) -> SocketAddr {
+        loop {
+            let line = self.line().expect("the rest of the greeting");
+            if let Some(address) = line.trim().strip_prefix("gRPC") {
+                return address.trim().parse().expect("an address");
             }
         }
     }

@@ -100,6 +100,39 @@ impl<'a> Table<'a> {
     }
 }
 
+/// What does not depend on dice or on the hour is answered alike to the last letter, wherever it is asked.
+#[test]
+fn answers_are_equal_on_every_surface() {
+    let calls = [
+        ("duality_outcome", json!({"hope": 8, "fear": 5, "modifier": 2, "difficulty": 15})),
+        ("duality_explain", json!({"hope": 1, "fear": 12})),
+        ("duality_rules_version", json!({})),
+        ("odds", json!({"expression": "4d6kh3 >= 15"})),
+        ("duality_outcome", json!({"hope": 13, "fear": 5})),
+        ("duality_outcome", json!({"hope": 1, "fear": 5, "mood": "grim — „sehr“"})),
+        ("odds", json!({"expression": "4d6kh"})),
+        ("roll_dice", json!({"dice": [{"sides": 0, "count": 1}]})),
+        ("campaign_create", json!({"name": "The Hill"})),
+        ("campaign_create", json!({"name": "", "gm_mode": "HUMAN"})),
+        ("campaign_read", json!({"view": "campaigns"})),
+        ("campaign_read", json!({"campaign_id": "camp_nowhere"})),
+        ("campaign_read", json!({"limit": 1_000})),
+        ("set_context", json!({"campaign_id": ""})),
+        ("session_start", json!({})),
+    ];
+    let answers = |surface| {
+        let place = Place::memory();
+        let mut player = Player::start(surface, &place.address);
+        calls.iter().map(|(operation, input)| player.call(operation, input, None)).collect::<Vec<_>>()
+    };
+    let expected = answers(SURFACES[0]);
+    for surface in &SURFACES[1..] {
+        for ((found, expected), call) in answers(*surface).iter().zip(&expected).zip(&calls) {
+            assert_eq!(found, expected, "{call:?} {surface:?}");
+        }
+    }
+}
+
 fn stories() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let files = std::fs::read_dir(folder).expect("the folder of stories").map(|file| file.expect("a file").path());

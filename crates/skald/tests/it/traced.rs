@@ -41,7 +41,9 @@ fn an_answer_comes_after_the_disk_has_it() {
         "trace=network,read,write,readv,writev,pwrite64,fdatasync,fsync",
     ]);
     command.arg("-o").arg(&trace).arg(skald(&[]).get_program());
-    command.args(["serve", "--http-addr", "127.0.0.1:0", "--store", &store]).env_remove("SKALD_LOG");
+    command
+        .args(["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "off", "--store", &store])
+        .env_remove("SKALD_LOG");
     let (server, address) = Running::greeted(command);
     let mut rest = Rest::new(address);
     let campaign_id = rest.open_campaign("traced");

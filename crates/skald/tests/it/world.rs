@@ -75,7 +75,8 @@ impl World {
     pub(crate) fn serve(&self, arguments: &[&str]) -> Server {
         let command = self.command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat());
         let (running, address) = Running::greeted(command);
-        Server { address, running }
+        let grpc = running.grpc_address();
+        Server { address, grpc, running }
     }
 
     /// A client's own process.
@@ -89,6 +90,9 @@ impl World {
             return (self.stdio(&[]), None);
         }
         let server = self.serve(&[]);
+        if surface == Surface::Bridge {
+            return (server.bridged(&[]), Some(server));
+        }
         (server.seat(surface), Some(server))
     }
 }
@@ -115,6 +119,7 @@ fn postgres(schema: &str) -> String {
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
+    pub(crate) grpc: SocketAddr,
     running: Running,
 }
 
@@ -122,6 +127,16 @@ impl Server {
     /// Ends it without a word, whatever it is doing.
     pub(crate) fn kill(self) {
         self.running.kill();
+    }
+
+    /// The command of a bridge to it.
+    pub(crate) fn bridge(&self, arguments: &[&str]) -> Command {
+        skald(&[&["mcp", "--addr", &self.grpc.to_string()], arguments].concat())
+    }
+
+    /// A client's own bridge to it.
+    pub(crate) fn bridged(&self, arguments: &[&str]) -> Seat {
+        Seat::over_stdio(self.bridge(arguments))
     }
 
     pub(crate) fn seat(&self, surface: Surface) -> Seat {
@@ -132,7 +147,7 @@ impl Server {
     pub(crate) fn seat_of(&self, surface: Surface, token: Option<&str>, name: &str) -> Seat {
         let client = Client::connect(self.address);
         let link = match surface {
-            Surface::Stdio => unreachable!("a client on stdio has a process of its own"),
+            Surface::Stdio | Surface::Bridge => unreachable!("a client on stdio has a process of its own"),
             Surface::Session => Link::Session { client, id: String::new() },
             Surface::Stateless => Link::Stateless { client },
             Surface::Rest => Link::Rest { client },
@@ -152,9 +167,12 @@ pub(crate) enum Surface {
     /// MCP over HTTP, of the revision without one.
     Stateless,
     Rest,
+    /// MCP over stdio, of a bridge to a server.
+    Bridge,
 }
 
-pub(crate) const SURFACES: [Surface; 4] = [Surface::Stdio, Surface::Session, Surface::Stateless, Surface::Rest];
+pub(crate) const SURFACES: [Surface; 5] =
+    [Surface::Stdio, Surface::Session, Surface::Stateless, Surface::Rest, Surface::Bridge];
 pub(crate) const OVER_HTTP: [Surface; 3] = [Surface::Session, Surface::Stateless, Surface::Rest];
 
 enum Link {

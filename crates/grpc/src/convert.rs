@@ -1,0 +1,193 @@
+//! Between messages and the JSON of operations, and lists by page.
+
+use app::{Code, Fault, short};
+use prost_types::{ListValue, Struct, Timestamp, value::Kind};
+use serde_json::{Map, Value, json};
+use tonic::{Request, Status};
+
+use crate::desk::{Desk, Visit};
+use crate::fault::refused;
+
+/// Rows of one page of a list in the typed services, unless fewer are asked for.
+const PAGE_SIZE: i32 = 10;
+/// Rows that are read at once to find one of them.
+const ROWS_SOUGHT: usize = app::limits::PAGE_MAX;
+
+/// An answer, read field by field. What is absent reads as nothing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer<'a>(pub &'a Value);
+
+impl<'a> Answer<'a> {
+    pub(crate) fn field(self, name: &str) -> Answer<'a> {
+        Answer(self.0.get(name).unwrap_or(&Value::Null))
+    }
+
+    pub(crate) fn text(self, name: &str) -> String {
+        self.field(name).0.as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn flag(self, name: &str) -> bool {
+        self.field(name).0.as_bool().unwrap_or_default()
+    }
+
+    pub(crate) fn rows(self, name: &str) -> impl Iterator<Item = Answer<'a>> {
+        self.field(name).0.as_array().into_iter().flatten().map(Answer)
+    }
+
+    /// A whole number, of which the messages have only those of 32 bits.
+    pub(crate) fn number(self, name: &str) -> Result<i32, Fault> {
+        self.field(name).whole(name)
+    }
+
+    pub(crate) fn whole(self, name: &str) -> Result<i32, Fault> {
+        let number = self.0.as_i64().unwrap_or_default();
+        i32::try_from(number).map_err(|_| {
+            let fault = Fault::new(Code::InvalidParams, format!("{name} is {number}, which these messages cannot say"));
+            fault.hint("use smaller numbers, or skald.v1.Gateway, which knows no bounds of 32 bits")
+        })
+    }
+
+    pub(crate) fn number_if_any(self, name: &str) -> Result<Option<i32>, Fault> {
+        if self.field(name).0.is_null() { Ok(None) } else { self.number(name).map(Some) }
+    }
+
+    pub(crate) fn moment(self, name: &str) -> Option<Timestamp> {
+        let moment: jiff::Timestamp = self.field(name).0.as_str()?.parse().ok()?;
+        Some(Timestamp { seconds: moment.as_second(), nanos: moment.subsec_nanosecond() })
+    }
+
+    /// The number of a word in an enumeration; 0 if it has no such word.
+    pub(crate) fn word<E: Into<i32>>(self, name: &str, read: fn(&str) -> Option<E>, prefix: &str) -> i32 {
+        let word = self.field(name).0.as_str().unwrap_or_default();
+        read(&format!("{prefix}{word}")).map(Into::into).unwrap_or_default()
+    }
+}
+
+/// The word that a number stands for, without its prefix: none for 0, and the number itself if it stands for nothing, so
+/// that the operation refuses it by name.
+pub(crate) fn word<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, prefix: &str) -> Option<String> {
+    match E::try_from(number) {
+        _ if number == 0 => None,
+        Ok(known) => Some(name(&known).trim_start_matches(prefix).to_owned()),
+        Err(_) => Some(number.to_string()),
+    }
+}
+
+/// An input without the fields that were not said.
+pub(crate) fn input<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
+    let said = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(said.collect::<Map<_, _>>())
+}
+
+/// JSON as messages have it.
+pub(crate) fn structure(fields: &Value) -> Struct {
+    let fields = fields.as_object().into_iter().flatten();
+    Struct { fields: fields.map(|(name, value)| (name.clone(), any(value))).collect() }
+}
+
+fn any(value: &Value) -> prost_types::Value {
+    let kind = match value {
+        Value::Null => Kind::NullValue(0),
+        Value::Bool(flag) => Kind::BoolValue(*flag),
+        Value::Number(number) => Kind::NumberValue(number.as_f64().unwrap_or_default()),
+        Value::String(text) => Kind::StringValue(text.clone()),
+        Value::Array(values) => Kind::ListValue(ListValue { values: values.iter().map(any).collect() }),
+        Value::Object(_) => Kind::StructValue(structure(value)),
+    };
+    prost_types::Value { kind: Some(kind) }
+}
+
+/// A page of a list as a request asks for it.
+pub(crate) struct Page {
+    /// What of a campaign is listed.
+    pub view: &'static str,
+    pub campaign_id: Option<String>,
+    pub size: i32,
+    pub token: String,
+}
+
+impl Desk {
+    /// Calls an operation for a typed service.
+    pub(crate) async fn typed<T>(
+        &self,
+        request: Request<T>,
+        operation: &str,
+        input: impl FnOnce(T) -> Value,
+    ) -> Result<Value, Status> {
+        let visit = self.enter(request.metadata()).await?;
+        let input = input(request.into_inner());
+        self.call(&visit, operation, input).await.map_err(refused)
+    }
+
+    /// The rows of a page, in the field that the view names, and `next_cursor`.
+    pub(crate) async fn page<T>(&self, request: Request<T>, page: impl FnOnce(T) -> Page) -> Result<Value, Status> {
+        self.typed(request, "campaign_read", |message| {
+            let Page { view, campaign_id, size, token } = page(message);
+            let limit = if (1..PAGE_SIZE).contains(&size) { size } else { PAGE_SIZE };
+            let cursor = (!token.is_empty()).then(|| json!(token));
+            let campaign_id = campaign_id.map(Value::from);
+            input([
+                ("view", Some(json!(view))),
+                ("campaign_id", campaign_id),
+                ("limit", Some(json!(limit))),
+                ("cursor", cursor),
+            ])
+        })
+        .await
+    }
+
+    /// The one row of a campaign's list that has an id.
+    pub(crate) async fn row(&self, visit: &Visit, thing: &str, campaign_id: &str, id: &str) -> Result<Value, Fault> {
+        let (view, field, id) = (format!("{thing}s"), format!("{thing}_id"), id.trim());
+        if id.is_empty() {
+            let fault = Fault::new(Code::InvalidParams, format!("{field} is required, it is empty"));
+            return Err(fault.at(format!("/{field}")).hint(format!("send {field}")));
+        }
+        let mut cursor = Value::Null;
+        loop {
+            let fields = [
+                ("view", Some(json!(view))),
+                ("campaign_id", Some(json!(campaign_id))),
+                ("limit", Some(json!(ROWS_SOUGHT))),
+                ("cursor", (!cursor.is_null()).then_some(cursor)),
+            ];
+            let mut page = self.call(visit, "campaign_read", input(fields)).await?;
+            let rows = page.get_mut(&view).and_then(Value::as_array_mut);
+            if let Some(row) = rows.and_then(|rows| rows.iter_mut().find(|row| row["id"] == id)) {
+                return Ok(row.take());
+            }
+            cursor = page.get_mut("next_cursor").map(Value::take).unwrap_or_default();
+            if cursor.is_null() {
+                let message = format!("there is no {thing} {:?} in {}", short(id), short(campaign_id.trim()));
+                let fault = Fault::new(Code::NotFound, message).at(format!("/{field}")).value(&id.into());
+                return Err(fault.hint(format!("the list of {view} has those that there are")));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_past_the_messages_are_refused_by_name() {
+        let answer = json!({"total": 2_147_483_660_i64, "hope": 12, "difficulty": null});
+        let answer = Answer(&answer);
+        assert_eq!(answer.number("hope").ok(), Some(12));
+        assert_eq!(answer.number_if_any("difficulty").ok(), Some(None));
+        let fault = answer.number("total").unwrap_err();
+        assert_eq!(fault.body().message, "total is 2147483660, which these messages cannot say");
+    }
+
+    #[test]
+    fn json_becomes_a_structure_and_moments_seconds() {
+        let fields = json!({"a": null, "b": true, "c": 1.5, "d": "x", "e": [1, {"f": 2}]});
+        let structure = structure(&fields);
+        assert_eq!(structure.fields.len(), 5);
+        assert_eq!(structure.fields["c"].kind, Some(Kind::NumberValue(1.5)));
+        let moment = json!({"at": "2025-01-15T10:30:00Z"});
+        assert_eq!(Answer(&moment).moment("at"), Some(Timestamp { seconds: 1_736_937_000, nanos: 0 }));
+        assert_eq!(Answer(&moment).moment("never"), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! Errors over gRPC: a status by class, and beside it everything that the fault says, so that the other end has the same
+//! fault again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use app::{Class, Code, Fault};
+use serde_json::Value;
+use tonic::Status;
+use tonic_types::{ErrorDetails, StatusExt};
+
+/// Whose reasons they are, in `ErrorInfo`.
+const DOMAIN: &str = "skald";
+/// The language of every hint.
+const LOCALE: &str = "en";
+const PATH: &str = "path";
+const VALUE: &str = "value";
+const ALLOWED: &str = "allowed";
+/// Details travel in headers, of which some clients take no more than 8,192 bytes in all.
+const ALLOWED_BYTES_MAX: usize = 2_000;
+
+/// The status of an error. The class alone decides it.
+fn status_code(class: Class) -> tonic::Code {
+    match class {
+        Class::Invalid => tonic::Code::InvalidArgument,
+        Class::Unauthenticated => tonic::Code::Unauthenticated,
+        Class::Denied => tonic::Code::PermissionDenied,
+        Class::NotFound => tonic::Code::NotFound,
+        Class::Refused => tonic::Code::FailedPrecondition,
+        Class::Conflict => tonic::Code::Aborted,
+        Class::Limited | Class::TooLarge => tonic::Code::ResourceExhausted,
+        Class::Unavailable => tonic::Code::Unavailable,
+        Class::Internal => tonic::Code::Internal,
+    }
+}
+
+pub(crate) fn status(fault: &Fault) -> Status {
+    let body = fault.body();
+    let mut about = HashMap::new();
+    about.extend(body.path.as_ref().map(|path| (PATH.to_owned(), path.clone())));
+    about.extend(body.value.as_ref().map(|value| (VALUE.to_owned(), value.to_string())));
+    let allowed = Value::from(body.allowed.clone()).to_string();
+    if !body.allowed.is_empty() && allowed.len() <= ALLOWED_BYTES_MAX {
+        about.insert(ALLOWED.to_owned(), allowed);
+    }
+    let mut details = ErrorDetails::with_error_info(body.code.name(), DOMAIN, about);
+    if let Some(path) = &body.path {
+        details.add_bad_request_violation(path, &body.message);
+    }
+    if let Some(hint) = &body.hint {
+        details.set_localized_message(LOCALE, hint);
+    }
+    if let Some(milliseconds) = body.retry_after_ms {
+        details.set_retry_info(Some(Duration::from_millis(milliseconds)));
+    }
+    if let Some(request_id) = &body.request_id {
+        details.set_request_info(request_id, "");
+    }
+    Status::with_error_details(status_code(fault.class()), body.message.clone(), details)
+}
+
+/// The status of a fault that ends a request.
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
+pub(crate) fn refused(fault: Fault) -> Status {
+    status(&fault)
+}
+
+/// The fault that a status carries, if the other end is one of us and said it itself.
+pub(crate) fn fault(status: &Status) -> Option<Fault> {
+    let details = status.get_error_details();
+    let reason = details.error_info().filter(|reason| reason.domain == DOMAIN)?;
+    let mut fault = Fault::new(Code::named(&reason.reason)?, status.message());
+    if let Some(hint) = details.localized_message() {
+        fault = fault.hint(&hint.message);
+    }
+    if let Some(path) = reason.metadata.get(PATH) {
+        fault = fault.at(path);
+    }
+    if let Some(value) = reason.metadata.get(VALUE).and_then(|value| serde_json::from_str(value).ok()) {
+        fault = fault.value(&value);
+    }
+    if let Some(Value::Array(allowed)) = reason.metadata.get(ALLOWED).and_then(|words| serde_json::from_str(words).ok())
+    {
+        fault = fault.allowed(allowed.iter().filter_map(Value::as_str));
+    }
+    if let Some(delay) = details.retry_info().and_then(|retry| retry.retry_delay) {
+        fault = fault.retry_after_ms(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
+    }
+    if let Some(request) = details.request_info() {
+        fault = fault.request_id(&request.request_id);
+    }
+    Some(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use app::TABLE;
+    use serde_json::json;
+
+    use super::*;
+
+    /// Over the wire and back.
+    fn carried(fault: &Fault) -> Option<Fault> {
+        let mut headers = tonic::codegen::http::HeaderMap::new();
+        status(fault).add_header(&mut headers).unwrap();
+        super::fault(&Status::from_header_map(&headers).unwrap())
+    }
+
+    #[test]
+    fn every_fault_arrives_whole() {
+        for row in TABLE {
+            let plain = Fault::new(row.code, "Zoë's „message“\nin two lines: 100 %");
+            assert_eq!(carried(&plain).unwrap().body(), plain.body());
+            let full = plain
+                .clone()
+                .hint("what to do")
+                .at("/dice/0/sides")
+                .value(&json!({"sides": -1.5, "text": "π"}))
+                .allowed(["one", "two"])
+                .retry_after_ms(1_250)
+                .request_id("req_1");
+            assert_eq!(carried(&full).unwrap().body(), full.body());
+            assert_eq!(status(&plain).code().to_string(), tonic_words(row.class.status()));
+        }
+        let internal = Fault::internal("a secret cause", "req_2".to_owned());
+        assert_eq!(carried(&internal).unwrap().body(), internal.body());
+        assert!(!format!("{:?}", status(&internal)).contains("secret"));
+    }
+
+    /// What tonic says of the status that our name stands for.
+    fn tonic_words(name: &str) -> String {
+        let all = (0..=16).map(tonic::Code::from_i32);
+        all.into_iter().find(|code| format!("{code:?}") == name).map(|code| code.to_string()).unwrap()
+    }
+
+    #[test]
+    fn a_long_list_is_left_out_and_the_rest_fits_any_client() {
+        let fault = Fault::new(Code::NotFound, "no").allowed((0..1_000).map(|number| format!("operation_{number}")));
+        assert!(status(&fault).details().len() < 4_000);
+        assert!(carried(&fault).unwrap().body().allowed.is_empty());
+    }
+
+    #[test]
+    fn the_transport_has_no_fault_of_ours() {
+        assert!(super::fault(&Status::unavailable("broken pipe")).is_none());
+    }
+}

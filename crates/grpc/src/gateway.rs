@@ -1,0 +1,171 @@
+//! The gateway: the whole catalogue behind one service, for programs that want all of it and for bridges.
+
+use std::sync::Arc;
+
+use app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json};
+use futures::stream::BoxStream;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status};
+
+use crate::desk::Desk;
+use crate::fault::refused;
+use crate::proto::skald::complete_request::Target;
+use crate::proto::skald::gateway_server::Gateway;
+use crate::proto::skald::{
+    CallRequest, CallResponse, CompleteRequest, CompleteResponse, DescribeRequest, DescribeResponse, EndSessionRequest,
+    EndSessionResponse, Holder, IdentifyRequest, IdentifyResponse, Operation, Owner, PromptArgument, PromptDescription,
+    PromptRequest, PromptResponse, ReadRequest, ReadResponse, Resource, WatchRequest, WatchResponse, identify_response,
+};
+use crate::{metadata, watch};
+
+pub(crate) struct GatewayService {
+    pub desk: Arc<Desk>,
+    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    pub stopping: CancellationToken,
+}
+
+#[tonic::async_trait]
+impl Gateway for GatewayService {
+    type WatchStream = BoxStream<'static, Result<WatchResponse, Status>>;
+
+    async fn describe(&self, request: Request<DescribeRequest>) -> Result<Response<DescribeResponse>, Status> {
+        self.desk.enter(request.metadata()).await?;
+        Ok(Response::new(self.description()))
+    }
+
+    async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
+        let visit = self.desk.enter(request.metadata()).await?;
+        let CallRequest { operation, input } = request.into_inner();
+        let input = if input.trim_ascii().is_empty() {
+            Value::Object(Map::new())
+        } else {
+            parse_json(input.as_bytes()).map_err(refused)?
+        };
+        let answer = self.desk.call(&visit, &operation, input).await.map_err(refused)?;
+        let mut response = Response::new(CallResponse { answer: answer.to_string() });
+        metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
+        Ok(response)
+    }
+
+    async fn read(&self, request: Request<ReadRequest>) -> Result<Response<ReadResponse>, Status> {
+        let visit = self.desk.enter(request.metadata()).await?;
+        let ReadRequest { uri } = request.into_inner();
+        let (resource, _) = self.desk.engine.catalogue().resolve(&uri).map_err(refused)?;
+        self.desk.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
+        let contents = self.desk.engine.read(&visit.caller, &uri, &visit.work).await.map_err(refused)?;
+        let mut response =
+            Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.text });
+        metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
+        Ok(response)
+    }
+
+    async fn prompt(&self, request: Request<PromptRequest>) -> Result<Response<PromptResponse>, Status> {
+        let visit = self.desk.enter(request.metadata()).await?;
+        let PromptRequest { name, arguments } = request.into_inner();
+        let entry = self.desk.engine.catalogue().prompt(&name).map_err(refused)?;
+        self.desk.check_visible("prompt", &name, entry.toolset).map_err(refused)?;
+        let arguments: Vec<(String, String)> =
+            arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
+        let text = self.desk.engine.render(&visit.caller, &name, &arguments).await.map_err(refused)?;
+        Ok(Response::new(PromptResponse { text }))
+    }
+
+    async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
+        let visit = self.desk.enter(request.metadata()).await?;
+        let CompleteRequest { target, argument, typed } = request.into_inner();
+        let target = match target {
+            Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
+            Some(Target::Resource(uri)) => CompletionTarget::Resource(uri),
+            None => {
+                let fault = Fault::new(Code::InvalidParams, "it is not said what is being completed").at("/target");
+                return Err(refused(fault.hint("name a prompt or a resource template")));
+            }
+        };
+        let toolset = self.desk.engine.catalogue().toolset_of(&target).map_err(refused)?;
+        self.desk.check_visible("argument", &argument, toolset).map_err(refused)?;
+        let request = CompletionRequest { target, argument, typed };
+        let completion = self.desk.engine.complete(&visit.caller, &request).await.map_err(refused)?;
+        Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
+    }
+
+    async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
+        let caller = self.desk.caller(request.metadata()).await?;
+        let stream = watch::stream(Arc::clone(&self.desk), caller, request.into_inner(), self.stopping.clone()).await;
+        Ok(Response::new(stream?))
+    }
+
+    async fn identify(&self, request: Request<IdentifyRequest>) -> Result<Response<IdentifyResponse>, Status> {
+        let caller = self.desk.caller(request.metadata()).await?;
+        let principal = match &caller.principal {
+            Principal::Owner => identify_response::Principal::Owner(Owner {}),
+            Principal::Holder(holder) => identify_response::Principal::Holder(told(holder)),
+        };
+        Ok(Response::new(IdentifyResponse { principal: Some(principal) }))
+    }
+
+    async fn end_session(&self, request: Request<EndSessionRequest>) -> Result<Response<EndSessionResponse>, Status> {
+        let caller = self.desk.caller(request.metadata()).await?;
+        self.desk.engine.end_session(&caller.conversation);
+        Ok(Response::new(EndSessionResponse {}))
+    }
+}
+
+/// What others may know of whoever holds a token.
+fn told(holder: &app::Holder) -> Holder {
+    Holder {
+        id: holder.id.clone(),
+        name: holder.name.clone(),
+        kind: holder.kind.word().to_owned(),
+        roles: holder.roles.all().into_iter().map(|(campaign, role)| (campaign, role.word().to_owned())).collect(),
+        gate_role: holder.gate_role.clone(),
+    }
+}
+
+impl GatewayService {
+    fn description(&self) -> DescribeResponse {
+        let (catalogue, visible) = (self.desk.engine.catalogue(), self.desk.visible);
+        let json = |schema: &Map<String, Value>| serde_json::to_string(schema).unwrap_or_default();
+        let operations = catalogue.operations().iter().filter(|entry| visible.admits(entry)).map(|entry| Operation {
+            name: entry.name.to_owned(),
+            title: entry.title.to_owned(),
+            summary: entry.summary.to_owned(),
+            toolset: entry.toolset.name().to_owned(),
+            is_read: entry.kind == Kind::Read,
+            input_schema: json(&entry.input),
+            output_schema: json(&entry.output),
+        });
+        let resources = catalogue.resources().iter().filter(|resource| visible.toolsets.contains(resource.toolset));
+        let prompts = catalogue.prompts().iter().filter(|prompt| visible.toolsets.contains(prompt.toolset));
+        DescribeResponse {
+            name: "skald".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            operations: operations.collect(),
+            resources: resources.map(resource).collect(),
+            prompts: prompts.map(prompt).collect(),
+        }
+    }
+}
+
+fn resource(resource: &app::Resource) -> Resource {
+    Resource {
+        uri: resource.uri.to_owned(),
+        title: resource.title.to_owned(),
+        summary: resource.summary.to_owned(),
+        mime_type: resource.mime_type.to_owned(),
+    }
+}
+
+fn prompt(entry: &app::PromptEntry) -> PromptDescription {
+    let arguments = entry.arguments.iter().map(|argument| PromptArgument {
+        name: argument.name.clone(),
+        summary: argument.summary.clone(),
+        required: argument.required,
+    });
+    PromptDescription {
+        name: entry.name.to_owned(),
+        title: entry.title.to_owned(),
+        summary: entry.summary.to_owned(),
+        arguments: arguments.collect(),
+    }
+}

@@ -1,0 +1,38 @@
+//! `grpc.health.v1`: whether the services can be called, for whoever asks or watches.
+
+use tonic::server::NamedService;
+use tonic_health::ServingStatus;
+use tonic_health::pb::health_server::HealthServer;
+use tonic_health::server::{HealthReporter, HealthService};
+
+use crate::serve::SERVICES;
+
+/// Serving until told otherwise. All clones share one answer.
+#[derive(Clone)]
+pub struct Health(HealthReporter);
+
+impl Health {
+    /// Begins to say that everything can be called.
+    pub async fn new() -> Self {
+        let health = Self(HealthReporter::new());
+        health.set(true).await;
+        health
+    }
+
+    /// Says whether the services can be called, each of them and the server as a whole.
+    pub async fn set(&self, is_serving: bool) {
+        let status = if is_serving { ServingStatus::Serving } else { ServingStatus::NotServing };
+        for service in SERVICES {
+            self.0.set_service_status(service, status).await;
+        }
+    }
+
+    pub(crate) fn service(&self) -> HealthServer<HealthService> {
+        HealthServer::new(HealthService::from_health_reporter(self.0.clone()))
+    }
+}
+
+/// The name under which a generated service is known.
+pub(crate) const fn name_of<S: NamedService>() -> &'static str {
+    S::NAME
+}

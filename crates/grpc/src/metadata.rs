@@ -1,0 +1,137 @@
+//! What travels beside a message: who asks, in which conversation, and how it is to be done. Both ends are here.
+
+use app::{Code, Fault, Work, limits, short};
+use tonic::metadata::{MetadataMap, MetadataValue};
+
+pub(crate) const AUTHORIZATION: &str = "authorization";
+pub(crate) const CLIENT: Name = Name("skald-client", "skald-client-bin");
+pub(crate) const SESSION: Name = Name("skald-session", "skald-session-bin");
+const IDEMPOTENCY_KEY: Name = Name("idempotency-key", "idempotency-key-bin");
+const IF_MATCH: Name = Name("if-match", "if-match-bin");
+const ETAG: &str = "etag";
+
+/// The name of a text, and that of its bytes where it is not plain ASCII.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Name(&'static str, &'static str);
+
+/// A text under its name, or its bytes under the other.
+pub(crate) fn text(metadata: &MetadataMap, Name(name, binary): Name) -> Result<Option<String>, Fault> {
+    let unreadable = || {
+        let fault = Fault::new(Code::InvalidParams, format!("the metadata {name} is not text"));
+        fault.hint(format!("send plain ASCII as {name}, or UTF-8 as {binary}"))
+    };
+    if let Some(value) = metadata.get(name) {
+        return value.to_str().map(|text| Some(text.trim().to_owned())).map_err(|_| unreadable());
+    }
+    let Some(value) = metadata.get_bin(binary) else { return Ok(None) };
+    let bytes = value.to_bytes().map_err(|_| unreadable())?;
+    String::from_utf8(bytes.to_vec()).map(Some).map_err(|_| unreadable())
+}
+
+/// Puts a text where [`text`] finds it. What is no plain ASCII, or would lose its edges, goes as bytes.
+pub(crate) fn put(metadata: &mut MetadataMap, Name(name, binary): Name, text: &str) {
+    let is_plain = !text.is_empty() && text.trim() == text && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    match MetadataValue::try_from(text) {
+        Ok(value) if is_plain => {
+            metadata.insert(name, value);
+        }
+        _ => {
+            metadata.insert_bin(binary, MetadataValue::from_bytes(text.as_bytes()));
+        }
+    }
+}
+
+fn bounded(metadata: &MetadataMap, named: Name) -> Result<Option<String>, Fault> {
+    let (most, Name(name, _)) = (limits::KEY_CHARS_MAX, named);
+    match text(metadata, named)? {
+        Some(text) if text.is_empty() || text.len() > most || text.contains(char::is_control) => {
+            let fault =
+                Fault::new(Code::InvalidParams, format!("the metadata {name} has 1 to {most} plain characters"));
+            Err(fault.value(&short(&text).into()).hint(format!("send a shorter {name}, or none")))
+        }
+        text => Ok(text),
+    }
+}
+
+/// How a request is to be done.
+pub(crate) fn work(metadata: &MetadataMap) -> Result<Work, Fault> {
+    let expected_revision = match bounded(metadata, IF_MATCH)?.as_deref() {
+        None | Some("*") => None,
+        Some(text) => Some(text.trim_matches('"').parse().map_err(|_| {
+            let fault = Fault::new(Code::InvalidParams, format!("if-match is {:?}, not a revision", short(text)));
+            fault.hint("send the etag of the answer that you have seen")
+        })?),
+    };
+    Ok(Work { idempotency_key: bounded(metadata, IDEMPOTENCY_KEY)?, expected_revision, ..Work::default() })
+}
+
+/// The other end of [`work`].
+pub(crate) fn put_work(metadata: &mut MetadataMap, work: &Work) {
+    if let Some(key) = &work.idempotency_key {
+        put(metadata, IDEMPOTENCY_KEY, key);
+    }
+    if let Some(revision) = work.expected_revision {
+        metadata.insert(IF_MATCH.0, revision.into());
+    }
+}
+
+/// The id of a conversation that another process holds.
+pub(crate) fn session(metadata: &MetadataMap) -> Result<Option<String>, Fault> {
+    bounded(metadata, SESSION)
+}
+
+/// The revision of an answer, for whoever wants to insist on it later.
+pub(crate) fn put_revision(metadata: &mut MetadataMap, revision: Option<&u64>) {
+    if let Some(Ok(etag)) = revision.map(|revision| MetadataValue::try_from(format!("\"{revision}\""))) {
+        metadata.insert(ETAG, etag);
+    }
+}
+
+/// The other end of [`put_revision`].
+pub(crate) fn revision(metadata: &MetadataMap) -> Option<u64> {
+    metadata.get(ETAG)?.to_str().ok()?.trim_matches('"').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_arrives_as_it_was_sent() {
+        for sent in ["plain", "two words", " edges ", "", "Zoë 龍", "line\nbreak", "~"] {
+            let mut metadata = MetadataMap::new();
+            put(&mut metadata, CLIENT, sent);
+            assert_eq!(text(&metadata, CLIENT).ok().flatten().as_deref(), Some(sent));
+        }
+        assert_eq!(text(&MetadataMap::new(), CLIENT).ok(), Some(None));
+    }
+
+    #[test]
+    fn a_key_and_a_revision_arrive() {
+        let mut metadata = MetadataMap::new();
+        let sent = Work { idempotency_key: Some("clé 1".to_owned()), expected_revision: Some(7), ..Work::default() };
+        put_work(&mut metadata, &sent);
+        let read = work(&metadata).unwrap();
+        assert_eq!((read.idempotency_key, read.expected_revision), (sent.idempotency_key, Some(7)));
+    }
+
+    #[test]
+    fn what_is_no_key_and_no_revision_is_refused() {
+        let refused = |name: Name, value: &str| {
+            let mut metadata = MetadataMap::new();
+            put(&mut metadata, name, value);
+            work(&metadata).unwrap_err().body().message.clone()
+        };
+        assert_eq!(
+            refused(IDEMPOTENCY_KEY, &"k".repeat(201)),
+            "the metadata idempotency-key has 1 to 200 plain characters"
+        );
+        assert_eq!(refused(IDEMPOTENCY_KEY, "a\u{7}"), "the metadata idempotency-key has 1 to 200 plain characters");
+        assert_eq!(refused(IF_MATCH, "last"), "if-match is \"last\", not a revision");
+        for etag in ["7", "\"7\""] {
+            let mut metadata = MetadataMap::new();
+            put(&mut metadata, IF_MATCH, etag);
+            assert_eq!(work(&metadata).unwrap().expected_revision, Some(7));
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! The engine of a bridge: every call goes to a server, and every answer comes from there.
+//!
+//! It keeps nothing that would be missed: a context is the server's, and so is every place in the journal. If the server
+//! goes away and comes back, calls wait for it and news go on where they were.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use app::{
+    Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, Conversation,
+    Credential, Engine, Fault, Holder, Kind, News, Principal, Work,
+};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::unfold;
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+use tokio_util::task::TaskTracker;
+use tonic::metadata::{MetadataMap, MetadataValue};
+use tonic::{Request, Response, Status, Streaming};
+
+use crate::client::{Link, Pauses, Sight};
+use crate::proto::skald::complete_request::Target;
+use crate::proto::skald::identify_response::Principal as Told;
+use crate::proto::skald::{
+    Argument, CallRequest, CompleteRequest, EndSessionRequest, IdentifyRequest, PromptRequest, ReadRequest,
+    WatchRequest, WatchResponse,
+};
+use crate::{fault, metadata, watch as watching};
+
+/// How long a server has to hear that a conversation is over.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Where a bridge leads.
+#[derive(Debug, Clone)]
+pub struct Bridge {
+    /// HOST:PORT of the server's gRPC.
+    pub address: String,
+    /// A name that no other bridge has or can guess: conversations and keys begin with it.
+    pub identity: String,
+}
+
+/// The engine of a server elsewhere.
+pub struct Remote {
+    catalogue: Catalogue,
+    link: Arc<Link>,
+    identity: String,
+    /// Counts the keys of commands that came without one.
+    keys: AtomicU64,
+    /// The conversations that the server has heard of, with the token of whoever spoke.
+    conversations: Mutex<HashMap<Arc<str>, Credential>>,
+    farewells: TaskTracker,
+    runtime: Handle,
+    attendant: AbortHandle,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.attendant.abort();
+    }
+}
+
+impl Remote {
+    /// Begins to look for the server. Calls wait until it has been found.
+    pub fn start(bridge: Bridge) -> Result<Arc<Self>, tonic::transport::Error> {
+        let link = Arc::new(Link::new(&bridge.address)?);
+        let attended = Arc::clone(&link);
+        let attendant = tokio::spawn(async move { attended.attend().await }).abort_handle();
+        Ok(Arc::new(Self {
+            catalogue: Catalogue::whole(),
+            link,
+            identity: bridge.identity,
+            keys: AtomicU64::new(1),
+            conversations: Mutex::default(),
+            farewells: TaskTracker::new(),
+            runtime: Handle::current(),
+            attendant,
+        }))
+    }
+
+    /// Whoever holds a token, as far as can be said without the server.
+    pub fn holder(token: &str) -> Principal {
+        let holder = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
+        Principal::Holder(Arc::new(holder_of(holder, token)))
+    }
+
+    /// Why the server cannot be called right now, whenever that changes, for as long as it is polled.
+    pub async fn watch_health(&self, tell: impl Fn(Option<String>)) {
+        let mut sight: watch::Receiver<Sight> = self.link.sight();
+        loop {
+            tell(match &*sight.borrow_and_update() {
+                Sight::Sought => Some("the server has not been found yet".to_owned()),
+                Sight::Healthy => None,
+                Sight::Lost(why) => Some(why.clone()),
+            });
+            if sight.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until the server has heard of every conversation that is over, as far as it can be reached.
+    pub async fn finish(&self) {
+        self.farewells.close();
+        let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
+    }
+
+    /// A message with what travels beside it.
+    fn request<T>(&self, caller: &Caller, work: Option<&Work>, message: T) -> Request<T> {
+        let mut request = Request::new(message);
+        authorize(&mut request, &credential(caller));
+        match &caller.conversation {
+            Conversation::None | Conversation::Held(_) => {}
+            Conversation::Client(client) => metadata::put(request.metadata_mut(), metadata::CLIENT, client),
+            Conversation::Session(session) => {
+                self.lock().entry(Arc::clone(session)).or_insert_with(|| credential(caller));
+                self.put_session(&mut request, session);
+            }
+        }
+        if let Some(work) = work {
+            metadata::put_work(request.metadata_mut(), work);
+        }
+        request
+    }
+
+    fn put_session<T>(&self, request: &mut Request<T>, session: &str) {
+        metadata::put(request.metadata_mut(), metadata::SESSION, &format!("{}-{session}", self.identity));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Credential>> {
+        self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How a command is to be done so that it can be sent again when the answer to it was lost.
+    fn repeatable(&self, work: &Work) -> Work {
+        let mut work = work.clone();
+        work.idempotency_key
+            .get_or_insert_with(|| format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed)));
+        work
+    }
+
+    async fn identify(&self, token: &str) -> Result<Principal, Fault> {
+        let credential = Credential::new(token);
+        let answer = self.link.ask(|mut gateway| {
+            let mut request = Request::new(IdentifyRequest {});
+            authorize(&mut request, &credential);
+            async move { gateway.identify(request).await }
+        });
+        match answer.await?.into_inner().principal {
+            Some(Told::Holder(holder)) => {
+                let told = json!({
+                    "id": holder.id,
+                    "name": holder.name,
+                    "kind": holder.kind,
+                    "roles": holder.roles,
+                    "gate_role": holder.gate_role,
+                });
+                Ok(Principal::Holder(Arc::new(holder_of(told, token))))
+            }
+            Some(Told::Owner(_)) | None => Ok(Principal::Owner),
+        }
+    }
+}
+
+/// A holder as the server tells of them. A role of which we know nothing is none.
+fn holder_of(mut told: Value, token: &str) -> Holder {
+    if let Some(roles) = told["roles"].as_object_mut() {
+        roles.retain(|_, role| ["gm", "player", "guest"].iter().any(|known| role == known));
+    }
+    let mut holder: Holder = serde_json::from_value(told).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the server tells of a holder in a way that is not understood here");
+        let unknown = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
+        serde_json::from_value(unknown).expect("a holder of nothing")
+    });
+    holder.credential = Credential::new(token);
+    holder
+}
+
+fn credential(caller: &Caller) -> Credential {
+    match &caller.principal {
+        Principal::Owner => Credential::default(),
+        Principal::Holder(holder) => holder.credential.clone(),
+    }
+}
+
+fn authorize<T>(request: &mut Request<T>, credential: &Credential) {
+    // A token that is no header cannot be right: the server is not asked to find that out.
+    if let Some(token) = credential.token()
+        && let Ok(mut value) = MetadataValue::try_from(format!("Bearer {token}"))
+    {
+        value.set_sensitive(true);
+        request.metadata_mut().insert(metadata::AUTHORIZATION, value);
+    }
+}
+
+/// Waits for an answer until the caller gives it up.
+async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    tokio::select! {
+        biased;
+        answer = answer => answer,
+        () = work.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
+    }
+}
+
+/// An answer, once it is noted where the campaign stands.
+fn told<T>(work: &Work, answer: Response<T>) -> T {
+    if let Some(revision) = metadata::revision(answer.metadata()) {
+        work.stands_at(revision);
+    }
+    answer.into_inner()
+}
+
+impl Engine for Remote {
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn call<'a>(
+        &'a self,
+        caller: &'a Caller,
+        operation: &'a str,
+        input: Value,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<Value, Fault>> {
+        Box::pin(async move {
+            let entry = self.catalogue.operation(operation)?;
+            let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
+            let input = input.to_string();
+            let answer = self.link.ask(|mut gateway| {
+                let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
+                let request = self.request(caller, Some(&how), message);
+                async move { gateway.call(request).await }
+            });
+            let answer = told(work, unless_given_up(work, answer).await?).answer;
+            serde_json::from_str(&answer).map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
+        })
+    }
+
+    fn render<'a>(
+        &'a self,
+        caller: &'a Caller,
+        prompt: &'a str,
+        arguments: &'a [(String, String)],
+    ) -> BoxFuture<'a, Result<String, Fault>> {
+        Box::pin(async move {
+            let answer = self.link.ask(|mut gateway| {
+                let arguments = arguments.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
+                let request = self.request(caller, None, PromptRequest { name: prompt.to_owned(), arguments });
+                async move { gateway.prompt(request).await }
+            });
+            Ok(answer.await?.into_inner().text)
+        })
+    }
+
+    fn complete<'a>(
+        &'a self,
+        caller: &'a Caller,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Result<Completion, Fault>> {
+        Box::pin(async move {
+            let answer = self.link.ask(|mut gateway| {
+                let target = match request.target.clone() {
+                    CompletionTarget::Prompt(name) => Target::Prompt(name),
+                    CompletionTarget::Resource(uri) => Target::Resource(uri),
+                };
+                let (argument, typed) = (request.argument.clone(), request.typed.clone());
+                let message = CompleteRequest { target: Some(target), argument, typed };
+                let request = self.request(caller, None, message);
+                async move { gateway.complete(request).await }
+            });
+            let answer = answer.await?.into_inner();
+            Ok(Completion { values: answer.values, total: usize::try_from(answer.total).unwrap_or(usize::MAX) })
+        })
+    }
+
+    fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
+        Box::pin(async move {
+            let mut watcher = Watcher {
+                link: Arc::clone(&self.link),
+                asks: self.request(caller, None, ()).metadata().clone(),
+                place: after.map(Arc::from),
+                stream: None,
+                has_begun: false,
+                has_missed: false,
+            };
+            // Whoever subscribes is told so once nothing can be missed any more.
+            let _ = self.link.patiently(watcher.open()).await;
+            watcher.has_begun = true;
+            let place = watcher.place.clone();
+            let news = unfold(watcher, |mut watcher| async { watcher.next().await.map(|news| (news, watcher)) });
+            Changes::elsewhere(news.boxed(), place)
+        })
+    }
+
+    fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
+        Box::pin(async move { Ok(Caller { principal: self.identify(token).await?, conversation: Conversation::None }) })
+    }
+
+    fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>> {
+        Box::pin(async move {
+            let credential = credential(caller);
+            let Some(token) = credential.token() else { return Ok(caller.clone()) };
+            Ok(Caller { principal: self.identify(token).await?, conversation: caller.conversation.clone() })
+        })
+    }
+
+    fn end_session(&self, conversation: &Conversation) {
+        let Conversation::Session(session) = conversation else { return };
+        // Most conversations never need the server to keep anything.
+        let Some(credential) = self.lock().remove(session) else { return };
+        let mut request = Request::new(EndSessionRequest {});
+        authorize(&mut request, &credential);
+        self.put_session(&mut request, session);
+        let mut gateway = self.link.calls();
+        let farewell = async move {
+            // A server that cannot be reached keeps a little more than it needs.
+            let _ = tokio::time::timeout(FAREWELL, gateway.end_session(request)).await;
+        };
+        self.farewells.spawn_on(farewell, &self.runtime);
+    }
+
+    fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
+        Box::pin(async move {
+            let (resource, _) = self.catalogue.resolve(uri)?;
+            let answer = self.link.ask(|mut gateway| {
+                let request = self.request(caller, Some(work), ReadRequest { uri: uri.to_owned() });
+                async move { gateway.read(request).await }
+            });
+            let text = told(work, unless_given_up(work, answer).await?).text;
+            Ok(Contents { mime_type: resource.mime_type, text })
+        })
+    }
+}
+
+/// One stream of news, opened again where it was when it breaks.
+struct Watcher {
+    link: Arc<Link>,
+    /// Who listens, and in which conversation.
+    asks: MetadataMap,
+    /// After which to go on.
+    place: Option<Arc<str>>,
+    stream: Option<Streaming<WatchResponse>>,
+    /// Whether somebody relies on it.
+    has_begun: bool,
+    /// Whether it was opened without knowing where it was before.
+    has_missed: bool,
+}
+
+impl Watcher {
+    /// Opens the stream, however long that takes. The fault is that of a token that is not right any more.
+    async fn open(&mut self) -> Result<(), Fault> {
+        let mut pauses = Pauses::new();
+        loop {
+            match self.try_open().await {
+                Ok(()) => return Ok(()),
+                Err(status) => match fault::fault(&status) {
+                    Some(fault) if fault.code() == Code::Unauthorized => return Err(fault),
+                    _ => pauses.pause().await,
+                },
+            }
+        }
+    }
+
+    async fn try_open(&mut self) -> Result<(), Status> {
+        let after = self.place.as_deref().unwrap_or_default().to_owned();
+        let mut request = Request::new(WatchRequest { after, uris: Vec::new() });
+        *request.metadata_mut() = self.asks.clone();
+        let mut stream = self.link.watches().watch(request).await?.into_inner();
+        let opening = stream.message().await?.ok_or_else(|| Status::unavailable("the stream ended at once"))?;
+        self.has_missed |= self.has_begun && self.place.is_none();
+        self.reach(&opening);
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    fn reach(&mut self, message: &WatchResponse) {
+        if !message.place.is_empty() {
+            self.place = Some(message.place.as_str().into());
+        }
+    }
+
+    async fn next(&mut self) -> Option<News> {
+        loop {
+            let Some(stream) = &mut self.stream else {
+                self.open().await.ok()?;
+                continue;
+            };
+            if std::mem::take(&mut self.has_missed) {
+                return Some(News::of([], true, self.place.clone()));
+            }
+            match stream.message().await {
+                Ok(Some(message)) => {
+                    self.reach(&message);
+                    let told = message.changes.into_iter().filter_map(watching::heard);
+                    return Some(News::of(told, message.everything, self.place.clone()));
+                }
+                Ok(None) => self.stream = None,
+                Err(status) => {
+                    if fault::fault(&status).is_some_and(|fault| fault.code() == Code::Unauthorized) {
+                        return None;
+                    }
+                    self.stream = None;
+                }
+            }
+        }
+    }
+}

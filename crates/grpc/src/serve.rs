@@ -1,0 +1,99 @@
+//! Listening.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::{Engine, Visible, limits};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+
+use crate::Health;
+use crate::campaign::Campaigns;
+use crate::desk::Desk;
+use crate::duality::DualityDice;
+use crate::gateway::GatewayService;
+use crate::health::name_of;
+use crate::manners::MannersLayer;
+use crate::proto;
+use crate::proto::campaign::campaign_service_server::CampaignServiceServer;
+use crate::proto::duality::duality_service_server::DualityServiceServer;
+use crate::proto::session::session_service_server::SessionServiceServer;
+use crate::proto::skald::gateway_server::GatewayServer;
+use crate::session::Sessions;
+
+/// Every service whose health is told; the empty name is the server as a whole.
+pub(crate) const SERVICES: [&str; 5] = [
+    "",
+    name_of::<GatewayServer<GatewayService>>(),
+    name_of::<CampaignServiceServer<Campaigns>>(),
+    name_of::<SessionServiceServer<Sessions>>(),
+    name_of::<DualityServiceServer<DualityDice>>(),
+];
+
+/// Calls and streams at once on one connection: each MCP session of a bridge has one that lasts.
+const STREAMS_MAX: u32 = 4_096;
+/// A client that has gone without a word is found out within this time, twice.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+/// So that a large message does not wait for acknowledgements.
+const WINDOW_BYTES: u32 = 1 << 20;
+const MESSAGE_BYTES_MAX: usize = limits::BODY_BYTES_MAX;
+
+/// How the surface behaves.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether a request without a token is refused: wherever others than the owner can reach the server.
+    pub is_token_required: bool,
+    /// The most that a client sees.
+    pub visible: Visible,
+    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    pub stopping: CancellationToken,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error("what reflection tells cannot be read")]
+    Reflection(#[source] tonic_reflection::server::Error),
+    #[error("the gRPC server failed")]
+    Transport(#[source] tonic::transport::Error),
+}
+
+/// Serves until `closing` is cancelled and every answer that was begun has been sent.
+pub async fn serve(
+    listener: TcpListener,
+    engine: Arc<dyn Engine>,
+    options: Options,
+    health: &Health,
+    closing: CancellationToken,
+) -> Result<(), ServeError> {
+    let Options { is_token_required, visible, stopping } = options;
+    let desk = Arc::new(Desk { engine, is_token_required, visible });
+    let gateway = GatewayServer::new(GatewayService { desk: Arc::clone(&desk), stopping });
+    let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&desk)));
+    let sessions = SessionServiceServer::new(Sessions(Arc::clone(&desk)));
+    let duality = DualityServiceServer::new(DualityDice(desk));
+    let reflection = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
+            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+    };
+    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    Server::builder()
+        .max_concurrent_streams(STREAMS_MAX)
+        .initial_stream_window_size(WINDOW_BYTES)
+        .initial_connection_window_size(WINDOW_BYTES * 4)
+        .http2_keepalive_interval(Some(KEEP_ALIVE))
+        .http2_keepalive_timeout(Some(KEEP_ALIVE))
+        .layer(MannersLayer)
+        .add_service(gateway.max_decoding_message_size(MESSAGE_BYTES_MAX))
+        .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
+        .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))
+        .add_service(duality.max_decoding_message_size(MESSAGE_BYTES_MAX))
+        .add_service(health.service())
+        .add_service(reflection().build_v1().map_err(ServeError::Reflection)?)
+        .add_service(reflection().build_v1alpha().map_err(ServeError::Reflection)?)
+        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned())
+        .await
+        .map_err(ServeError::Transport)
+}

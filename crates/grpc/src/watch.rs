@@ -1,0 +1,123 @@
+//! Changes as a stream: what the caller may hear of, from now on or from a place on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, limits};
+use futures::StreamExt;
+use futures::stream::{BoxStream, once, unfold};
+use tokio_util::sync::CancellationToken;
+use tonic::Status;
+
+use crate::desk::Desk;
+use crate::fault;
+use crate::proto::skald::change::What;
+use crate::proto::skald::{self, ResourceList, WatchRequest, WatchResponse};
+
+struct Watch {
+    desk: Arc<Desk>,
+    caller: Caller,
+    changes: Changes,
+    /// Empty: all of them.
+    uris: BTreeSet<String>,
+    stopping: CancellationToken,
+}
+
+/// Begins to watch: what changes after this has returned is told.
+pub(crate) async fn stream(
+    desk: Arc<Desk>,
+    caller: Caller,
+    request: WatchRequest,
+    stopping: CancellationToken,
+) -> Result<BoxStream<'static, Result<WatchResponse, Status>>, Status> {
+    if request.uris.len() > limits::SUBSCRIPTIONS_MAX {
+        let message = format!("one request watches at most {} resources", limits::SUBSCRIPTIONS_MAX);
+        let fault = Fault::new(Code::TooLarge, message).at("/uris");
+        return Err(fault::status(&fault.hint("watch all by naming none, or a list instead of its members")));
+    }
+    let after = (!request.after.is_empty()).then_some(request.after.as_str());
+    let changes = desk.engine.changes(&caller, after).await;
+    let opening = WatchResponse { place: place(changes.place().as_ref()), ..WatchResponse::default() };
+    let uris = request.uris.into_iter().collect();
+    let watch = Watch { desk, caller, changes, uris, stopping };
+    let news = unfold(Some(watch), |watch| async {
+        let mut watch = watch?;
+        match watch.next().await {
+            Ok(message) => Some((Ok(message), Some(watch))),
+            Err(status) => Some((Err(status), None)),
+        }
+    });
+    Ok(once(async { Ok(opening) }).chain(news).boxed())
+}
+
+fn place(place: Option<&Arc<str>>) -> String {
+    place.map(|place| place.as_ref().to_owned()).unwrap_or_default()
+}
+
+impl Watch {
+    async fn next(&mut self) -> Result<WatchResponse, Status> {
+        // The words of the transport, not a fault: whoever watches comes back to whoever serves then.
+        let stops = || Status::unavailable("the server stops");
+        loop {
+            let news = self.stopping.run_until_cancelled(self.changes.next()).await.flatten().ok_or_else(stops)?;
+            self.refresh().await?;
+            let message = self.message(&news);
+            if message.everything || !message.changes.is_empty() {
+                return Ok(message);
+            }
+        }
+    }
+
+    /// Brings the caller up to date: roles may have been given since, and a token may have been revoked.
+    async fn refresh(&mut self) -> Result<(), Status> {
+        if self.caller.principal == Principal::Owner {
+            return Ok(());
+        }
+        match self.desk.engine.current(&self.caller).await {
+            Ok(current) => self.caller = current,
+            Err(fault) if fault.code() == Code::Unauthorized => return Err(fault::status(&fault)),
+            // What the caller was before is right as far as is known.
+            Err(_) => {}
+        }
+        Ok(())
+    }
+
+    fn message(&self, news: &News) -> WatchResponse {
+        let changes = news.told(&self.caller).filter(|told| self.wants(&told.change)).map(told);
+        WatchResponse { place: place(news.place()), everything: news.is_everything(), changes: changes.collect() }
+    }
+
+    fn wants(&self, change: &Change) -> bool {
+        match change {
+            Change::ResourceList => self.uris.is_empty(),
+            Change::Resource(uri) => {
+                let engine = &self.desk.engine;
+                let is_visible = engine
+                    .catalogue()
+                    .resolve(uri)
+                    .is_ok_and(|(resource, _)| self.desk.visible.toolsets.contains(resource.toolset));
+                (self.uris.is_empty() || self.uris.contains(&**uri))
+                    && is_visible
+                    && engine.may_watch(&self.caller, uri)
+            }
+        }
+    }
+}
+
+fn told(told: Told) -> skald::Change {
+    let what = match told.change {
+        Change::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
+        Change::ResourceList => What::ResourceList(ResourceList {}),
+    };
+    skald::Change { what: Some(what), campaign_id: place(told.campaign_id.as_ref()) }
+}
+
+/// The other end of [`told`]. A change of a kind that we do not know concerns nobody here.
+pub(crate) fn heard(change: skald::Change) -> Option<Told> {
+    let what = match change.what? {
+        What::Resource(uri) => Change::Resource(uri.into()),
+        What::ResourceList(_) => Change::ResourceList,
+    };
+    let campaign_id = (!change.campaign_id.is_empty()).then(|| change.campaign_id.into());
+    Some(Told { change: what, campaign_id })
+}

@@ -1,0 +1,116 @@
+//! Deadlines, callers who leave, messages that are too large, and the end of the server.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use app::{Allowed, App, Call, Catalogue, Entry, Fault, Kind, Local, Operation, Toolset, Visible};
+use grpc::proto::skald::gateway_client::GatewayClient;
+use grpc::proto::skald::{CallRequest, WatchRequest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tonic::{Code, Request};
+
+use crate::server::{Server, app, reason, run};
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Serialize, JsonSchema)]
+struct Done {}
+
+static BEGUN: AtomicUsize = AtomicUsize::new(0);
+static GIVEN_UP: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts a call that was not finished.
+struct Unfinished;
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        GIVEN_UP.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Never answers.
+struct Endless;
+
+impl Operation for Endless {
+    const NAME: &'static str = "endless";
+    const TITLE: &'static str = "Endless";
+    const SUMMARY: &'static str = "Never answers.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = Nothing;
+    type Output = Done;
+
+    async fn run(_: &App, _: &Call<'_>, _: Nothing) -> Result<Done, Fault> {
+        let _unfinished = Unfinished;
+        BEGUN.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().await
+    }
+}
+
+fn endless() -> CallRequest {
+    CallRequest { operation: "endless".to_owned(), input: String::new() }
+}
+
+async fn until(count: &AtomicUsize, expected: usize) {
+    while count.load(Ordering::SeqCst) < expected {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn a_deadline_and_a_caller_who_leaves_end_the_work() {
+    run(async {
+        let catalogue = Catalogue::new(vec![Entry::of::<Endless>()], Vec::new(), Vec::new());
+        let server = Server::with(Local::with_catalogue(app(), catalogue), false, Visible::EVERYTHING).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let mut request = Request::new(endless());
+        request.set_timeout(Duration::from_millis(50));
+        let status = gateway.call(request).await.unwrap_err();
+        // Both ends keep it; a client of tonic calls it cancelled where it is the first.
+        assert!([Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()), "{status:?}");
+        until(&GIVEN_UP, 1).await;
+
+        let mut leaving = gateway.clone();
+        let call = tokio::spawn(async move { leaving.call(endless()).await });
+        until(&BEGUN, 2).await;
+        assert_eq!(GIVEN_UP.load(Ordering::SeqCst), 1);
+        call.abort();
+        until(&GIVEN_UP, 2).await;
+    });
+}
+
+#[test]
+fn a_message_past_the_limit_is_refused_by_name() {
+    run(async {
+        let server = Server::with(Local::new(app()), false, Visible::EVERYTHING).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let sized = |bytes: usize| CallRequest { operation: "roll".to_owned(), input: " ".repeat(bytes) };
+        let most = app::limits::BODY_BYTES_MAX;
+        // A field's name and length take nine bytes, the operation's six.
+        let fits = gateway.call(sized(most - 20)).await.unwrap_err();
+        assert_eq!(fits.code(), Code::InvalidArgument, "it was read, and is no roll: {fits:?}");
+        let status = gateway.call(sized(most + 1)).await.unwrap_err();
+        assert_eq!(reason(&status), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
+        assert!(status.message().contains("10000000"), "{status:?}");
+    });
+}
+
+#[test]
+fn a_stopping_server_ends_what_would_last() {
+    run(async {
+        let server = Server::with(Local::new(app()), false, Visible::EVERYTHING).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let request = WatchRequest { after: String::new(), uris: Vec::new() };
+        let mut stream = gateway.watch(request).await.unwrap().into_inner();
+        stream.message().await.unwrap().expect("where it begins");
+        let began = Instant::now();
+        server.stopping.cancel();
+        let ended = stream.message().await.unwrap_err();
+        assert_eq!(ended.code(), Code::Unavailable);
+        assert!(began.elapsed() < Duration::from_secs(5));
+    });
+}

@@ -1,0 +1,101 @@
+//! A server in this process, on a free port.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use app::{App, Clock, Engine, Entropy, Local, NewToken, PrincipalKind, Visible};
+use grpc::{Health, Options};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Status};
+use tonic_types::StatusExt;
+
+/// Entropy that is another one each time.
+struct Counting(AtomicU8);
+
+impl Entropy for Counting {
+    fn bytes(&self) -> [u8; 32] {
+        [self.0.fetch_add(1, Ordering::Relaxed); 32]
+    }
+}
+
+/// A clock that stands.
+struct Noon;
+
+impl Clock for Noon {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_second(1_768_478_400).expect("a moment")
+    }
+}
+
+pub(crate) fn app() -> App {
+    App::new(Arc::new(Counting(AtomicU8::new(1))), Arc::new(Noon), Arc::new(store::Memory::new()))
+}
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) health: Health,
+    pub(crate) stopping: CancellationToken,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stopping.cancel();
+    }
+}
+
+impl Server {
+    /// Skald itself, followed as the binary does.
+    pub(crate) async fn of(local: &Arc<Local>) -> Self {
+        let (following, from) = (Arc::clone(local), local.end().await);
+        tokio::spawn(async move { following.follow(from).await });
+        Self::with(local.clone(), false, Visible::EVERYTHING).await
+    }
+
+    pub(crate) async fn with(engine: Arc<dyn Engine>, is_token_required: bool, visible: Visible) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (health, stopping) = (Health::new().await, CancellationToken::new());
+        let options = Options { is_token_required, visible, stopping: stopping.clone() };
+        let (told, closing) = (health.clone(), stopping.clone());
+        tokio::spawn(async move { grpc::serve(listener, engine, options, &told, closing).await.expect("it serves") });
+        Self { address, health, stopping }
+    }
+
+    pub(crate) fn channel(&self) -> Channel {
+        Endpoint::from_shared(format!("http://{}", self.address)).expect("an address").connect_lazy()
+    }
+}
+
+pub(crate) fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(test);
+}
+
+pub(crate) async fn token(local: &Local, campaign: &str, role: app::CampaignRole) -> (String, String) {
+    let roles = [(campaign.to_owned(), role)].into();
+    let new = NewToken { name: "Alice".to_owned(), kind: PrincipalKind::Human, roles, gate_role: None };
+    let (secret, token) = local.app().create_token(new).await.expect("a token");
+    (secret, token.holder.id)
+}
+
+/// A request of whoever holds a token.
+pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("a token is plain"));
+    request
+}
+
+/// The status and the reason of a refusal.
+pub(crate) fn reason(status: &Status) -> (tonic::Code, String) {
+    let details = status.get_error_details();
+    let reason = details.error_info().unwrap_or_else(|| panic!("no reason: {status:?}"));
+    assert_eq!(reason.domain, "skald");
+    (status.code(), reason.reason.clone())
+}

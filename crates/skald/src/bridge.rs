@@ -1,0 +1,78 @@
+//! `skald mcp --addr`: the same MCP server, over an engine that is elsewhere.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use app::{Code, Engine};
+use grpc::{Bridge, Remote};
+use http::Readiness;
+
+use crate::arguments::McpArguments;
+use crate::listening::{self, listen};
+use crate::serve::{Door, exposition, mcp_options, serve_http};
+use crate::{output, stopping, world};
+
+pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
+    let mut options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
+    let remote = start(address)?;
+    if let Some(token) = &arguments.token {
+        options.principal = Remote::holder(token);
+    }
+    // The client is listened to at once, so that its end is noticed while the server is still looked for.
+    let served = mcp::serve_stdio(remote.clone(), &options);
+    let outcome = tokio::select! {
+        served = served => served.map_err(anyhow::Error::from),
+        refused = refusal(&remote, address, arguments.token.as_deref()) => Err(refused),
+    };
+    remote.finish().await;
+    outcome
+}
+
+pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
+    let stopping = stopping::on_signal()?;
+    let exposition = exposition()?;
+    let listening = listen(&arguments.door.http_addr, listening::HTTP, None).await?;
+    let remote = start(address)?;
+    let readiness = Readiness::default();
+    let (watching, told) = (Arc::clone(&remote), readiness.clone());
+    tokio::spawn(async move { watching.watch_health(|trouble| told.trouble(trouble)).await });
+    let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
+    output::say(&greeting(listening.listener.local_addr()?, address));
+    let door = Door { arguments: &arguments.door, listening, readiness };
+    serve_http(door, remote.clone(), options, exposition).await?;
+    remote.finish().await;
+    Ok(())
+}
+
+fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
+    let bridge = Bridge { address: address.to_owned(), identity: world::identity() };
+    Remote::start(bridge).with_context(|| format!("{address:?} is not an address of a server; try 127.0.0.1:8080"))
+}
+
+/// Why the server does not know the token, if it does not; otherwise this never ends.
+async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow::Error {
+    if let Some(token) = token {
+        loop {
+            match remote.authenticate(token).await {
+                Ok(_) => break,
+                Err(fault) if fault.code() == Code::Unauthorized => {
+                    return anyhow!("SKALD_TOKEN: {}, says {address}", fault.body().message);
+                }
+                // It cannot be reached, which is waited for already.
+                Err(_) => {}
+            }
+        }
+    }
+    std::future::pending().await
+}
+
+fn greeting(here: SocketAddr, there: &str) -> String {
+    format!(
+        "Skald {version} is a bridge to {there}.\n\n  \
+         MCP      http://{here}/mcp\n  \
+         health   http://{here}/mcp/health\n\n\
+         Ctrl-C stops.",
+        version = env!("CARGO_PKG_VERSION"),
+    )
+}

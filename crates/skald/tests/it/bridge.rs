@@ -1,0 +1,245 @@
+//! A bridge: a server that goes and comes back under it, whose token it passes on, and what it says meanwhile.
+
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::{JSON, initialize};
+
+use crate::process::Running;
+use crate::table::create_campaign;
+use crate::world::{Seat, Server, Surface, World, named, told};
+
+/// Starts a server again where one was before.
+fn serve_again(world: &World, grpc: std::net::SocketAddr) -> Server {
+    world.serve(&["--grpc-addr", &grpc.to_string()])
+}
+
+fn add_participant(seat: &mut Seat, campaign_id: &str, name: &str) {
+    seat.ok("participant_create", &json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"}));
+}
+
+/// The next thing that a client on stdio is told of.
+fn next(seat: &mut Seat) -> String {
+    told(&seat.process().hear().expect("news"))
+}
+
+#[test]
+fn a_session_and_its_subscription_outlive_the_server() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let grpc = server.grpc;
+    let mut seat = server.bridged(&[]);
+    let mut beside = world.stdio(&[]);
+    let campaign_id = create_campaign(&mut beside);
+    let uri = format!("campaign://{campaign_id}/participants");
+    let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
+    seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": session["id"]}));
+    // Past the news of what was before.
+    while next(&mut seat) != "list" {}
+    seat.ask("resources/subscribe", &json!({"uri": uri}));
+    add_participant(&mut beside, &campaign_id, "Ada");
+    assert_eq!(next(&mut seat), uri);
+
+    let mut server = server;
+    for round in 0..3 {
+        server.kill();
+        // Somebody else changes something while the server is away.
+        add_participant(&mut beside, &campaign_id, &format!("Bo {round}"));
+        server = serve_again(&world, grpc);
+        assert_eq!(next(&mut seat), uri, "what was missed is told");
+        // The next call works, in the same session with the same context.
+        let note = seat.ok("session_note", &json!({"text": format!("round {round}")}));
+        assert_eq!(note["session_id"], session["id"]);
+        add_participant(&mut beside, &campaign_id, &format!("Cy {round}"));
+        assert_eq!(next(&mut seat), uri, "and what comes after it");
+    }
+    // Had anything been told twice, it would stand before the answer.
+    let unsubscribed = seat.ask("resources/unsubscribe", &json!({"uri": uri}));
+    assert_eq!(unsubscribed["result"], json!({}));
+    add_participant(&mut beside, &campaign_id, "Di");
+    create_campaign(&mut beside);
+    assert_eq!(next(&mut seat), "list", "nothing was told twice");
+}
+
+/// Every note that was acknowledged is there, and none is there twice, however often the server is killed.
+#[test]
+fn commands_survive_kills_and_happen_once() {
+    let world = World::sqlite();
+    let mut server = world.serve(&[]);
+    let grpc = server.grpc;
+    let mut seat = server.bridged(&[]);
+    let campaign_id = create_campaign(&mut seat);
+    let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
+    let is_over = AtomicBool::new(false);
+    let (notes, mut seat, _server) = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut notes = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let input =
+                    json!({"session_id": session["id"], "campaign_id": campaign_id, "text": format!("note {notes}")});
+                seat.ok("session_note", &input);
+                notes += 1;
+            }
+            (notes, seat)
+        });
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(150));
+            server.kill();
+            server = serve_again(&world, grpc);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let (notes, seat) = writer.join().expect("every note is taken");
+        (notes, seat, server)
+    });
+    assert!(notes > 5, "{notes}");
+    let mut found: Vec<String> = Vec::new();
+    let mut cursor = Value::Null;
+    loop {
+        let mut input = json!({"campaign_id": campaign_id, "types": ["note"], "order": "oldest", "limit": 200});
+        if cursor.is_string() {
+            input["cursor"] = cursor.take();
+        }
+        let page = seat.ok("events_list", &input);
+        let texts = page["events"].as_array().expect("events").iter().map(|event| event["event"]["text"].as_str());
+        found.extend(texts.map(|text| text.expect("a text").to_owned()));
+        cursor = page["next_cursor"].clone();
+        if !cursor.is_string() {
+            break;
+        }
+    }
+    let expected: Vec<String> = (0..notes).map(|number| format!("note {number}")).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_bridge_waits_for_its_server_and_says_so() {
+    let world = World::sqlite();
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
+    let address = free.to_string();
+    let mut bridge = Running::start(world.command(&["mcp", "--addr", &address]));
+    bridge.write(&initialize("2025-11-25").to_string());
+    std::thread::sleep(Duration::from_millis(300));
+    let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &address];
+    let (_over_http, here) = Running::greeted(world.command(&http));
+    let health = || Client::connect(here).send("GET", "/mcp/health", &[], b"");
+    assert_eq!(health().status, 503);
+
+    let server = serve_again(&world, free);
+    let answer = bridge.line().expect("the answer that was waited for");
+    assert!(answer.contains("protocolVersion"), "{answer}");
+    let until = |status: u16| while health().status != status {};
+    until(200);
+    server.kill();
+    until(503);
+    bridge.close_input();
+    let (status, _, errors) = bridge.end();
+    assert!(status.success(), "{errors}");
+    assert!(errors.contains("waiting for the server") && errors.contains("the server is there"), "{errors}");
+}
+
+#[test]
+fn a_bridge_without_a_server_ends_with_its_client() {
+    let world = World::sqlite();
+    let mut bridge = Running::start(world.command(&["mcp", "--addr", "127.0.0.1:1"]));
+    bridge.close_input();
+    let (status, _, errors) = bridge.end();
+    assert!(status.success(), "{errors}");
+}
+
+#[test]
+fn a_call_gives_up_on_a_server_that_stays_away() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut seat = server.bridged(&[]);
+    create_campaign(&mut seat);
+    server.kill();
+    let fault = loop {
+        // The first look may find the connection still standing.
+        if let Err(fault) = seat.call("campaign_read", &json!({"view": "campaigns"})) {
+            break fault;
+        }
+    };
+    assert_eq!(named(&fault), ("UNAVAILABLE", "Unavailable"));
+    assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald serve")), "{fault}");
+}
+
+#[test]
+fn a_token_is_passed_on() {
+    let world = World::sqlite();
+    let campaign_id = create_campaign(&mut world.stdio(&[]));
+    let (secret, id) = world.token(&["Alice", "--role", "player", "--for", &campaign_id]);
+    let server = world.serve(&["--grpc-addr", "0.0.0.0:0"]);
+    let there = format!("127.0.0.1:{}", server.grpc.port());
+    let bridge = |token: Option<&str>| {
+        let mut command = world.command(&["mcp", "--addr", &there]);
+        token.map(|token| command.env("SKALD_TOKEN", token));
+        command
+    };
+    // Others can reach the server, so it wants to know who calls.
+    let fault = Seat::over_stdio(bridge(None)).refused("campaign_read", &json!({}));
+    assert_eq!(named(&fault), ("UNAUTHORIZED", "Unauthenticated"));
+
+    let mut seat = Seat::over_stdio(bridge(Some(&secret)));
+    assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
+    let input = json!({"display_name": "Bob", "role": "PLAYER"});
+    assert_eq!(named(&seat.refused("participant_create", &input)), ("FORBIDDEN", "PermissionDenied"));
+    let foreign = seat.ask("resources/subscribe", &json!({"uri": "campaign://camp_foreign"}));
+    assert_eq!(foreign["error"]["code"], -32002, "{foreign}");
+
+    // Over HTTP each client sends its own.
+    let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &there];
+    let (_running, here) = Running::greeted(world.command(&http));
+    let mut client = Client::connect(here);
+    let authorization = format!("Bearer {secret}");
+    let read = |client: &mut Client, headers: &[(&str, &str)]| {
+        client.send("POST", "/api/v1/campaign_read", &[&[JSON], headers].concat(), b"{}").status
+    };
+    assert_eq!(read(&mut client, &[("Authorization", &authorization)]), 200);
+    assert_eq!(read(&mut client, &[("Authorization", "Bearer skald_nobody_nothing")]), 401);
+    assert_eq!(read(&mut client, &[]), 401);
+
+    assert!(world.run(&["token", "revoke", &id]).status.success());
+    let after = seat.ask("tools/call", &json!({"name": "campaign_read", "arguments": {}}));
+    assert_eq!(after["error"]["data"]["error"]["code"], "UNAUTHORIZED", "{after}");
+    let (status, _, errors) = Running::start(bridge(Some(&secret))).end();
+    assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
+}
+
+#[test]
+fn a_context_ends_with_its_session() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut first = server.bridged(&[]);
+    let mut second = server.bridged(&[]);
+    let (one, other) = (create_campaign(&mut first), create_campaign(&mut first));
+    first.ok("set_context", &json!({"campaign_id": one}));
+    second.ok("set_context", &json!({"campaign_id": other}));
+    for (seat, campaign_id) in [(&mut first, &one), (&mut second, &other)] {
+        assert_eq!(&seat.ok("campaign_read", &json!({}))["campaign"]["id"], campaign_id);
+    }
+    let mut rest = server.seat(Surface::Rest);
+    assert_eq!(rest.ok("campaign_read", &json!({"view": "context"}))["context"], Value::Null);
+    first.process().close_input();
+    while first.process().line().is_some() {}
+    let mut third = server.bridged(&[]);
+    assert_eq!(third.ok("campaign_read", &json!({"view": "context"}))["context"], Value::Null);
+    assert_eq!(&second.ok("campaign_read", &json!({}))["campaign"]["id"], &json!(other));
+}
+
+#[test]
+fn a_taken_port_and_a_wrong_address_are_told() {
+    let world = World::sqlite();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let refused = world.run(&["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", &address]);
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && words.contains("--grpc-addr 127.0.0.1:PORT"), "{words}");
+    let open = world.run(&["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "0.0.0.0:0"]);
+    assert!(String::from_utf8_lossy(&open.stderr).contains("skald token create NAME --role gm"));
+    let nowhere = world.run(&["mcp", "--addr", "not an address"]);
+    let words = String::from_utf8_lossy(&nowhere.stderr).into_owned();
+    assert!(!nowhere.status.success() && words.contains("try 127.0.0.1:8080"), "{words}");
+}
