@@ -6,8 +6,8 @@ use std::time::Duration;
 use app::journal::{Cursor, Failure, Health, Journal, Streams};
 use store::OpenError;
 
-use crate::places::{block_on, client, postgres, server};
-use crate::tally::{Tally, add, keyed, stream};
+use crate::places::{block_on, client, postgres, server, until};
+use crate::tally::{Tally, add, keyed, remove, stream};
 
 /// A record written by hand, in a transaction of the test's own.
 const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
@@ -197,5 +197,41 @@ fn other_nodes_are_woken_within_a_tenth_of_a_second() {
         }
         waits.sort();
         assert!(waits[waits.len() / 2] < Duration::from_millis(100), "{waits:?}");
+    });
+}
+
+/// A node that is far from the stream decides on what is old by the time it arrives; it is not to lose for ever to one
+/// that is busy.
+#[test]
+fn a_busy_node_does_not_starve_another() {
+    block_on(async {
+        let address = postgres().await;
+        let busy = Arc::new(Streams::<Tally>::new(store::open(&address).await.unwrap()));
+        let tasks = (0..16).map(|task| {
+            let busy = Arc::clone(&busy);
+            tokio::spawn(async move {
+                for number in 0_u64.. {
+                    // The names come and go, so that the state stays small.
+                    let name = format!("{task}-{}", number / 2);
+                    let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
+                    busy.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
+                }
+            })
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let streams = Streams::<Tally>::new(store::open(&address).await.unwrap());
+        until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
+        let mut waits = Vec::new();
+        for number in 0..100 {
+            let began = std::time::Instant::now();
+            let done = streams.execute(&stream("one"), add(&number.to_string(), 1)).await;
+            done.map_err(|failure| format!("{failure:?}")).unwrap();
+            waits.push(began.elapsed());
+        }
+        for task in tasks {
+            task.abort();
+        }
+        waits.sort();
+        assert!(waits[50] < Duration::from_millis(200) && waits[99] < Duration::from_secs(2), "{waits:?}");
     });
 }
