@@ -163,8 +163,8 @@ mod mounted {
         let path = disk.join("world.db");
         let mut command = Command::new("unshare");
         command.args(["--map-root-user", "--mount", "sh", "-ec", ON_A_DISK, "sh"]).arg(&disk);
-        command.arg(skald(&[]).get_program()).args(["serve", "--http-addr", "127.0.0.1:0", "--store"]);
-        command.arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
+        command.arg(skald(&[]).get_program()).args(["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "off"]);
+        command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
         let (server, address) = Running::greeted(command);
         let inside = |name: &str| PathBuf::from(format!("/proc/{}/root{}/{name}", server.id(), disk.display()));
         let (filler, path) = (inside("filler"), inside("world.db"));
