@@ -1,6 +1,6 @@
 """Drives skald with the Python SDK 2.x, in each way it can settle on a protocol revision.
 
-usage: python_client.py stdio BIN | http URL
+usage: python_client.py stdio BIN | http URL | bridge BIN ADDRESS
 """
 
 import asyncio
@@ -164,6 +164,8 @@ if __name__ == "__main__":
             target = StdioServerParameters(command=binary, args=["mcp", "--store", "memory"])
         case ["http", url]:
             target = url
+        case ["bridge", binary, address]:
+            target = StdioServerParameters(command=binary, args=["mcp", "--addr", address])
         case _:
             sys.exit(__doc__)
     sys.exit(asyncio.run(main(target)))

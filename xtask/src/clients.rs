@@ -1,4 +1,4 @@
-//! Real clients against the real binary, over stdio and over HTTP.
+//! Real clients against the real binary, over stdio, over HTTP, over gRPC and through a bridge.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,14 +7,15 @@ use std::process::Command;
 use anyhow::{Context, bail, ensure};
 
 use crate::install::Foreign;
-use crate::server::Server;
+use crate::server::{Server, free_port};
 use crate::{paths, run, say};
 
 pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let skald = paths::built("release", "skald");
+    let grpc = format!("127.0.0.1:{}", free_port()?);
     let server = Server::start(|port| {
         let mut command = Command::new(&skald);
-        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", "off"]);
+        command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", &grpc]);
         command
     })?;
     let url = format!("{}/mcp", server.url());
@@ -28,6 +29,13 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
         checked("Python SDK", transport, command.arg(foreign.script("python_client.py")).arg(transport).arg(target))?;
         inspect(foreign, transport, &skald, &url)?;
     }
+    let python = |script: &str| {
+        let mut command = Command::new(foreign.python_program());
+        command.arg(foreign.script(script));
+        command
+    };
+    checked("Python SDK", "a bridge", python("python_client.py").arg("bridge").arg(&skald).arg(&grpc))?;
+    checked("grpcio", "gRPC", python("grpc_client.py").arg(&grpc).arg(&skald))?;
     checked("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
 }
 
