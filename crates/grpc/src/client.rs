@@ -199,3 +199,16 @@ pub(crate) fn is_broken(status: &Status) -> bool {
         tonic::Code::Unavailable | tonic::Code::Unknown | tonic::Code::Internal | tonic::Code::Cancelled
     )
 }
+
+/// What a server at an address says that it is: its version, or why it does not say so.
+pub async fn describe(address: &str) -> Result<String, String> {
+    let link = Link::new(address).map_err(|error| error.to_string())?;
+    let described = tokio::time::timeout(CONNECT_MAX, link.calls().describe(DescribeRequest {})).await;
+    match described.map_err(|_| "it does not answer".to_owned())? {
+        Ok(described) => Ok(described.into_inner().version),
+        Err(status) => match fault::fault(&status) {
+            Some(fault) if fault.code() == Code::Unauthorized => Ok("that wants a token".to_owned()),
+            _ => Err(status.message().to_owned()),
+        },
+    }
+}

@@ -20,6 +20,7 @@ mod serve;
 mod session;
 mod watch;
 
+pub use client::describe;
 pub use health::Health;
 pub use remote::{Bridge, Remote};
 pub use serve::{Options, ServeError, serve};

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
+use tokio::net::lookup_host;
 
-use crate::arguments::{DoctorArguments, StoreArguments};
+use crate::arguments::{DoctorArguments, NOWHERE, StoreArguments};
 use crate::clients::CLIENTS;
 use crate::output::say;
 use crate::world;
@@ -26,7 +27,8 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
 
     let address = arguments.http_addr.clone();
     let store = check_store(&arguments.store).await;
-    let checks = tokio::task::spawn_blocking(move || checks(&binary, &address, store)).await?;
+    let grpc = check_grpc(&arguments.grpc_addr).await;
+    let checks = tokio::task::spawn_blocking(move || checks(&binary, &address, store, grpc)).await?;
     say("# Checks\n");
     let mut sound = true;
     for (name, outcome) in checks {
@@ -43,7 +45,10 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
 
 fn configurations(binary: &Path, url: &str) {
     say("# Configuration for MCP clients\n");
-    say("Over stdio the client starts Skald itself. Over HTTP start it first: skald serve\n");
+    say("Over stdio the client starts Skald itself. Over HTTP start it first: skald serve");
+    say(
+        "For a world that a server keeps elsewhere, give mcp the option --addr HOST:PORT, and SKALD_TOKEN if it asks.\n",
+    );
     for client in &CLIENTS {
         say(&format!("## {}: {}\n", client.name, client.file));
         for command in (client.commands)(&binary.to_string_lossy(), url) {
@@ -53,11 +58,17 @@ fn configurations(binary: &Path, url: &str) {
     }
 }
 
-fn checks(binary: &Path, address: &str, store: anyhow::Result<String>) -> Vec<(&'static str, anyhow::Result<String>)> {
+fn checks(
+    binary: &Path,
+    address: &str,
+    store: anyhow::Result<String>,
+    grpc: anyhow::Result<String>,
+) -> Vec<(&'static str, anyhow::Result<String>)> {
     vec![
         ("binary", check_binary(binary)),
         ("store", store),
         ("port", check_port(address)),
+        ("gRPC", grpc),
         ("handshake", check_handshake(binary)),
     ]
 }
@@ -87,6 +98,21 @@ fn check_port(address: &str) -> anyhow::Result<String> {
     match health(address) {
         Ok(version) => Ok(format!("{address} is served by Skald {version}")),
         Err(_) => bail!("{address} is taken by another program; choose another port with --http-addr 127.0.0.1:PORT"),
+    }
+}
+
+/// The same of the port for gRPC.
+async fn check_grpc(address: &str) -> anyhow::Result<String> {
+    if address == NOWHERE {
+        return Ok("off".to_owned());
+    }
+    let resolved = lookup_host(address).await.with_context(|| format!("{address} is not an address"))?;
+    if TcpListener::bind(&*resolved.collect::<Vec<_>>()).is_ok() {
+        return Ok(format!("{address} is free for skald serve"));
+    }
+    match grpc::describe(address).await {
+        Ok(version) => Ok(format!("{address} is served by Skald {version}; a bridge: skald mcp --addr {address}")),
+        Err(_) => bail!("{address} is taken by another program; choose another port with --grpc-addr 127.0.0.1:PORT"),
     }
 }
 

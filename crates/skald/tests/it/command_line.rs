@@ -48,15 +48,18 @@ fn the_doctor_prints_configuration_and_checks_itself() {
         assert!(text.contains(&format!("## {client}: ")), "{client} is missing");
     }
     assert!(text.matches(&binary.display().to_string()).count() >= 7, "{text}");
-    assert_eq!(text.matches("\nok    ").count(), 4, "{text}");
+    assert_eq!(text.matches("\nok    ").count(), 5, "{text}");
     assert!(text.contains("skald answered over stdio with 22 tools"), "{text}");
 }
 
 #[test]
 fn the_doctor_sees_who_has_the_port() {
-    let (_running, address) = Running::serve(&[]);
-    let output = run(&["doctor", "--http-addr", &address.to_string()]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("is served by Skald"));
+    let (running, address) = Running::serve(&[]);
+    let grpc = running.grpc_address().to_string();
+    let output = run(&["doctor", "--http-addr", &address.to_string(), "--grpc-addr", &grpc]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(text.matches("is served by Skald").count(), 2, "{text}");
+    assert!(text.contains(&format!("a bridge: skald mcp --addr {grpc}")), "{text}");
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = stranger.local_addr().unwrap().to_string();
     std::thread::spawn(move || stranger.incoming().for_each(drop));
