@@ -19,6 +19,7 @@ pub(crate) fn bench(long: bool) -> anyhow::Result<()> {
         "--example",
         "journal_speed",
     ]))?;
+    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "grpc", "--examples"]))?;
     let foreign = Foreign::install()?;
     let options = BenchOptions {
         skald: paths::built("release", "skald"),
@@ -26,6 +27,8 @@ pub(crate) fn bench(long: bool) -> anyhow::Result<()> {
         speed: paths::built("release", "examples/speed"),
         bounds: paths::built("release", "examples/bounds"),
         journal: paths::built("release", "examples/journal_speed"),
+        echo: paths::built("release", "examples/echo"),
+        calls: paths::built("release", "examples/calls"),
         typescript: Some((foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: Some((foreign.python_program(), foreign.script("python_server.py"))),
         long,

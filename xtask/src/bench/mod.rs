@@ -1,7 +1,9 @@
-//! Skald against a bare rmcp server and equal servers of other SDKs: ratios, each side in the same run. And the odds.
+//! Skald against a bare rmcp server and equal servers of other SDKs, its gateway against a bare tonic server, and a bridge
+//! against what it leads to: each side in the same run. And the odds.
 //!
 //! Only ratios are judged: both sides meet the same machine in the same minute, in rounds that take turns.
 
+mod bridge;
 mod cachegrind;
 mod cost;
 mod dice;
@@ -28,6 +30,9 @@ pub(crate) struct BenchOptions {
     pub bounds: PathBuf,
     /// The store's example, which measures the journal.
     pub journal: PathBuf,
+    /// The examples of the gRPC room: a bare server, and a client that calls.
+    pub echo: PathBuf,
+    pub calls: PathBuf,
     /// Node and the server's script.
     pub typescript: Option<(PathBuf, PathBuf)>,
     /// Python and the server's script.
@@ -42,6 +47,7 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
     gates.extend(journal::compare(options)?);
     gates.extend(cost::compare(options)?);
     rate::compare(options)?;
+    gates.extend(bridge::compare(options)?);
     gates.extend(startup::compare(options)?);
     Ok(report::judge(&gates))
 }
