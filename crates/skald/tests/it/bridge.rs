@@ -27,8 +27,20 @@ fn next(seat: &mut Seat) -> String {
 }
 
 #[test]
-fn a_session_and_its_subscription_outlive_the_server() {
-    let world = World::sqlite();
+fn a_session_and_its_subscription_outlive_the_server_on_sqlite() {
+    outlive(&World::sqlite());
+}
+
+mod postgres {
+    use crate::world::{Kind, World};
+
+    #[test]
+    fn a_session_and_its_subscription_outlive_the_server_on_postgres() {
+        super::outlive(&World::new(Kind::Postgres));
+    }
+}
+
+fn outlive(world: &World) {
     let server = world.serve(&[]);
     let grpc = server.grpc;
     let mut seat = server.bridged(&[]);
@@ -48,7 +60,7 @@ fn a_session_and_its_subscription_outlive_the_server() {
         server.kill();
         // Somebody else changes something while the server is away.
         add_participant(&mut beside, &campaign_id, &format!("Bo {round}"));
-        server = serve_again(&world, grpc);
+        server = serve_again(world, grpc);
         assert_eq!(next(&mut seat), uri, "what was missed is told");
         // The next call works, in the same session with the same context.
         let note = seat.ok("session_note", &json!({"text": format!("round {round}")}));
