@@ -1,6 +1,7 @@
 //! A node that writes is killed and started again, while others follow it: by the store, and as clients of a second node
 //! that are told of changes and read what happened.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use app::journal::Cursor;
@@ -12,11 +13,11 @@ use crate::world::{Kind, News, Seat, Server, Surface, World};
 
 /// How often the node that is followed is killed.
 const KILLS: usize = 5;
-/// How long it writes before each of them.
-const WRITING: Duration = Duration::from_millis(60);
+/// How much it has written before each of them.
+const ACKNOWLEDGED: usize = 20;
 const WRITERS: usize = 4;
-/// How long a follower of the store waits for more before it gives up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long somebody waits for more before giving up.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How many changes are listened for one by one.
 const CHANGES: usize = 204;
 /// The last note: whoever has seen it has seen everything.
@@ -98,27 +99,31 @@ fn hear(what: &str, kind: Kind) {
     waits.judge(&format!("heard {what}"));
 }
 
-/// Writers write to a node until it is killed. Each has something acknowledged before.
+/// Writers write to a node until it is killed, after some of it was acknowledged.
 fn write_until_killed(node: Server, campaign_id: &str, round: usize) {
+    let acknowledged = AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let start = |writer| {
-            let rest = Rest::new(node.address);
-            scope.spawn(move || write(rest, campaign_id, &format!("{round}-{writer}")))
-        };
-        let writers: Vec<_> = (0..WRITERS).map(start).collect();
-        std::thread::sleep(WRITING);
+        for writer in 0..WRITERS {
+            let (rest, acknowledged) = (Rest::new(node.address), &acknowledged);
+            scope.spawn(move || write(rest, campaign_id, &format!("{round}-{writer}"), acknowledged));
+        }
+        let began = Instant::now();
+        while acknowledged.load(Ordering::SeqCst) < ACKNOWLEDGED && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         node.kill();
-        let acknowledged = writers.into_iter().map(|writer| writer.join().expect("a writer")).sum::<usize>();
-        assert!(acknowledged > 0, "nothing was written before kill {round}");
     });
+    assert!(acknowledged.into_inner() >= ACKNOWLEDGED, "hardly anything was written before kill {round}");
 }
 
-fn write(mut rest: Rest, campaign_id: &str, name: &str) -> usize {
-    let mut is_acknowledged = |number: usize| {
+fn write(mut rest: Rest, campaign_id: &str, name: &str, acknowledged: &AtomicUsize) {
+    for number in 0.. {
         let text = format!("{name}-{number}");
-        rest.send("session_note", &json!({"campaign_id": campaign_id, "text": text}), &text).is_ok()
-    };
-    (0..usize::MAX).take_while(|number| is_acknowledged(*number)).count()
+        if rest.send("session_note", &json!({"campaign_id": campaign_id, "text": text}), &text).is_err() {
+            return;
+        }
+        acknowledged.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 /// The revisions of a campaign as another node of the same store has them, until the last.
