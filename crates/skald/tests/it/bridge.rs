@@ -242,6 +242,29 @@ fn a_context_ends_with_its_session() {
 }
 
 #[test]
+fn its_context_and_revisions_come_through() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut seat = server.bridged(&[]);
+    let campaign_id = create_campaign(&mut seat);
+    while next(&mut seat) != "list" {}
+    seat.ask("resources/subscribe", &json!({"uri": "context://current"}));
+    let context = json!({"campaign_id": campaign_id});
+    for mut other in [server.seat(Surface::Session), server.bridged(&[])] {
+        other.ok("set_context", &context);
+    }
+    seat.ok("set_context", &context);
+    assert_eq!(next(&mut seat), "context://current", "once: others have their own");
+    let started = seat.ask("tools/call", &json!({"name": "session_start", "arguments": {}}));
+    let revision = &started["result"]["_meta"]["skald/revision"];
+    assert!(revision.is_u64(), "{started}");
+    let read = seat.ask("resources/read", &json!({"uri": format!("campaign://{campaign_id}")}));
+    assert_eq!(&read["result"]["contents"][0]["_meta"]["skald/revision"], revision, "{read}");
+    create_campaign(&mut seat);
+    assert_eq!(next(&mut seat), "list", "nothing was told twice");
+}
+
+#[test]
 fn a_taken_port_and_a_wrong_address_are_told() {
     let world = World::sqlite();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
