@@ -138,6 +138,8 @@ impl App {
 
     /// Who sends a token.
     pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
+        // A secret from a file often ends its line.
+        let secret = secret.trim();
         let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
         let id = format!("token_{}", id.ok_or_else(unauthorized)?);
         let token = self.kept_token(&id).await?.ok_or_else(unauthorized)?;
@@ -159,7 +161,11 @@ impl App {
         let Some(kept) = self.journal.get(KIND, id).await.map_err(|error| self.unread(&error))? else {
             return Ok(None);
         };
-        serde_json::from_str(&kept).map(Some).map_err(|error| Fault::internal(error, self.request_id()))
+        self.read_token(&kept).map(Some)
+    }
+
+    fn read_token(&self, kept: &str) -> Result<Token, Fault> {
+        serde_json::from_str(kept).map_err(|error| Fault::internal(error, self.request_id()))
     }
 
     /// Gives the caller a role in a campaign, unless they have as good a one.
@@ -168,10 +174,17 @@ impl App {
         if caller.role_in(campaign_id).is_some_and(|given| given >= role) {
             return Ok(());
         }
-        let Some(token) = self.kept_token(&holder.id).await? else { return Ok(()) };
-        token.holder.roles.give(campaign_id, role);
-        self.keep_token(&token).await?;
-        holder.roles.give(campaign_id, role);
+        // Others may give this token roles at the same time, or revoke it; what is gone stays gone.
+        while let Some(kept) = self.journal.get(KIND, &holder.id).await.map_err(|error| self.unread(&error))? {
+            let token = self.read_token(&kept)?;
+            token.holder.roles.give(campaign_id, role);
+            let body = serde_json::to_string(&token).expect("a token is JSON");
+            let replaced = self.journal.replace(KIND, &holder.id, &kept, body).await;
+            if replaced.map_err(|error| self.unread(&error))? {
+                holder.roles.give(campaign_id, role);
+                break;
+            }
+        }
         Ok(())
     }
 }

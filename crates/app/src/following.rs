@@ -6,7 +6,8 @@ use std::time::Duration;
 use domain::campaign::CampaignRules;
 
 use crate::campaign;
-use crate::changes::{Happened, News, Place, Whom};
+use crate::campaign::CONTEXT;
+use crate::changes::{Change, Happened, News, Place, Told, Whom};
 use crate::journal::{Cursor, Journal, Noun, Record, StoreError};
 
 /// Records that a watcher reads at once.
@@ -21,6 +22,8 @@ pub(crate) struct Following {
     /// `None` where nobody follows the journal: then what is missed cannot be looked up.
     place: Option<Place>,
     state: State,
+    /// Whether something may have been missed that is in no journal.
+    has_missed: bool,
 }
 
 enum State {
@@ -37,14 +40,14 @@ enum State {
 impl Following {
     /// From now on.
     pub(crate) fn from(journal: Arc<dyn Journal>, place: Option<Place>) -> Self {
-        Self { journal, place, state: State::Abreast }
+        Self { journal, place, state: State::Abreast, has_missed: false }
     }
 
     /// From a place that somebody has been told. `now` is where to begin if there is no such place.
     pub(crate) fn after(journal: Arc<dyn Journal>, claimed: Option<Place>, now: Option<Place>) -> Self {
         match claimed {
-            Some(place) => Self { journal, place: Some(place), state: State::Claimed },
-            None => Self { journal, place: now, state: State::Lost },
+            Some(place) => Self { journal, place: Some(place), state: State::Claimed, has_missed: false },
+            None => Self { journal, place: now, state: State::Lost, has_missed: false },
         }
     }
 
@@ -54,6 +57,7 @@ impl Following {
 
     pub(crate) fn fall_behind(&mut self) {
         self.state = if self.place.is_some() { State::Behind } else { State::Lost };
+        self.has_missed = self.place.is_some();
     }
 
     /// Takes note of what happened, unless it was told already.
@@ -68,6 +72,9 @@ impl Following {
 
     /// What the journal has after the place, if something was missed. `None` once nothing is.
     pub(crate) async fn catch_up(&mut self) -> Option<News> {
+        if std::mem::take(&mut self.has_missed) {
+            return Some(News::of([Told { change: Change::Resource(CONTEXT.into()), campaign_id: None }], false, None));
+        }
         loop {
             let caught = match self.state {
                 State::Abreast => return None,

@@ -132,7 +132,7 @@ impl Link {
     fn unanswered(&self, status: &Status) -> Fault {
         tracing::debug!(code = ?status.code(), "the server gave no answer");
         let fault = Fault::new(Code::Unavailable, format!("the server at {} does not answer", self.address));
-        fault.hint("start it with skald serve, or name another with --addr; then send the same request again")
+        fault.hint("start it with skald serve, or name another with --addr; then ask again")
     }
 
     /// Watches whether the server is healthy, and says so in the log, for as long as it is polled.

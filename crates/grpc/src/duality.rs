@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::Fault;
+use app::{Code, Fault};
 use serde_json::{Value, json};
 use tonic::{Request, Response, Status};
 
@@ -22,9 +22,23 @@ fn said<T>(converted: Result<T, Fault>) -> Result<Response<T>, Status> {
     converted.map(Response::new).map_err(refused)
 }
 
+/// The most that two dice add.
+const DICE_MAX: i32 = 24;
+
+fn check_modifier(modifier: i32) -> Result<(), Fault> {
+    if modifier <= i32::MAX - DICE_MAX {
+        return Ok(());
+    }
+    let fault = Fault::new(Code::InvalidParams, "the total would be past what these messages can say");
+    let fault = fault.at("/modifier").value(&modifier.into());
+    Err(fault.hint("use a smaller modifier, or skald.v1.Gateway, which knows no bounds of 32 bits"))
+}
+
 #[tonic::async_trait]
 impl DualityService for DualityDice {
     async fn action_roll(&self, request: Request<ActionRollRequest>) -> Result<Response<ActionRollResponse>, Status> {
+        // A roll that could not be told must not happen.
+        check_modifier(request.get_ref().modifier).map_err(refused)?;
         let rolled = self.0.typed(request, "duality_action_roll", |message| {
             input([("modifier", Some(json!(message.modifier))), ("difficulty", message.difficulty.map(Value::from))])
         });

@@ -27,6 +27,14 @@ impl Health {
         }
     }
 
+    /// Says nothing more, which ends the streams of whoever watches.
+    pub(crate) async fn end(&self) {
+        let mut reporter = self.0.clone();
+        for service in SERVICES {
+            reporter.clear_service_status(service).await;
+        }
+    }
+
     pub(crate) fn service(&self) -> HealthServer<HealthService> {
         HealthServer::new(HealthService::from_health_reporter(self.0.clone()))
     }

@@ -1,10 +1,12 @@
-//! What stands before every service: a deadline is kept, and a message that is too large is refused in our own words.
+//! What stands before every service: a deadline is kept, a message that is too large is refused in our own words, and
+//! where a token is needed, nothing is read of whoever has none.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Fault, limits};
+use app::{Code, Engine, Fault, bearer, limits, token_required};
 use futures::future::BoxFuture;
 use tonic::Status;
 use tonic::body::Body;
@@ -12,7 +14,7 @@ use tonic::codegen::http::{HeaderMap, Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::fault;
+use crate::{fault, metadata};
 
 const DEADLINE: &str = "grpc-timeout";
 /// The protocol allows no more.
@@ -23,23 +25,41 @@ const EARLIER: Duration = Duration::from_millis(2);
 const OUT_OF_RANGE: &str = "11";
 const TOO_LARGE: &str = "Error, decoded message length too large";
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MannersLayer;
+/// How healthy a server is, everybody may know.
+const OPEN: &str = "/grpc.health.v1.";
+
+#[derive(Clone)]
+pub(crate) struct MannersLayer {
+    /// Who is asked whether a token is right, where one is needed.
+    pub asked: Option<Arc<dyn Engine>>,
+}
 
 impl<S> Layer<S> for MannersLayer {
     type Service = Manners<S>;
 
     fn layer(&self, inner: S) -> Manners<S> {
-        Manners(inner)
+        Manners { inner, asked: self.asked.clone() }
     }
 }
 
-#[derive(Debug, Clone)]
-pub(crate) struct Manners<S>(S);
+#[derive(Clone)]
+pub(crate) struct Manners<S> {
+    inner: S,
+    asked: Option<Arc<dyn Engine>>,
+}
+
+/// Whether whoever sends these headers is known; the fault says why not.
+async fn known(engine: &dyn Engine, headers: &HeaderMap) -> Result<(), Fault> {
+    let values = headers.get_all(metadata::AUTHORIZATION).iter();
+    match bearer(values.map(|value| value.to_str().ok())) {
+        Some(token) => engine.authenticate(token?).await.map(drop),
+        None => Err(token_required()),
+    }
+}
 
 impl<S> Service<Request<Body>> for Manners<S>
 where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,
 {
     type Response = Response<Body>;
@@ -47,13 +67,22 @@ where
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        self.0.poll_ready(context)
+        self.inner.poll_ready(context)
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let deadline = deadline(request.headers());
-        let answer = self.0.call(request);
+        let asked = self.asked.clone().filter(|_| !request.uri().path().starts_with(OPEN));
+        // The one that is ready is the one that is called.
+        let next = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, next);
         Box::pin(async move {
+            if let Some(engine) = asked
+                && let Err(fault) = known(&*engine, request.headers()).await
+            {
+                return Ok(fault::status(&fault).into_http());
+            }
+            let answer = inner.call(request);
             let answer = match deadline {
                 None => answer.await,
                 Some(deadline) => match tokio::time::timeout(deadline, answer).await {
@@ -107,6 +136,7 @@ mod tests {
     use super::*;
 
     /// A service that never answers.
+    #[derive(Clone)]
     struct Silent;
 
     impl Service<Request<Body>> for Silent {
@@ -127,7 +157,7 @@ mod tests {
     fn a_deadline_that_has_passed_is_called_so() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let request = Request::builder().header(DEADLINE, "20m").body(Body::empty()).unwrap();
-        let answer = runtime.block_on(async { MannersLayer.layer(Silent).call(request).await });
+        let answer = runtime.block_on(async { MannersLayer { asked: None }.layer(Silent).call(request).await });
         let status = Status::from_header_map(answer.unwrap().headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     }

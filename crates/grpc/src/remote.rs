@@ -109,26 +109,25 @@ impl Remote {
         let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
     }
 
-    /// A message with what travels beside it.
-    fn request<T>(&self, caller: &Caller, work: Option<&Work>, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        authorize(&mut request, &credential(caller));
+    /// What travels beside a message.
+    fn beside(&self, caller: &Caller, work: Option<&Work>) -> Result<MetadataMap, Fault> {
+        let mut beside = authorization(&credential(caller))?;
         match &caller.conversation {
             Conversation::None | Conversation::Held(_) => {}
-            Conversation::Client(client) => metadata::put(request.metadata_mut(), metadata::CLIENT, client),
+            Conversation::Client(client) => metadata::put(&mut beside, metadata::CLIENT, client),
             Conversation::Session(session) => {
                 self.lock().entry(Arc::clone(session)).or_insert_with(|| credential(caller));
-                self.put_session(&mut request, session);
+                self.put_session(&mut beside, session);
             }
         }
         if let Some(work) = work {
-            metadata::put_work(request.metadata_mut(), work);
+            metadata::put_work(&mut beside, work);
         }
-        request
+        Ok(beside)
     }
 
-    fn put_session<T>(&self, request: &mut Request<T>, session: &str) {
-        metadata::put(request.metadata_mut(), metadata::SESSION, &format!("{}-{session}", self.identity));
+    fn put_session(&self, beside: &mut MetadataMap, session: &str) {
+        metadata::put(beside, metadata::SESSION, &format!("{}-{session}", self.identity));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Arc<str>, Credential>> {
@@ -143,14 +142,21 @@ impl Remote {
         work
     }
 
-    async fn identify(&self, token: &str) -> Result<Principal, Fault> {
-        let credential = Credential::new(token);
+    /// Whether the server answers those who have no token; the fault says why not.
+    pub async fn knock(&self) -> Result<(), Fault> {
+        self.told_of(MetadataMap::new()).await.map(drop)
+    }
+
+    async fn told_of(&self, beside: MetadataMap) -> Result<Option<Told>, Fault> {
         let answer = self.link.ask(|mut gateway| {
-            let mut request = Request::new(IdentifyRequest {});
-            authorize(&mut request, &credential);
+            let request = with(&beside, IdentifyRequest {});
             async move { gateway.identify(request).await }
         });
-        match answer.await?.into_inner().principal {
+        Ok(answer.await?.into_inner().principal)
+    }
+
+    async fn identify(&self, token: &str) -> Result<Principal, Fault> {
+        match self.told_of(authorization(&Credential::new(token))?).await? {
             Some(Told::Holder(holder)) => {
                 let told = json!({
                     "id": holder.id,
@@ -161,7 +167,8 @@ impl Remote {
                 });
                 Ok(Principal::Holder(Arc::new(holder_of(told, token))))
             }
-            Some(Told::Owner(_)) | None => Ok(Principal::Owner),
+            // Whoever has a token is never taken for the owner.
+            Some(Told::Owner(_)) | None => Err(unauthorized()),
         }
     }
 }
@@ -187,14 +194,27 @@ fn credential(caller: &Caller) -> Credential {
     }
 }
 
-fn authorize<T>(request: &mut Request<T>, credential: &Credential) {
-    // A token that is no header cannot be right: the server is not asked to find that out.
-    if let Some(token) = credential.token()
-        && let Ok(mut value) = MetadataValue::try_from(format!("Bearer {token}"))
-    {
+fn unauthorized() -> Fault {
+    let fault = Fault::new(Code::Unauthorized, "the token is not known");
+    fault.hint("send a token of skald token create")
+}
+
+/// A token as it travels. One that is no header cannot be right, and must not be left out: without one the caller might be
+/// taken for the owner.
+fn authorization(credential: &Credential) -> Result<MetadataMap, Fault> {
+    let mut beside = MetadataMap::new();
+    if let Some(token) = credential.token() {
+        let mut value = MetadataValue::try_from(format!("Bearer {}", token.trim())).map_err(|_| unauthorized())?;
         value.set_sensitive(true);
-        request.metadata_mut().insert(metadata::AUTHORIZATION, value);
+        beside.insert(metadata::AUTHORIZATION, value);
     }
+    Ok(beside)
+}
+
+fn with<T>(beside: &MetadataMap, message: T) -> Request<T> {
+    let mut request = Request::new(message);
+    *request.metadata_mut() = beside.clone();
+    request
 }
 
 /// Waits for an answer until the caller gives it up.
@@ -204,6 +224,18 @@ async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, 
         answer = answer => answer,
         () = work.cancelled.cancelled() => Err(Fault::new(Code::Unavailable, "the caller gave the request up")),
     }
+}
+
+/// A command without an answer may have been done.
+fn in_doubt(fault: Fault, how: &Work) -> Fault {
+    if fault.code() != Code::Unavailable {
+        return fault;
+    }
+    let key = how.idempotency_key.as_deref().unwrap_or_default();
+    let message = format!("{}; it is not known whether this was done", fault.body().message);
+    Fault::new(Code::Unavailable, message).hint(format!(
+        "look whether it was done before you send it again, or send it under the idempotency key {key:?}, which does it once"
+    ))
 }
 
 /// An answer, once it is noted where the campaign stands.
@@ -229,13 +261,16 @@ impl Engine for Remote {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
             let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
-            let input = input.to_string();
+            let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
             let answer = self.link.ask(|mut gateway| {
                 let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
-                let request = self.request(caller, Some(&how), message);
+                let request = with(&beside, message);
                 async move { gateway.call(request).await }
             });
-            let answer = told(work, unless_given_up(work, answer).await?).answer;
+            let answer = unless_given_up(work, answer).await;
+            let answer =
+                answer.map_err(|fault| if entry.kind == Kind::Command { in_doubt(fault, &how) } else { fault });
+            let answer = told(work, answer?).answer;
             serde_json::from_str(&answer).map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
         })
     }
@@ -247,9 +282,10 @@ impl Engine for Remote {
         arguments: &'a [(String, String)],
     ) -> BoxFuture<'a, Result<String, Fault>> {
         Box::pin(async move {
+            let beside = self.beside(caller, None)?;
             let answer = self.link.ask(|mut gateway| {
                 let arguments = arguments.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
-                let request = self.request(caller, None, PromptRequest { name: prompt.to_owned(), arguments });
+                let request = with(&beside, PromptRequest { name: prompt.to_owned(), arguments });
                 async move { gateway.prompt(request).await }
             });
             Ok(answer.await?.into_inner().text)
@@ -262,6 +298,7 @@ impl Engine for Remote {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>> {
         Box::pin(async move {
+            let beside = self.beside(caller, None)?;
             let answer = self.link.ask(|mut gateway| {
                 let target = match request.target.clone() {
                     CompletionTarget::Prompt(name) => Target::Prompt(name),
@@ -269,7 +306,7 @@ impl Engine for Remote {
                 };
                 let (argument, typed) = (request.argument.clone(), request.typed.clone());
                 let message = CompleteRequest { target: Some(target), argument, typed };
-                let request = self.request(caller, None, message);
+                let request = with(&beside, message);
                 async move { gateway.complete(request).await }
             });
             let answer = answer.await?.into_inner();
@@ -281,7 +318,7 @@ impl Engine for Remote {
         Box::pin(async move {
             let mut watcher = Watcher {
                 link: Arc::clone(&self.link),
-                asks: self.request(caller, None, ()).metadata().clone(),
+                beside: self.beside(caller, None),
                 place: after.map(Arc::from),
                 stream: None,
                 has_begun: false,
@@ -312,9 +349,9 @@ impl Engine for Remote {
         let Conversation::Session(session) = conversation else { return };
         // Most conversations never need the server to keep anything.
         let Some(credential) = self.lock().remove(session) else { return };
-        let mut request = Request::new(EndSessionRequest {});
-        authorize(&mut request, &credential);
-        self.put_session(&mut request, session);
+        let Ok(mut beside) = authorization(&credential) else { return };
+        self.put_session(&mut beside, session);
+        let request = with(&beside, EndSessionRequest {});
         let mut gateway = self.link.calls();
         let farewell = async move {
             // A server that cannot be reached keeps a little more than it needs.
@@ -326,8 +363,9 @@ impl Engine for Remote {
     fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
         Box::pin(async move {
             let (resource, _) = self.catalogue.resolve(uri)?;
+            let beside = self.beside(caller, Some(work))?;
             let answer = self.link.ask(|mut gateway| {
-                let request = self.request(caller, Some(work), ReadRequest { uri: uri.to_owned() });
+                let request = with(&beside, ReadRequest { uri: uri.to_owned() });
                 async move { gateway.read(request).await }
             });
             let text = told(work, unless_given_up(work, answer).await?).text;
@@ -339,8 +377,8 @@ impl Engine for Remote {
 /// One stream of news, opened again where it was when it breaks.
 struct Watcher {
     link: Arc<Link>,
-    /// Who listens, and in which conversation.
-    asks: MetadataMap,
+    /// Who listens, and in which conversation; why not, if the token can be none.
+    beside: Result<MetadataMap, Fault>,
     /// After which to go on.
     place: Option<Arc<str>>,
     stream: Option<Streaming<WatchResponse>>,
@@ -367,8 +405,8 @@ impl Watcher {
 
     async fn try_open(&mut self) -> Result<(), Status> {
         let after = self.place.as_deref().unwrap_or_default().to_owned();
-        let mut request = Request::new(WatchRequest { after, uris: Vec::new() });
-        *request.metadata_mut() = self.asks.clone();
+        let beside = self.beside.as_ref().map_err(fault::status)?;
+        let request = with(beside, WatchRequest { after, uris: Vec::new() });
         let mut stream = self.link.watches().watch(request).await?.into_inner();
         let opening = stream.message().await?.ok_or_else(|| Status::unavailable("the stream ended at once"))?;
         self.has_missed |= self.has_begun && self.place.is_none();

@@ -38,6 +38,8 @@ const STREAMS_MAX: u32 = 4_096;
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// So that a large message does not wait for acknowledgements.
 const WINDOW_BYTES: u32 = 1 << 20;
+/// How long one call may take, and the sending of its message. Streams last longer.
+const CALL_MAX: Duration = Duration::from_mins(1);
 const MESSAGE_BYTES_MAX: usize = limits::BODY_BYTES_MAX;
 
 /// How the surface behaves.
@@ -68,6 +70,8 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> Result<(), ServeError> {
     let Options { is_token_required, visible, stopping } = options;
+    let manners = MannersLayer { asked: is_token_required.then(|| Arc::clone(&engine)) };
+    let ending = stopping.clone();
     let desk = Arc::new(Desk { engine, is_token_required, visible });
     let gateway = GatewayServer::new(GatewayService { desk: Arc::clone(&desk), stopping });
     let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&desk)));
@@ -79,13 +83,14 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    Server::builder()
+    let served = Server::builder()
         .max_concurrent_streams(STREAMS_MAX)
         .initial_stream_window_size(WINDOW_BYTES)
         .initial_connection_window_size(WINDOW_BYTES * 4)
         .http2_keepalive_interval(Some(KEEP_ALIVE))
         .http2_keepalive_timeout(Some(KEEP_ALIVE))
-        .layer(MannersLayer)
+        .timeout(CALL_MAX)
+        .layer(manners)
         .add_service(gateway.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))
@@ -93,7 +98,17 @@ pub async fn serve(
         .add_service(health.service())
         .add_service(reflection().build_v1().map_err(ServeError::Reflection)?)
         .add_service(reflection().build_v1alpha().map_err(ServeError::Reflection)?)
-        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned())
-        .await
-        .map_err(ServeError::Transport)
+        .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
+    let farewell = async {
+        ending.cancelled().await;
+        health.set(false).await;
+        // Otherwise the server would wait for whoever watches.
+        health.end().await;
+    };
+    tokio::pin!(served);
+    let served = tokio::select! {
+        served = &mut served => served,
+        () = farewell => served.await,
+    };
+    served.map_err(ServeError::Transport)
 }

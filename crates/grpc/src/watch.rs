@@ -1,9 +1,10 @@
 //! Changes as a stream: what the caller may hear of, from now on or from a place on.
 
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, limits};
+use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits};
 use futures::StreamExt;
 use futures::stream::{BoxStream, once, unfold};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +21,25 @@ struct Watch {
     changes: Changes,
     /// Empty: all of them.
     uris: BTreeSet<String>,
+    /// Which context the caller has been told of. A context is no record: that it is another one after a while apart can
+    /// only be seen by comparing.
+    context: String,
+    /// Whether the caller was told of another one before.
+    is_context_new: bool,
     stopping: CancellationToken,
+}
+
+/// Where the context is read.
+const CONTEXT: &str = "context://current";
+/// Between a place in the journal and the mark of a context.
+const BESIDE: char = '~';
+
+/// A mark of the caller's context. Another build may make another one, and tells of the context once more.
+async fn context_mark(desk: &Desk, caller: &Caller) -> String {
+    let read = desk.engine.read(caller, CONTEXT, &Work::default()).await;
+    let mut hasher = DefaultHasher::new();
+    read.map(|contents| contents.text).unwrap_or_default().hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Begins to watch: what changes after this has returned is told.
@@ -35,11 +54,13 @@ pub(crate) async fn stream(
         let fault = Fault::new(Code::TooLarge, message).at("/uris");
         return Err(fault::status(&fault.hint("watch all by naming none, or a list instead of its members")));
     }
-    let after = (!request.after.is_empty()).then_some(request.after.as_str());
-    let changes = desk.engine.changes(&caller, after).await;
-    let opening = WatchResponse { place: place(changes.place().as_ref()), ..WatchResponse::default() };
+    let (after, known) = request.after.split_once(BESIDE).unwrap_or((&request.after, ""));
+    let changes = desk.engine.changes(&caller, (!after.is_empty()).then_some(after)).await;
+    let context = context_mark(&desk, &caller).await;
+    let is_context_new = !known.is_empty() && known != context;
     let uris = request.uris.into_iter().collect();
-    let watch = Watch { desk, caller, changes, uris, stopping };
+    let watch = Watch { desk, caller, changes, uris, context, is_context_new, stopping };
+    let opening = WatchResponse { place: watch.place(watch.changes.place().as_ref()), ..WatchResponse::default() };
     let news = unfold(Some(watch), |watch| async {
         let mut watch = watch?;
         match watch.next().await {
@@ -50,17 +71,21 @@ pub(crate) async fn stream(
     Ok(once(async { Ok(opening) }).chain(news).boxed())
 }
 
-fn place(place: Option<&Arc<str>>) -> String {
-    place.map(|place| place.as_ref().to_owned()).unwrap_or_default()
-}
-
 impl Watch {
     async fn next(&mut self) -> Result<WatchResponse, Status> {
         // The words of the transport, not a fault: whoever watches comes back to whoever serves then.
         let stops = || Status::unavailable("the server stops");
+        let context = Change::Resource(CONTEXT.into());
+        if std::mem::take(&mut self.is_context_new) && self.wants(&context) {
+            let changes = vec![told(Told { change: context, campaign_id: None })];
+            return Ok(WatchResponse { place: self.place(self.changes.place().as_ref()), everything: false, changes });
+        }
         loop {
             let news = self.stopping.run_until_cancelled(self.changes.next()).await.flatten().ok_or_else(stops)?;
             self.refresh().await?;
+            if news.concerns(&self.caller, CONTEXT) {
+                self.context = context_mark(&self.desk, &self.caller).await;
+            }
             let message = self.message(&news);
             if message.everything || !message.changes.is_empty() {
                 return Ok(message);
@@ -84,7 +109,12 @@ impl Watch {
 
     fn message(&self, news: &News) -> WatchResponse {
         let changes = news.told(&self.caller).filter(|told| self.wants(&told.change)).map(told);
-        WatchResponse { place: place(news.place()), everything: news.is_everything(), changes: changes.collect() }
+        WatchResponse { place: self.place(news.place()), everything: news.is_everything(), changes: changes.collect() }
+    }
+
+    /// After which to go on. Without a place in the journal there is none to go on from.
+    fn place(&self, journal: Option<&Arc<str>>) -> String {
+        journal.map(|place| format!("{place}{BESIDE}{}", self.context)).unwrap_or_default()
     }
 
     fn wants(&self, change: &Change) -> bool {
@@ -109,7 +139,7 @@ fn told(told: Told) -> skald::Change {
         Change::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
         Change::ResourceList => What::ResourceList(ResourceList {}),
     };
-    skald::Change { what: Some(what), campaign_id: place(told.campaign_id.as_ref()) }
+    skald::Change { what: Some(what), campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned() }
 }
 
 /// The other end of [`told`]. A change of a kind that we do not know concerns nobody here.

@@ -1,7 +1,7 @@
 //! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use app::{
     Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal, Toolset,
@@ -21,7 +21,6 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio::sync::OnceCell;
 
 use crate::subscriptions::{self, Eyes, Watch};
 use crate::{Options, answer};
@@ -90,7 +89,7 @@ pub(crate) struct Handler {
     is_stdio: bool,
     /// What is said in this handler's session is about one context.
     conversation: Conversation,
-    watch: OnceCell<Watch>,
+    watch: OnceLock<Watch>,
 }
 
 impl Drop for Handler {
@@ -108,11 +107,11 @@ fn new_conversation() -> Conversation {
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceCell::new() }
+        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceCell::new() }
+        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -122,18 +121,19 @@ impl Handler {
     /// Who sends a request, and in which conversation: in that of the session or the process where there is one, otherwise
     /// in the one that the client's name stands for.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let said = self.said(context);
+        // On stdio nobody stands before us who asks for the token with each request.
+        if self.is_stdio && said.principal != Principal::Owner {
+            return self.engine().current(&said).await.map_err(|fault| answer::protocol_error(&fault));
+        }
+        Ok(said)
+    }
+
+    /// The same, as far as it is known without asking.
+    fn said(&self, context: &RequestContext<RoleServer>) -> Caller {
         let known = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-        let caller = match (known, &self.shared.options.principal) {
-            (Some(caller), _) => caller.clone(),
-            (None, Principal::Owner) => Caller::owner(),
-            // On stdio nobody stands before us who asks for the token with each request.
-            (None, principal) => {
-                let caller = Caller { principal: principal.clone(), conversation: Conversation::None };
-                let current = self.engine().current(&caller).await;
-                current.map_err(|fault| answer::protocol_error(&fault))?
-            }
-        };
-        Ok(caller.within(self.conversation(context)))
+        let principal = known.map_or(&self.shared.options.principal, |caller| &caller.principal);
+        Caller { principal: principal.clone(), conversation: Conversation::None }.within(self.conversation(context))
     }
 
     fn conversation(&self, context: &RequestContext<RoleServer>) -> Conversation {
@@ -180,13 +180,9 @@ impl Handler {
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
-    async fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
-        if !self.keeps {
-            return None;
-        }
-        // Rare, and a future of its own: every request's has room for it otherwise.
-        let start = || Box::pin(Watch::start(&self.shared.engine, caller, context.peer.clone()));
-        Some(self.watch.get_or_init(start).await)
+    fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
+        let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
+        self.keeps.then(|| self.watch.get_or_init(start))
     }
 }
 
@@ -269,8 +265,8 @@ impl ServerHandler for Handler {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        let caller = self.caller(&context).await?;
-        if self.watch(caller, &context).await.is_none()
+        // A server elsewhere is not waited for: until the client is answered, nobody notices that it has gone.
+        if self.watch(self.said(&context), &context).is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
             resources.subscribe = None;
@@ -444,9 +440,11 @@ impl ServerHandler for Handler {
             let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
             return Err(answer::resource_error(&fault, &request.uri));
         }
-        let Some(watch) = self.watch(caller, &context).await else {
+        let Some(watch) = self.watch(caller, &context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
+        // Rare, and a future of its own: every request's has room for it otherwise.
+        Box::pin(watch.begun()).await;
         watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))
     }
 

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::{Caller, Code, Engine, Fault, Principal, Visible, limits};
+use futures::FutureExt;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
+use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -18,17 +20,26 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What one session, or one stdio client, watches. It ends with the handler that holds it.
 pub(crate) struct Watch {
     uris: Arc<Mutex<BTreeSet<String>>>,
+    /// True from when on no change is missed; closed if that never comes.
+    begun: watch::Receiver<bool>,
     task: AbortHandle,
 }
 
 impl Watch {
-    /// Begins to pass changes on to the client. Once it has begun, no change is missed.
-    pub(crate) async fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
+    /// Begins to pass changes on to the client, at once where the engine is here. One that is elsewhere may not have been
+    /// found yet, and the client is not to wait for that.
+    pub(crate) fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
         let uris = Arc::new(Mutex::new(BTreeSet::new()));
-        let (engine, mut changes) = (Arc::clone(engine), engine.changes(&caller, None).await);
+        let (engine, at_once) = (Arc::clone(engine), engine.changes(&caller, None).now_or_never());
+        let (has_begun, begun) = watch::channel(at_once.is_some());
         let watched = Arc::clone(&uris);
         let task = tokio::spawn(async move {
             let mut caller = caller;
+            let mut changes = match at_once {
+                Some(changes) => changes,
+                None => engine.changes(&caller, None).await,
+            };
+            has_begun.send_replace(true);
             while let Some(news) = changes.next().await {
                 if !refresh(&*engine, &mut caller).await {
                     return;
@@ -40,7 +51,13 @@ impl Watch {
                 }
             }
         });
-        Self { uris, task: task.abort_handle() }
+        Self { uris, begun, task: task.abort_handle() }
+    }
+
+    /// Waits until no change is missed any more.
+    pub(crate) async fn begun(&self) {
+        // If it has ended, there is nothing to miss.
+        let _ = self.begun.clone().wait_for(|has_begun| *has_begun).await;
     }
 
     pub(crate) fn add(&self, uri: String) -> Result<(), Fault> {

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::{Context, anyhow, bail};
 use app::{Code, Engine};
 use grpc::{Bridge, Remote};
 use http::Readiness;
@@ -12,6 +13,9 @@ use crate::arguments::McpArguments;
 use crate::listening::{self, listen};
 use crate::serve::{Door, exposition, mcp_options, serve_http};
 use crate::{output, stopping, world};
+
+/// How long until a server that gave no answer is asked again who we are.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let mut options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
@@ -46,25 +50,31 @@ pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Res
 }
 
 fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
+    let wrong = || format!("{address:?} is not HOST:PORT of a server's gRPC; try 127.0.0.1:8080");
+    let (host, port) = address.rsplit_once(':').with_context(wrong)?;
+    if host.is_empty() || host.contains('/') || port.parse::<u16>().map_or(true, |port| port == 0) {
+        bail!(wrong());
+    }
     let bridge = Bridge { address: address.to_owned(), identity: world::identity() };
-    Remote::start(bridge).with_context(|| format!("{address:?} is not an address of a server; try 127.0.0.1:8080"))
+    Remote::start(bridge).with_context(wrong)
 }
 
-/// Why the server does not know the token, if it does not; otherwise this never ends.
+/// Why the server does not know the token, or wants one, if so; otherwise this never ends.
 async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow::Error {
-    if let Some(token) = token {
-        loop {
-            match remote.authenticate(token).await {
-                Ok(_) => break,
-                Err(fault) if fault.code() == Code::Unauthorized => {
-                    return anyhow!("SKALD_TOKEN: {}, says {address}", fault.body().message);
-                }
-                // It cannot be reached, which is waited for already.
-                Err(_) => {}
+    loop {
+        let known = match token {
+            Some(token) => remote.authenticate(token).await.map(drop),
+            None => remote.knock().await,
+        };
+        match known {
+            Ok(()) => return std::future::pending().await,
+            Err(fault) if fault.code() == Code::Unauthorized => {
+                return anyhow!("SKALD_TOKEN: {}, says {address}", fault.body().message);
             }
+            // It cannot be reached, which is waited for already, or it is no Skald.
+            Err(_) => tokio::time::sleep(ASK_AGAIN).await,
         }
     }
-    std::future::pending().await
 }
 
 fn greeting(here: SocketAddr, there: &str) -> String {

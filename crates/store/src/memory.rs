@@ -236,6 +236,12 @@ impl Shelf for Memory {
         at_once(self.kept().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
     }
 
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+        let mut kept = self.kept();
+        let body = kept.shelf.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
+        at_once(body.map(|body| *body = new).is_some())
+    }
+
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         at_once(self.kept().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
     }

@@ -16,7 +16,7 @@ use crate::{
 /// What is kept on the shelf under this kind.
 const KIND: &str = "context";
 /// Where a client reads it.
-pub(super) const CONTEXT: &str = "context://current";
+pub(crate) const CONTEXT: &str = "context://current";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are what clients send")]

@@ -12,7 +12,7 @@ mod session;
 mod table;
 mod update;
 
-pub(crate) use context::Contexts;
+pub(crate) use context::{CONTEXT, Contexts};
 pub(crate) use events::LoggedEvent;
 pub(crate) use news::changed;
 pub(crate) use rolls::{Recorded, RollNote, RollPlace};
@@ -69,7 +69,7 @@ const fn resource(
 pub(crate) fn resources() -> Vec<Resource> {
     vec![
         resource("campaigns://list", "campaigns", "Campaigns", "All campaigns, the newest first.", "campaigns"),
-        resource(context::CONTEXT, "context", "Context", "What set_context said in this conversation.", "context"),
+        resource(CONTEXT, "context", "Context", "What set_context said in this conversation.", "context"),
         resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
         resource(
             "campaign://{campaign_id}/participants",

@@ -145,6 +145,9 @@ pub trait Shelf: Send + Sync + 'static {
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>>;
 
+    /// Puts a new body in the place of one that is still there, and says whether it was: who was slower changes nothing.
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool>;
+
     /// Whether it was there.
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool>;
 

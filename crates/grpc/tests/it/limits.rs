@@ -9,6 +9,9 @@ use grpc::proto::skald::{CallRequest, WatchRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tonic::{Code, Request};
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 use crate::server::{Server, app, reason, run};
 
@@ -112,5 +115,32 @@ fn a_stopping_server_ends_what_would_last() {
         let ended = stream.message().await.unwrap_err();
         assert_eq!(ended.code(), Code::Unavailable);
         assert!(began.elapsed() < Duration::from_secs(5));
+    });
+}
+
+#[test]
+fn nothing_is_read_of_whoever_has_no_token() {
+    run(async {
+        let server = Server::with(Local::new(app()), true, Visible::EVERYTHING).await;
+        let mut client = GatewayClient::new(server.channel()).max_encoding_message_size(usize::MAX);
+        // It would be refused for its size if it had been read.
+        let large = CallRequest { operation: "roll".to_owned(), input: " ".repeat(app::limits::BODY_BYTES_MAX + 1) };
+        let refused = client.call(large).await.unwrap_err();
+        assert_eq!(reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
+        let asked = HealthCheckRequest { service: String::new() };
+        assert!(HealthClient::new(server.channel()).check(asked).await.is_ok(), "how it is, everybody may know");
+    });
+}
+
+#[test]
+fn whoever_watches_the_health_does_not_hold_up_the_end() {
+    run(async {
+        let server = Server::of(&Local::new(app())).await;
+        let asked = HealthCheckRequest { service: String::new() };
+        let mut statuses = HealthClient::new(server.channel()).watch(asked).await.unwrap().into_inner();
+        assert_eq!(statuses.message().await.unwrap().unwrap().status(), ServingStatus::Serving);
+        server.stopping.cancel();
+        let rest = async { while statuses.message().await.is_ok_and(|status| status.is_some()) {} };
+        tokio::time::timeout(Duration::from_secs(2), rest).await.expect("an end");
     });
 }

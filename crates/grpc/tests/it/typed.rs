@@ -188,6 +188,9 @@ fn duality_dice() {
         let roll = ActionRollRequest { modifier: 2, difficulty: Some(0) };
         let rolled = client.action_roll(roll).await.unwrap().into_inner();
         assert_eq!((rolled.total, rolled.difficulty), (rolled.hope + rolled.fear + 2, Some(0)));
+        let too_much = ActionRollRequest { modifier: i32::MAX - 23, difficulty: None };
+        let refused = client.action_roll(too_much).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused:?}");
         let dice = DualityOutcomeRequest { hope: 8, fear: 5, modifier: 2, difficulty: Some(15) };
         let outcome = client.duality_outcome(dice).await.unwrap().into_inner();
         assert!(outcome.total == 15 && outcome.meets_difficulty && outcome.outcome() == Outcome::SuccessWithHope);

@@ -41,6 +41,38 @@ fn a_token_is_shown_once_and_not_kept() {
     assert!(!nameless.status.success());
 }
 
+/// Roles are given to one token from many sides at once, and none of them is lost; a token that is revoked meanwhile
+/// stays so.
+#[test]
+fn roles_are_given_at_once_and_none_to_whom_is_gone() {
+    let world = World::sqlite();
+    let home = create_campaign(&mut world.stdio(&[]));
+    let (secret, id) = world.token(&["Alice", "--role", "gm", "--for", &home]);
+    let servers = [world.serve(&[]), world.serve(&[])];
+    let seat = |number: usize| servers[number % 2].seat_of(Surface::Rest, Some(&secret), "test");
+    let created: Vec<String> = std::thread::scope(|scope| {
+        let create = |number| {
+            let mut seat = seat(number);
+            scope.spawn(move || [(); 3].map(|()| create_campaign(&mut seat)))
+        };
+        let threads: Vec<_> = (0..8).map(create).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("campaigns")).collect()
+    });
+    let mut reader = seat(0);
+    for campaign_id in &created {
+        reader.ok("campaign_read", &json!({"campaign_id": campaign_id}));
+    }
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let mut seat = seat(number);
+            let create = json!({"name": "Until then", "gm_mode": "HUMAN"});
+            scope.spawn(move || while seat.call("campaign_create", &create).is_ok() {});
+        }
+        assert!(world.run(&["token", "revoke", &id]).status.success());
+    });
+    assert!(text(&world.run(&["token", "list"]).stdout).contains("There are no tokens"));
+}
+
 #[test]
 fn a_token_for_a_campaign_that_is_not_there_is_refused() {
     let world = World::sqlite();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::Client;
-use testkit::message::{JSON, initialize};
+use testkit::message::{JSON, initialize, request};
 
 use crate::process::Running;
 use crate::table::create_campaign;
@@ -132,7 +132,11 @@ fn a_bridge_waits_for_its_server_and_says_so() {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
     let address = free.to_string();
     let mut bridge = Running::start(world.command(&["mcp", "--addr", &address]));
+    // Who the bridge is, it knows itself; the rest waits.
     bridge.write(&initialize("2025-11-25").to_string());
+    let answer = bridge.line().expect("an answer at once");
+    assert!(answer.contains("protocolVersion"), "{answer}");
+    bridge.write(&request(2, "tools/call", &json!({"name": "duality_rules_version", "arguments": {}})).to_string());
     std::thread::sleep(Duration::from_millis(300));
     let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &address];
     let (_over_http, here) = Running::greeted(world.command(&http));
@@ -141,7 +145,7 @@ fn a_bridge_waits_for_its_server_and_says_so() {
 
     let server = serve_again(&world, free);
     let answer = bridge.line().expect("the answer that was waited for");
-    assert!(answer.contains("protocolVersion"), "{answer}");
+    assert!(answer.contains("Daggerheart"), "{answer}");
     let until = |status: u16| while health().status != status {};
     until(200);
     server.kill();
@@ -155,10 +159,15 @@ fn a_bridge_waits_for_its_server_and_says_so() {
 #[test]
 fn a_bridge_without_a_server_ends_with_its_client() {
     let world = World::sqlite();
-    let mut bridge = Running::start(world.command(&["mcp", "--addr", "127.0.0.1:1"]));
-    bridge.close_input();
-    let (status, _, errors) = bridge.end();
-    assert!(status.success(), "{errors}");
+    for is_greeted in [false, true] {
+        let mut bridge = Running::start(world.command(&["mcp", "--addr", "127.0.0.1:1"]));
+        if is_greeted {
+            bridge.answer(&initialize("2025-11-25"));
+        }
+        bridge.close_input();
+        let (status, _, errors) = bridge.end();
+        assert!(status.success(), "{errors}");
+    }
 }
 
 #[test]
@@ -176,6 +185,12 @@ fn a_call_gives_up_on_a_server_that_stays_away() {
     };
     assert_eq!(named(&fault), ("UNAVAILABLE", "Unavailable"));
     assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("skald serve")), "{fault}");
+    let fault = seat.refused("campaign_create", &json!({"name": "Twice?", "gm_mode": "HUMAN"}));
+    assert!(
+        fault["message"].as_str().is_some_and(|words| words.contains("not known whether this was done")),
+        "{fault}"
+    );
+    assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("under the idempotency key")), "{fault}");
 }
 
 #[test]
@@ -191,8 +206,11 @@ fn a_token_is_passed_on() {
         command
     };
     // Others can reach the server, so it wants to know who calls.
-    let fault = Seat::over_stdio(bridge(None)).refused("campaign_read", &json!({}));
-    assert_eq!(named(&fault), ("UNAUTHORIZED", "Unauthenticated"));
+    let (status, _, errors) = Running::start(bridge(None)).end();
+    assert!(!status.success() && errors.contains("SKALD_TOKEN: a token is required here"), "{errors}");
+    // What a token ends with, where it comes from a file.
+    let mut seat = Seat::over_stdio(bridge(Some(&format!("{secret}\n"))));
+    assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
 
     let mut seat = Seat::over_stdio(bridge(Some(&secret)));
     assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
@@ -218,6 +236,37 @@ fn a_token_is_passed_on() {
     assert_eq!(after["error"]["data"]["error"]["code"], "UNAUTHORIZED", "{after}");
     let (status, _, errors) = Running::start(bridge(Some(&secret))).end();
     assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
+}
+
+/// Where nobody needs a token, one that is wrong is still wrong: nobody becomes the owner by it.
+#[test]
+fn a_token_that_is_none_lets_nobody_in() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    for token in ["wrong", "wrong\u{7}", "skald_a_b\u{1}c"] {
+        let mut command = server.bridge(&[]);
+        command.env("SKALD_TOKEN", token);
+        let (status, _, errors) = Running::start(command).end();
+        assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{token:?}: {errors}");
+    }
+}
+
+/// A context is no record: that it changed while nobody listened is found by comparing.
+#[test]
+fn a_context_that_changes_while_the_server_comes_back_is_told() {
+    let world = World::sqlite();
+    let mut server = world.serve(&[]);
+    let grpc = server.grpc;
+    let mut seat = server.bridged(&[]);
+    let (one, other) = (create_campaign(&mut seat), create_campaign(&mut seat));
+    seat.ok("set_context", &json!({"campaign_id": one}));
+    seat.ask("resources/subscribe", &json!({"uri": "context://current"}));
+    server.kill();
+    std::thread::sleep(Duration::from_secs(2));
+    server = serve_again(&world, grpc);
+    seat.ok("set_context", &json!({"campaign_id": other}));
+    while next(&mut seat) != "context://current" {}
+    server.kill();
 }
 
 #[test]
@@ -269,6 +318,11 @@ fn a_taken_port_and_a_wrong_address_are_told() {
     let world = World::sqlite();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
+    for wrong in ["127.0.0.1", "127.0.0.1:99999", "127.0.0.1:0", "foo", ":8080", "https://skald.example:8080"] {
+        let refused = world.run(&["mcp", "--addr", wrong]);
+        let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && words.contains("is not HOST:PORT"), "{wrong}: {words}");
+    }
     let refused = world.run(&["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", &address]);
     let words = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(!refused.status.success() && words.contains("--grpc-addr 127.0.0.1:PORT"), "{words}");

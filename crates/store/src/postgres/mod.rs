@@ -281,6 +281,10 @@ impl Shelf for Postgres {
         })
     }
 
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+        Box::pin(async move { Ok(self.link.execute(sql::SHELF_REPLACE, &[&kind, &key, &old, &new]).await? > 0) })
+    }
+
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         Box::pin(async move { Ok(self.link.execute(sql::SHELF_REMOVE, &[&kind, &key]).await? > 0) })
     }

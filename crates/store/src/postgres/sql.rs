@@ -32,6 +32,7 @@ statements! {
     SHELF_LIST "shelf_list";
     SHELF_PUT "shelf_put";
     SHELF_REMOVE "shelf_remove";
+    SHELF_REPLACE "shelf_replace";
     SNAPSHOT "snapshot";
     STREAMS "streams";
 }

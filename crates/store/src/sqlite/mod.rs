@@ -12,6 +12,7 @@ use std::fs::OpenOptions;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -110,6 +111,23 @@ impl Sqlite {
 
     fn change(&self, mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static) -> Answer<'_, ()> {
         self.write(Work::Other(Box::new(move |connection| change(connection).map(Ok))))
+    }
+
+    /// Whether any row was changed.
+    fn whether(
+        &self,
+        mut change: impl FnMut(&Connection) -> rusqlite::Result<usize> + Send + 'static,
+    ) -> Answer<'_, bool> {
+        let is_changed = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_changed);
+        let change = self.change(move |connection| {
+            seen.store(change(connection)? > 0, Ordering::Release);
+            Ok(())
+        });
+        Box::pin(async move {
+            change.await?;
+            Ok(is_changed.load(Ordering::Acquire))
+        })
     }
 
     fn reading<T: Send + 'static>(
@@ -281,19 +299,14 @@ impl Shelf for Sqlite {
         })
     }
 
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+        let (kind, key, old) = (kind.to_owned(), key.to_owned(), old.to_owned());
+        self.whether(move |connection| connection.execute(sql::SHELF_REPLACE, params![kind, key, old, new]))
+    }
+
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        let removed = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let seen = Arc::clone(&removed);
-        let change = self.change(move |connection| {
-            let rows = connection.execute(sql::SHELF_REMOVE, params![kind, key])?;
-            seen.store(rows > 0, std::sync::atomic::Ordering::Release);
-            Ok(())
-        });
-        Box::pin(async move {
-            change.await?;
-            Ok(removed.load(std::sync::atomic::Ordering::Acquire))
-        })
+        self.whether(move |connection| connection.execute(sql::SHELF_REMOVE, params![kind, key]))
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {

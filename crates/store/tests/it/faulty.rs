@@ -179,6 +179,10 @@ impl Shelf for Faulty {
         self.unless_down(self.inner.get(kind, key))
     }
 
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+        self.unless_down(self.inner.replace(kind, key, old, new))
+    }
+
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         self.unless_down(self.inner.remove(kind, key))
     }

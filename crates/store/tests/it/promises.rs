@@ -278,6 +278,10 @@ async fn the_shelf_keeps_what_is_no_event(place: Place) {
     journal.put("context", "a", "other".to_owned()).await.unwrap();
     assert_eq!(journal.get("token", "a").await.unwrap().as_deref(), Some("second a"));
     assert_eq!(journal.get("token", "z").await.unwrap(), None);
+    assert!(!journal.replace("token", "a", "first a", "third a".to_owned()).await.unwrap(), "somebody was faster");
+    assert!(!journal.replace("token", "z", "second z", "third z".to_owned()).await.unwrap(), "nothing is there");
+    assert!(journal.replace("token", "b", "second b", "third b".to_owned()).await.unwrap());
+    assert!(journal.replace("token", "b", "third b", "second b".to_owned()).await.unwrap());
     assert!(journal.remove("token", "c").await.unwrap());
     assert!(!journal.remove("token", "c").await.unwrap());
     let listed = journal.list("token", "", 10).await.unwrap();
