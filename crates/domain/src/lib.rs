@@ -9,6 +9,7 @@ pub mod dice;
 pub mod id;
 pub mod limits;
 mod moment;
+pub mod universe;
 mod words;
 
 pub use moment::Moment;

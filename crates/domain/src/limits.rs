@@ -34,6 +34,20 @@ pub const PARTICIPANTS_MAX: usize = 1_000;
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
+/// Characters of an id that a caller chose: of a universe, or of anything in it.
+pub const ID_CHARS_MAX: usize = 200;
+/// Bodies of one universe.
+pub const BODIES_MAX: usize = 100_000;
+/// Groups of one universe.
+pub const GROUPS_MAX: usize = 10_000;
+/// Places that the groups of one universe have, over all of them.
+pub const GROUP_PLACES_MAX: usize = 200_000;
+/// Belts, small body fields, protoplanetary disks and nebulae of one universe, of each kind.
+pub const REGIONS_MAX: usize = 10_000;
+/// Bytes of the extensions of one thing in a universe.
+pub const EXTENSIONS_BYTES_MAX: usize = 10_000;
+/// Commands to a universe that are sent together.
+pub const COMMANDS_MAX: usize = 100;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -88,6 +102,13 @@ pub const ALL: &[Limit] = &[
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
+    limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
+    limit("bodies of one universe", BODIES_MAX as u64, "bodies"),
+    limit("groups of one universe", GROUPS_MAX as u64, "groups"),
+    limit("places in the groups of one universe", GROUP_PLACES_MAX as u64, "places"),
+    limit("belts, fields, disks or nebulae of one universe", REGIONS_MAX as u64, "of each kind"),
+    limit("extensions of one thing in a universe", EXTENSIONS_BYTES_MAX as u64, "bytes"),
+    limit("commands to a universe sent together", COMMANDS_MAX as u64, "commands"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

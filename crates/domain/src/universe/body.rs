@@ -1,0 +1,180 @@
+//! A body of any kind: star, planet, moon, asteroid, comet, Lagrange point or black hole. The wire calls all of them
+//! stars.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::{Check, Misfit};
+use super::number::{Fraction, Number};
+use super::order::{Order, Place};
+use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
+use super::patch::{Change, Clearable};
+use super::shape::{patch, words};
+use super::text::{Color, Extensions, Id, Name};
+
+words! {
+    BodyType { Star, Planet, Moon, Asteroid, Comet, LagrangePoint, BlackHole, }
+}
+
+words! {
+    AsteroidSubType { MainBelt, KuiperBelt, Generic, }
+}
+
+/// One list of fields for a body as it stands, for a body to add, and for a change to one.
+macro_rules! body {
+    (
+        required { $($(#[$required_about:meta])* $required:ident: $required_kind:ty,)* }
+        optional { $($(#[$optional_about:meta])* $optional:ident: $optional_kind:ty,)* }
+    ) => {
+        /// A body as it stands in a universe.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct Star {
+            pub id: Id,
+            $($(#[$required_about])* pub $required: $required_kind,)*
+            /// Where in its orbit it is at time 0, in degrees.
+            #[serde(default)]
+            pub orbital_phase: Number,
+            /// The body it moves around; null for none.
+            #[serde(default)]
+            pub parent_id: Option<Id>,
+            /// The bodies that move around it, in the order in which they came.
+            #[serde(default)]
+            pub children: Order<Id>,
+            $(
+                $(#[$optional_about])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $optional: Option<$optional_kind>,
+            )*
+            /// Whatever else a client wants to keep here.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub extensions: Option<Extensions>,
+            /// Where its parent, or the list of roots, has it. A rogue planet may be in neither.
+            #[serde(skip)]
+            pub(super) place: Option<Place>,
+        }
+
+        /// A body to add: its id comes with the command, and it has no children yet.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub struct StarPayload {
+            $($(#[$required_about])* pub $required: $required_kind,)*
+            /// Where in its orbit it is at time 0, in degrees; 0 if left out.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub orbital_phase: Option<Number>,
+            /// The body it moves around; null or left out for none.
+            #[serde(default)]
+            pub parent_id: Option<Id>,
+            $(
+                $(#[$optional_about])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $optional: Option<$optional_kind>,
+            )*
+            /// Whatever else a client wants to keep here.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub extensions: Option<Extensions>,
+        }
+
+        impl StarPayload {
+            pub(super) fn body(&self, id: &Id, place: Place) -> Star {
+                Star {
+                    id: id.clone(),
+                    $($required: self.$required.clone(),)*
+                    orbital_phase: self.orbital_phase.unwrap_or_default(),
+                    parent_id: self.parent_id.clone(),
+                    children: Order::default(),
+                    $($optional: self.$optional.clone(),)*
+                    extensions: self.extensions.clone(),
+                    place: Some(place),
+                }
+            }
+        }
+
+        /// Of all but the links.
+        impl Check for Star {
+            fn check(&self) -> Result<(), Misfit> {
+                self.id.check().map_err(|misfit| misfit.within("id"))?;
+                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
+                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+        }
+
+        impl Check for StarPayload {
+            fn check(&self) -> Result<(), Misfit> {
+                $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
+                $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+        }
+
+        patch! {
+            /// A change to a body: what is left out stays, null clears an optional field. The links (id, parentId,
+            /// children) may be repeated as they are, and are changed by other commands.
+            StarPatch of Star {
+                linked {
+                    id: Change<Id>,
+                    parent_id: Clearable<Id>,
+                    children: Change<Vec<Id>>,
+                }
+                required {
+                    $($(#[$required_about])* $required: $required_kind,)*
+                    /// Where in its orbit it is at time 0, in degrees.
+                    orbital_phase: Number,
+                }
+                optional { $($(#[$optional_about])* $optional: $optional_kind,)* }
+            }
+        }
+    };
+}
+
+body! {
+    required {
+        name: Name,
+        /// In units of the universe's own.
+        mass: Number,
+        /// In world units.
+        radius: Number,
+        color: Color,
+        /// The radius of a circular orbit, in world units.
+        orbital_distance: Number,
+        /// In degrees per simulated second.
+        orbital_speed: Number,
+    }
+    optional {
+        body_type: BodyType,
+        ring: Arc<PlanetaryRing>,
+        /// The belt an asteroid belongs to.
+        parent_belt_id: Id,
+        asteroid_sub_type: AsteroidSubType,
+        comet: Arc<CometMeta>,
+        lagrange_point: Arc<LagrangePointMeta>,
+        /// The Lagrange marker a Trojan belongs to.
+        lagrange_host_id: Id,
+        black_hole: Arc<BlackHoleProperties>,
+        is_rogue_planet: bool,
+        rogue_planet: Arc<RoguePlanetMeta>,
+        /// Instead of orbitalDistance, where it is given.
+        semi_major_axis: Number,
+        eccentricity: Fraction,
+        /// The ellipse's centre, seen from the parent.
+        orbit_offset_x: Number,
+        orbit_offset_y: Number,
+        orbit_offset_z: Number,
+        /// In degrees; Z is turned first, then Y, then X.
+        orbit_rot_x: Number,
+        orbit_rot_y: Number,
+        orbit_rot_z: Number,
+    }
+}
+
+impl Star {
+    /// Whether it may stand outside the list of roots.
+    pub fn is_rogue(&self) -> bool {
+        self.is_rogue_planet == Some(true)
+    }
+}

@@ -1,0 +1,166 @@
+//! Whether a value is within its bounds, and if not, where in the input it stands.
+//!
+//! Bounds are looked at when a command is decided, never when something stored is read: a bound that is drawn tighter
+//! one day must not make an old record unreadable.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Why a command fails, in one word for programs. The first three are the original's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Reason {
+    NotFound,
+    Cycle,
+    NotAttached,
+    /// Something has this id already.
+    DuplicateId,
+    /// The id is empty, too long, or a word that every object of JavaScript knows.
+    ForbiddenId,
+    /// A universe must have a name.
+    ForbiddenName,
+    /// The parent that is named is not there.
+    UnknownParent,
+    /// A body or a group cannot be its own parent.
+    SelfParent,
+    /// An update may not change ids, parents or children.
+    LinkChange,
+    /// An entry stands under a key that is not its id.
+    WrongKey,
+    /// The same thing is listed twice.
+    ListedTwice,
+    OutOfRange,
+    NotFinite,
+    TooLong,
+    BadColor,
+    /// More than a limit allows.
+    TooMany,
+    /// A snapshot whose parents, children and lists do not agree.
+    BrokenLinks,
+    /// What was sent is not of the command's shape.
+    Unreadable,
+}
+
+impl Reason {
+    /// What to do next.
+    pub fn hint(self) -> &'static str {
+        match self {
+            Self::NotFound => "read the universe for the ids that are there",
+            Self::Cycle => "choose a parent that is neither the thing itself nor below it",
+            Self::NotAttached => "only what has a parent can be detached",
+            Self::DuplicateId => "choose another id, or update what is there",
+            Self::ForbiddenId => "choose an id of 1 to 200 characters, without control characters, such as earth-1",
+            Self::ForbiddenName => "send at least one character that is not a space",
+            Self::UnknownParent => "add the parent first, or send null for none",
+            Self::SelfParent => "name another parent, or send null for none",
+            Self::LinkChange => {
+                "leave it out; attachStar, detachStar, addToGroup and moveToGroup change who belongs to whom"
+            }
+            Self::WrongKey => "use the same word as key and as id",
+            Self::ListedTwice => "list it once",
+            Self::OutOfRange => "send a number within the range",
+            Self::NotFinite => "send an ordinary number",
+            Self::TooLong => "shorten it",
+            Self::BadColor => "write a colour as #RRGGBB, such as #FFD700",
+            Self::TooMany => "remove something first, or use another universe",
+            Self::BrokenLinks => "make parents, children and root lists agree, then send the snapshot again",
+            Self::Unreadable => "list_universe_commands shows a right example of every command",
+        }
+    }
+}
+
+/// A value out of bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    pub reason: Reason,
+    /// A JSON pointer, from what was checked to what is wrong.
+    pub pointer: String,
+    /// What is wrong with it, in words that follow its name.
+    pub problem: String,
+}
+
+impl Misfit {
+    pub fn new(reason: Reason, problem: impl Into<String>) -> Self {
+        Self { reason, pointer: String::new(), problem: problem.into() }
+    }
+
+    /// The same, seen from one level further out.
+    #[must_use]
+    pub fn within(mut self, field: &str) -> Self {
+        self.pointer.insert_str(0, &format!("/{}", field.replace('~', "~0").replace('/', "~1")));
+        self
+    }
+
+    /// The same, seen from a structure whose field has this name in Rust.
+    #[must_use]
+    pub(super) fn within_field(self, rust_name: &str) -> Self {
+        self.within(&camel(rust_name))
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.pointer.rsplit('/').next().unwrap_or_default();
+        write!(formatter, "{} {}", short(name), self.problem)
+    }
+}
+
+/// Something with bounds.
+pub trait Check {
+    fn check(&self) -> Result<(), Misfit>;
+}
+
+impl<T: Check> Check for Option<T> {
+    fn check(&self) -> Result<(), Misfit> {
+        self.as_ref().map_or(Ok(()), Check::check)
+    }
+}
+
+impl<T: Check + ?Sized> Check for std::sync::Arc<T> {
+    fn check(&self) -> Result<(), Misfit> {
+        (**self).check()
+    }
+}
+
+impl Check for bool {
+    fn check(&self) -> Result<(), Misfit> {
+        Ok(())
+    }
+}
+
+/// A name as JSON has it.
+fn camel(rust_name: &str) -> String {
+    let mut words = rust_name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (head, tail) = word.split_at(word.len().min(1));
+        name + &head.to_ascii_uppercase() + tail
+    })
+}
+
+/// How much of a foreign text a message repeats.
+const SHORT_CHARS: usize = 80;
+
+/// A text of somebody else's as a message repeats it: whole if it is short.
+pub(super) fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misfit_says_where_it_is() {
+        let misfit = Misfit::new(Reason::OutOfRange, "is 2").within_field("disk_opacity").within("a/b~c");
+        assert_eq!(misfit.pointer, "/a~1b~0c/diskOpacity");
+        assert_eq!(misfit.to_string(), "diskOpacity is 2");
+        assert_eq!(camel("orbit_offset_x"), "orbitOffsetX");
+        assert_eq!(camel("mass"), "mass");
+    }
+}

@@ -1,0 +1,247 @@
+//! The 25 commands, flat objects with a `type`, as clients send them and as the journal keeps them.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use super::body::{StarPatch, StarPayload};
+use super::failure::Failure;
+use super::group::{GroupChild, GroupChildType, GroupPatch, GroupPayload};
+use super::number::Number;
+use super::part::RingPatch;
+use super::patch::{Change, is_keep};
+use super::region::{
+    NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch, SmallBodyField, SmallBodyFieldPatch,
+};
+use super::snapshot::{Regions, Snapshot};
+use super::tagged::{self, Tagged};
+use super::text::Id;
+
+/// The fields of each command, and its names: on the wire, and of its failure where it has no other.
+macro_rules! commands {
+    ($(
+        $(#[$about:meta])*
+        $variant:ident = $name:literal, $failed:literal {
+            $($(#[$field_about:meta])* $field:ident: $kind:ty,)*
+        }
+    )+) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+            #[serde(rename_all = "camelCase", deny_unknown_fields)]
+            pub struct $variant {
+                $($(#[$field_about])* pub $field: $kind,)*
+            }
+        )+
+
+        /// What can be asked of what a universe holds.
+        #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+        #[serde(tag = "type")]
+        pub enum Command {
+            $(#[serde(rename = $name)] $variant($variant),)+
+        }
+
+        impl Command {
+            /// All names, in the order of the original.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The name on the wire.
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $name,)+ }
+            }
+
+            /// What its failure is called where it has no name of its own.
+            pub(super) fn failed(name: &str) -> Option<&'static str> {
+                match name {
+                    $($name => Some($failed),)+
+                    _ => None,
+                }
+            }
+
+            /// The schema of the command of this name, with its `type`.
+            pub fn schema_of(name: &str, generator: &mut SchemaGenerator) -> Option<Schema> {
+                let (mut schema, name) = match name {
+                    $($name => ($variant::json_schema(generator), $name),)+
+                    _ => return None,
+                };
+                let object = schema.ensure_object();
+                if let Some(properties) = object.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut()
+                {
+                    properties.shift_insert(0, "type".to_owned(), serde_json::json!({ "const": name }));
+                }
+                if let Some(required) = object.entry("required").or_insert_with(|| Vec::<Value>::new().into()).as_array_mut() {
+                    required.insert(0, "type".into());
+                }
+                Some(schema)
+            }
+
+            fn named<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
+                match name {
+                    $($name => $variant::deserialize(fields).map(Self::$variant),)+
+                    _ => Err(D::Error::unknown_variant(name, Self::NAMES)),
+                }
+            }
+        }
+    };
+}
+
+commands! {
+    /// Lets time pass; nothing else changes.
+    Tick = "tick", "tickFailed" {
+        /// Simulated seconds, 1 if left out. Negative ones go back. Null is refused: it is what a client writes for a
+        /// number that is none.
+        #[serde(default, skip_serializing_if = "is_keep")]
+        dt: Change<Number>,
+    }
+    /// Adds a body under an id of its own.
+    AddStar = "addStar", "addStarFailed" {
+        id: Id,
+        payload: StarPayload,
+    }
+    /// Changes the fields of a body that are mentioned.
+    UpdateStar = "updateStar", "updateStarFailed" {
+        id: Id,
+        payload: StarPatch,
+    }
+    /// Removes a body and all that moves around it.
+    RemoveStar = "removeStar", "removeStarFailed" {
+        id: Id,
+    }
+    /// Lets a body move around another one.
+    AttachStar = "attachStar", "attachFailed" {
+        child_id: Id,
+        parent_id: Id,
+    }
+    /// Makes a body a root; its orbitalDistance becomes 0.
+    DetachStar = "detachStar", "detachFailed" {
+        child_id: Id,
+    }
+    /// Adds a group under an id of its own.
+    AddGroup = "addGroup", "addGroupFailed" {
+        id: Id,
+        payload: GroupPayload,
+    }
+    /// Changes the fields of a group that are mentioned.
+    UpdateGroup = "updateGroup", "updateGroupFailed" {
+        id: Id,
+        payload: GroupPatch,
+    }
+    /// Removes a group. Its groups join the one above; its systems stay, without it.
+    RemoveGroup = "removeGroup", "removeGroupFailed" {
+        id: Id,
+    }
+    /// Puts a system or a group into a group. A group leaves where it was; a system may be in several.
+    AddToGroup = "addToGroup", "addToGroupFailed" {
+        group_id: Id,
+        child: GroupChild,
+    }
+    /// Takes a system or a group out of a group. A group becomes a root.
+    RemoveFromGroup = "removeFromGroup", "removeFromGroupFailed" {
+        group_id: Id,
+        child_id: Id,
+    }
+    /// Takes a system or a group out of every group, and puts it into one or, with null, into none.
+    MoveToGroup = "moveToGroup", "moveToGroupFailed" {
+        child_id: Id,
+        child_type: GroupChildType,
+        #[serde(default)]
+        target_group_id: Option<Id>,
+    }
+    /// Replaces all small body fields.
+    SetSmallBodyFields = "setSmallBodyFields", "setSmallBodyFieldsFailed" {
+        #[schemars(with = "std::collections::BTreeMap<String, SmallBodyField>")]
+        fields: Regions<SmallBodyField>,
+    }
+    /// Changes the fields that are mentioned.
+    UpdateSmallBodyField = "updateSmallBodyField", "updateSmallBodyFieldFailed" {
+        id: Id,
+        patch: SmallBodyFieldPatch,
+    }
+    /// Removes a small body field, if it is there.
+    RemoveSmallBodyField = "removeSmallBodyField", "removeSmallBodyFieldFailed" {
+        id: Id,
+    }
+    /// Replaces all protoplanetary disks.
+    SetProtoplanetaryDisks = "setProtoplanetaryDisks", "setProtoplanetaryDisksFailed" {
+        #[schemars(with = "std::collections::BTreeMap<String, ProtoplanetaryDisk>")]
+        disks: Regions<ProtoplanetaryDisk>,
+    }
+    /// Adds a protoplanetary disk, in place of one with the same id.
+    AddProtoplanetaryDisk = "addProtoplanetaryDisk", "addProtoplanetaryDiskFailed" {
+        disk: Arc<ProtoplanetaryDisk>,
+    }
+    /// Changes the fields that are mentioned.
+    UpdateProtoplanetaryDisk = "updateProtoplanetaryDisk", "updateProtoplanetaryDiskFailed" {
+        id: Id,
+        patch: ProtoplanetaryDiskPatch,
+    }
+    /// Removes a protoplanetary disk, if it is there.
+    RemoveProtoplanetaryDisk = "removeProtoplanetaryDisk", "removeProtoplanetaryDiskFailed" {
+        id: Id,
+    }
+    /// Replaces all nebulae.
+    SetNebulae = "setNebulae", "setNebulaeFailed" {
+        #[schemars(with = "std::collections::BTreeMap<String, NebulaRegion>")]
+        nebulae: Regions<NebulaRegion>,
+    }
+    /// Changes the fields that are mentioned.
+    UpdateNebula = "updateNebula", "updateNebulaFailed" {
+        id: Id,
+        patch: NebulaPatch,
+    }
+    /// Removes a nebula, if it is there.
+    RemoveNebula = "removeNebula", "removeNebulaFailed" {
+        id: Id,
+    }
+    /// Changes the ring of a body, or gives it one.
+    UpdateRing = "updateRing", "updateRingFailed" {
+        planet_id: Id,
+        patch: RingPatch,
+    }
+    /// Takes the ring of a body away.
+    RemoveRing = "removeRing", "removeRingFailed" {
+        planet_id: Id,
+    }
+    /// Replaces all that the universe holds. Time goes on as it is.
+    ReplaceSnapshot = "replaceSnapshot", "replaceSnapshotFailed" {
+        snapshot: Snapshot,
+    }
+}
+
+impl Tick {
+    pub(super) fn seconds(&self) -> f64 {
+        self.dt.set().map_or(1.0, |dt| dt.0)
+    }
+}
+
+impl Command {
+    /// Reads what a client sent; what is not a command is a failure of its own.
+    pub fn read(sent: &Value) -> Result<Self, Failure> {
+        let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
+        if !Self::NAMES.contains(&name) {
+            return Err(Failure::unknown(sent));
+        }
+        Self::deserialize(sent).map_err(|error| {
+            let offence = sent.get("snapshot").filter(|_| name == "replaceSnapshot").and_then(Snapshot::offence);
+            match offence {
+                Some(misfit) => Failure::misfit(name, &misfit.within("snapshot")),
+                None => Failure::unreadable(sent, &error.to_string()),
+            }
+        })
+    }
+}
+
+impl Tagged for Command {
+    fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {
+        Self::named(name, fields)
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::read(deserializer)
+    }
+}

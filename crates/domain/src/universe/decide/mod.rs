@@ -1,0 +1,159 @@
+//! What a command comes to. Checks go from the outside in: is there such a universe, is what is named there, does what
+//! is new fit. Nothing is looked at but what the command is about.
+
+mod bodies;
+mod groups;
+mod regions;
+
+use std::sync::Arc;
+
+use super::check::{Check, Misfit, Reason};
+use super::command::Command;
+use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
+use super::failure::Failure;
+use super::refusal::UniverseRefusal;
+use super::snapshot::Snapshot;
+use super::state::{Universe, UniverseState};
+use super::text::{Id, Name};
+use super::wire::WireEvent;
+use super::{UniverseCommand, change};
+use crate::limits;
+
+/// What a command did, in the words of the wire.
+type Done = Result<Vec<WireEvent>, Failure>;
+
+pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+    if let UniverseCommand::Create { id, name, campaign_id, state } = command {
+        return Ok(vec![create(universe, id, name, campaign_id.as_deref(), state.as_ref())?]);
+    }
+    if universe.about.is_none() {
+        return Err(UniverseRefusal::UniverseNotFound);
+    }
+    let event = match command {
+        UniverseCommand::Apply(commands) => return apply(&universe.state, commands),
+        UniverseCommand::Rename { name } => UniverseEvent::Renamed(Renamed { name: named(name)? }),
+        UniverseCommand::Replace { name, state } => {
+            let name = name.as_deref().map(named).transpose()?;
+            bounded(state.as_ref())?;
+            UniverseEvent::Replaced(Replaced { name, state: state.clone() })
+        }
+        UniverseCommand::Delete | UniverseCommand::Create { .. } => UniverseEvent::Deleted(Deleted {}),
+    };
+    Ok(vec![event])
+}
+
+fn create(
+    universe: &Universe,
+    id: &str,
+    name: &str,
+    campaign_id: Option<&str>,
+    state: Option<&UniverseState>,
+) -> Result<UniverseEvent, UniverseRefusal> {
+    if let Some(about) = universe.about() {
+        return Err(UniverseRefusal::UniverseExists { id: about.id.clone() });
+    }
+    let identified =
+        |field: &str, id: &str| Id::from(id).check().map_err(|misfit| UniverseRefusal::Field(misfit.within(field)));
+    identified("id", id)?;
+    if let Some(campaign_id) = campaign_id {
+        identified("campaignId", campaign_id)?;
+    }
+    bounded(state)?;
+    Ok(UniverseEvent::Created(Created {
+        id: id.to_owned(),
+        name: named(name)?,
+        campaign_id: campaign_id.map(str::to_owned),
+        state: state.cloned(),
+    }))
+}
+
+fn named(name: &str) -> Result<String, UniverseRefusal> {
+    let name = name.trim();
+    let empty = || Err(Misfit::new(Reason::ForbiddenName, "is required and must be a non-empty string"));
+    let checked = if name.is_empty() { empty() } else { Name::from(name).check() };
+    checked.map_err(|misfit| UniverseRefusal::Field(misfit.within("name")))?;
+    Ok(name.to_owned())
+}
+
+fn bounded(state: Option<&UniverseState>) -> Result<(), UniverseRefusal> {
+    let checked = state.map_or(Ok(()), Check::check);
+    checked.map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))
+}
+
+/// One after the other, each against what the ones before have left.
+fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+    if commands.is_empty() {
+        return Err(UniverseRefusal::NoCommand);
+    }
+    if commands.len() > limits::COMMANDS_MAX {
+        return Err(UniverseRefusal::TooManyCommands { count: commands.len() });
+    }
+    let mut state = state.clone();
+    let mut events = Vec::with_capacity(commands.len());
+    for (number, command) in commands.iter().enumerate() {
+        let done = done(&state, command)
+            .map_err(|failure| UniverseRefusal::Command { number: (commands.len() > 1).then_some(number), failure })?;
+        if number + 1 < commands.len() {
+            change::apply(&mut state, command);
+        }
+        events.push(UniverseEvent::Commanded(Commanded { command: Arc::clone(command), events: done }));
+    }
+    Ok(events)
+}
+
+fn done(state: &UniverseState, command: &Command) -> Done {
+    use Command as C;
+    let snapshot = &state.snapshot;
+    match command {
+        C::Tick(tick) => self::tick(state, tick.seconds()),
+        C::AddStar(command) => bodies::add(snapshot, command),
+        C::UpdateStar(command) => bodies::update(snapshot, command),
+        C::RemoveStar(command) => bodies::remove(snapshot, &command.id),
+        C::AttachStar(command) => bodies::attach(snapshot, &command.child_id, &command.parent_id),
+        C::DetachStar(command) => bodies::detach(snapshot, &command.child_id),
+        C::UpdateRing(command) => bodies::update_ring(snapshot, command),
+        C::RemoveRing(command) => bodies::remove_ring(snapshot, &command.planet_id),
+        C::AddGroup(command) => groups::add(snapshot, command),
+        C::UpdateGroup(command) => groups::update(snapshot, command),
+        C::RemoveGroup(command) => groups::remove(snapshot, &command.id),
+        C::AddToGroup(command) => groups::add_child(snapshot, &command.group_id, &command.child),
+        C::RemoveFromGroup(command) => groups::remove_child(snapshot, &command.group_id, &command.child_id),
+        C::MoveToGroup(command) => groups::move_child(snapshot, command),
+        C::SetSmallBodyFields(command) => regions::set_fields(&command.fields),
+        C::UpdateSmallBodyField(command) => regions::update_field(snapshot, command),
+        C::RemoveSmallBodyField(command) => Ok(vec![WireEvent::SmallBodyFieldRemoved { id: command.id.clone() }]),
+        C::SetProtoplanetaryDisks(command) => regions::set_disks(&command.disks),
+        C::AddProtoplanetaryDisk(command) => regions::add_disk(snapshot, &command.disk),
+        C::UpdateProtoplanetaryDisk(command) => regions::update_disk(snapshot, command),
+        C::RemoveProtoplanetaryDisk(command) => {
+            Ok(vec![WireEvent::ProtoplanetaryDiskRemoved { id: command.id.clone() }])
+        }
+        C::SetNebulae(command) => regions::set_nebulae(&command.nebulae),
+        C::UpdateNebula(command) => regions::update_nebula(snapshot, command),
+        C::RemoveNebula(command) => Ok(vec![WireEvent::NebulaRemoved { id: command.id.clone() }]),
+        C::ReplaceSnapshot(command) => replace(&command.snapshot),
+    }
+}
+
+/// The original says nothing of it, and so do we.
+fn tick(state: &UniverseState, dt: f64) -> Done {
+    if (state.time.0 + dt).is_finite() {
+        return Ok(Vec::new());
+    }
+    let message = format!("{} seconds after {dt} more is no time", state.time.0);
+    Err(Failure::refused("tick", Reason::NotFinite, message).at("/dt".to_owned()))
+}
+
+fn replace(snapshot: &Snapshot) -> Done {
+    snapshot.check().map_err(|misfit| Failure::misfit("replaceSnapshot", &misfit.within("snapshot")))?;
+    Ok(vec![WireEvent::SnapshotReplaced {}])
+}
+
+/// A link that an update repeats must be as it is.
+fn unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
+    if is_same {
+        return Ok(());
+    }
+    let failure = Failure::refused(command, Reason::LinkChange, format!("{field} cannot be changed by {command}"));
+    Err(failure.with_id(id).at(format!("/payload/{field}")))
+}

@@ -1,0 +1,231 @@
+//! What a command could not do, in the words of the original where it has some: what clients read in a refusal.
+
+use std::fmt;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::check::{Misfit, Reason, short};
+use super::command::Command;
+use super::text::Id;
+
+/// One failed command. On the wire it is an event: `type`, then `reason` and ids as the original has them, and for what
+/// the original does not refuse, where in the command the fault lies.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure(Box<Told>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Told {
+    name: &'static str,
+    reason: Option<Reason>,
+    subjects: Vec<(&'static str, Option<Id>)>,
+    pointer: Option<String>,
+    command: Option<Value>,
+    message: String,
+    hint: &'static str,
+}
+
+impl Failure {
+    fn new(name: &'static str, message: String, hint: &'static str) -> Self {
+        let told = Told { name, reason: None, subjects: Vec::new(), pointer: None, command: None, message, hint };
+        Self(Box::new(told))
+    }
+
+    fn about(mut self, field: &'static str, id: &Id) -> Self {
+        self.0.subjects.push((field, Some(id.clone())));
+        self
+    }
+
+    /// The event's name, such as `starNotFound`.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    pub fn reason(&self) -> Option<Reason> {
+        self.0.reason
+    }
+
+    /// Where in the command the fault lies, as a JSON pointer.
+    pub fn pointer(&self) -> Option<&str> {
+        self.0.pointer.as_deref()
+    }
+
+    /// The first id that the failure is about.
+    pub fn value(&self) -> Option<&str> {
+        self.0.subjects.iter().find_map(|(_, id)| id.as_deref())
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> &'static str {
+        self.0.hint
+    }
+
+    /// Whether what is named is not there.
+    pub fn is_not_found(&self) -> bool {
+        self.0.reason == Some(Reason::NotFound) || self.0.name.ends_with("NotFound")
+    }
+
+    pub(super) fn star_not_found(id: &Id) -> Self {
+        Self::not_found("starNotFound", "body", id)
+    }
+
+    pub(super) fn group_not_found(id: &Id) -> Self {
+        Self::not_found("groupNotFound", "group", id)
+    }
+
+    pub(super) fn field_not_found(id: &Id) -> Self {
+        Self::not_found("smallBodyFieldNotFound", "small body field", id)
+    }
+
+    pub(super) fn disk_not_found(id: &Id) -> Self {
+        Self::not_found("protoplanetaryDiskNotFound", "protoplanetary disk", id)
+    }
+
+    pub(super) fn nebula_not_found(id: &Id) -> Self {
+        Self::not_found("nebulaNotFound", "nebula", id)
+    }
+
+    fn not_found(name: &'static str, thing: &str, id: &Id) -> Self {
+        let message = format!("there is no {thing} {:?} in this universe", short(id));
+        Self::new(name, message, Reason::NotFound.hint()).about("id", id)
+    }
+
+    pub(super) fn ring_not_found(planet_id: &Id) -> Self {
+        let message = format!("there is no body {:?} with a ring in this universe", short(planet_id));
+        Self::new("ringNotFound", message, "updateRing gives a body a ring").about("planetId", planet_id)
+    }
+
+    pub(super) fn attach(reason: Reason, child_id: &Id, parent_id: &Id) -> Self {
+        let (child, parent) = (short(child_id), short(parent_id));
+        let message = match reason {
+            Reason::Cycle => format!("{child:?} cannot move around {parent:?}, which is itself or moves around it"),
+            _ => format!("{child:?} cannot move around {parent:?}: one of them is not there"),
+        };
+        Self::new("attachFailed", message, reason.hint())
+            .of(reason)
+            .about("childId", child_id)
+            .about("parentId", parent_id)
+    }
+
+    pub(super) fn detach(child_id: &Id) -> Self {
+        let message = format!("{:?} is not there, or has no parent", short(child_id));
+        Self::new("detachFailed", message, Reason::NotAttached.hint())
+            .of(Reason::NotAttached)
+            .about("childId", child_id)
+    }
+
+    pub(super) fn already_in_group(group_id: &Id, child_id: &Id) -> Self {
+        let message = format!("{:?} is in group {:?} already", short(child_id), short(group_id));
+        let failure = Self::new("childAlreadyInGroup", message, "nothing is left to do");
+        failure.about("groupId", group_id).about("childId", child_id)
+    }
+
+    pub(super) fn not_in_group(group_id: &Id, child_id: &Id) -> Self {
+        let message = format!("{:?} is not in group {:?}", short(child_id), short(group_id));
+        let failure = Self::new("childNotInGroup", message, "read the group for what it holds");
+        failure.about("groupId", group_id).about("childId", child_id)
+    }
+
+    pub(super) fn move_to_group(reason: Reason, child_id: &Id, target_group_id: Option<&Id>) -> Self {
+        let child = short(child_id);
+        let message = match reason {
+            Reason::Cycle => format!("group {child:?} cannot be in itself or in a group below it"),
+            Reason::TooMany => format!("there is no place left in the groups of this universe for {child:?}"),
+            _ => format!("{child:?} is not there"),
+        };
+        let mut failure = Self::new("moveToGroupFailed", message, reason.hint()).of(reason).about("childId", child_id);
+        failure.0.subjects.push(("targetGroupId", target_group_id.cloned()));
+        failure
+    }
+
+    pub(super) fn add_to_group(reason: Reason, group_id: &Id, child_id: &Id) -> Self {
+        let (group, child) = (short(group_id), short(child_id));
+        let message = match reason {
+            Reason::Cycle => format!("group {child:?} cannot be in {group:?}, which is itself or below it"),
+            _ => format!("{child:?} is not there, so it cannot be in group {group:?}"),
+        };
+        let failure = Self::new("addToGroupFailed", message, reason.hint()).of(reason);
+        failure.about("groupId", group_id).about("childId", child_id)
+    }
+
+    /// A refusal that the original does not have.
+    pub(super) fn refused(command: &str, reason: Reason, message: String) -> Self {
+        let name = Command::failed(command).unwrap_or("commandFailed");
+        Self::new(name, message, reason.hint()).of(reason)
+    }
+
+    /// The same, about the thing with this id.
+    pub(super) fn with_id(self, id: &Id) -> Self {
+        self.about("id", id)
+    }
+
+    pub(super) fn with_planet(self, planet_id: &Id) -> Self {
+        self.about("planetId", planet_id)
+    }
+
+    pub(super) fn with_group(self, group_id: &Id, child_id: &Id) -> Self {
+        self.about("groupId", group_id).about("childId", child_id)
+    }
+
+    pub(super) fn at(mut self, pointer: String) -> Self {
+        self.0.pointer = Some(pointer);
+        self
+    }
+
+    /// A value out of bounds, somewhere in the command.
+    pub(super) fn misfit(command: &str, misfit: &Misfit) -> Self {
+        Self::refused(command, misfit.reason, misfit.to_string()).at(misfit.pointer.clone())
+    }
+
+    /// Something that is none of the 25 commands.
+    pub(super) fn unknown(sent: &Value) -> Self {
+        let message = match sent.get("type").and_then(Value::as_str) {
+            Some(name) => format!("there is no command {:?}", short(name)),
+            None => "a command is an object with a string \"type\"".to_owned(),
+        };
+        let mut failure = Self::new("unknownCommand", message, "list_universe_commands shows the 25 commands");
+        failure.0.command = Some(sent.clone());
+        failure
+    }
+
+    /// One of the 25 commands with something in it that does not belong there.
+    pub fn unreadable(sent: &Value, problem: &str) -> Self {
+        let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
+        let failure = Self::refused(name, Reason::Unreadable, format!("{} cannot be read: {problem}", short(name)));
+        let given = |field: &'static str| sent.get(field).and_then(Value::as_str).map(|id| (field, Id::from(id)));
+        let named = ["id", "childId", "parentId", "groupId", "planetId"].into_iter().filter_map(given);
+        named.fold(failure, |failure, (field, id)| failure.about(field, &id))
+    }
+
+    fn of(mut self, reason: Reason) -> Self {
+        self.0.reason = Some(reason);
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.message)
+    }
+}
+
+impl Serialize for Failure {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut event = serializer.serialize_map(None)?;
+        event.serialize_entry("type", self.0.name)?;
+        if let Some(reason) = self.0.reason {
+            event.serialize_entry("reason", &reason)?;
+        }
+        for (field, id) in &self.0.subjects {
+            event.serialize_entry(field, id)?;
+        }
+        if let Some(pointer) = &self.0.pointer {
+            event.serialize_entry("field", pointer)?;
+        }
+        if let Some(command) = &self.0.command {
+            event.serialize_entry("command", command)?;
+        }
+        event.end()
+    }
+}

@@ -1,0 +1,138 @@
+//! A group: systems and other groups under one name.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::{Check, Misfit};
+use super::order::{Order, Place};
+use super::part::Position;
+use super::patch::{Change, Clearable};
+use super::shape::{patch, words};
+use super::text::{Color, Extensions, Id, Name};
+
+words! {
+    /// A system is a body with all that moves around it.
+    GroupChildType { System, Group, }
+}
+
+/// What a group holds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupChild {
+    /// Of a body, or of a group.
+    pub id: Id,
+    #[serde(rename = "type")]
+    pub kind: GroupChildType,
+}
+
+/// A group as it stands in a universe.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Group {
+    pub id: Id,
+    pub name: Name,
+    /// What it holds, in the order in which it came.
+    #[serde(default)]
+    pub children: Order<GroupChild>,
+    /// The group it belongs to; null for none.
+    #[serde(default)]
+    pub parent_group_id: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+    /// Whatever else a client wants to keep here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Extensions>,
+    /// Where the list of root groups has it; nowhere, if it belongs to another group.
+    #[serde(skip)]
+    pub(super) place: Option<Place>,
+}
+
+/// A group to add: its id comes with the command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct GroupPayload {
+    pub name: Name,
+    /// Bodies and groups that are there already. A group leaves where it was.
+    #[serde(default)]
+    pub children: Vec<GroupChild>,
+    /// The group it belongs to; null or left out for none.
+    #[serde(default)]
+    pub parent_group_id: Option<Id>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<Color>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub icon: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<Position>,
+    /// Whatever else a client wants to keep here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extensions: Option<Extensions>,
+}
+
+impl GroupPayload {
+    /// The group without its links.
+    pub(super) fn group(&self, id: &Id) -> Group {
+        Group {
+            id: id.clone(),
+            name: self.name.clone(),
+            children: Order::default(),
+            parent_group_id: None,
+            color: self.color.clone(),
+            icon: self.icon.clone(),
+            position: self.position,
+            extensions: self.extensions.clone(),
+            place: None,
+        }
+    }
+}
+
+/// Of all but the links.
+impl Check for GroupPayload {
+    fn check(&self) -> Result<(), Misfit> {
+        looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
+    }
+}
+
+/// Of all but the links.
+impl Check for Group {
+    fn check(&self) -> Result<(), Misfit> {
+        self.id.check().map_err(|misfit| misfit.within("id"))?;
+        looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
+    }
+}
+
+fn looks(
+    name: &Name,
+    color: Option<&Color>,
+    icon: Option<&Name>,
+    position: Option<Position>,
+    extensions: Option<&Extensions>,
+) -> Result<(), Misfit> {
+    name.check().map_err(|misfit| misfit.within("name"))?;
+    color.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("color"))?;
+    icon.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("icon"))?;
+    position.check().map_err(|misfit| misfit.within("position"))?;
+    extensions.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("extensions"))
+}
+
+patch! {
+    /// A change to a group: what is left out stays, null clears an optional field. The links (id, parentGroupId,
+    /// children) may be repeated as they are, and are changed by other commands.
+    GroupPatch of Group {
+        linked {
+            id: Change<Id>,
+            parent_group_id: Clearable<Id>,
+            children: Change<Vec<GroupChild>>,
+        }
+        required { name: Name, }
+        optional {
+            color: Color,
+            icon: Name,
+            position: Position,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Where in a sorted list an id stands, mostly without a search.
+
+use std::hash::{DefaultHasher, Hasher};
+
+use super::text::Id;
+
+/// How far from its place an entry is looked for. Ids that were chosen to meet in one place cost a search each, no more.
+const STEPS_MAX: usize = 16;
+
+/// A table of places in a sorted list of ids. What finds no room in it is searched for in the list.
+pub(super) struct Index {
+    slots: Vec<u32>,
+}
+
+impl Index {
+    pub(super) fn new(ids: &[Id]) -> Self {
+        let mut slots = vec![u32::MAX; (ids.len() * 2).next_power_of_two()];
+        for (place, id) in (0_u32..).zip(ids) {
+            let free = steps(id, slots.len()).find(|slot| slots[*slot] == u32::MAX);
+            if let Some(slot) = free {
+                slots[slot] = place;
+            }
+        }
+        Self { slots }
+    }
+
+    /// `ids` are those that the index was made of.
+    pub(super) fn find(&self, ids: &[Id], id: &Id) -> Option<usize> {
+        for slot in steps(id, self.slots.len()) {
+            let place = usize::try_from(self.slots[slot]).ok().filter(|place| *place < ids.len())?;
+            if ids[place] == *id {
+                return Some(place);
+            }
+        }
+        ids.binary_search(id).ok()
+    }
+}
+
+/// The slots in which an id may be, one after the other. The hash is the same in every process.
+fn steps(id: &Id, slots: usize) -> impl Iterator<Item = usize> {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(id.as_bytes());
+    let mask = slots - 1;
+    #[expect(clippy::cast_possible_truncation, reason = "any part of a hash is one")]
+    let first = hasher.finish() as usize;
+    (0..STEPS_MAX).map(move |step| first.wrapping_add(step) & mask)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_found_and_nothing_else() {
+        for count in [0, 1, 2, 3, 100, 5_000] {
+            let mut ids: Vec<Id> = (0..count).map(|number| Id::from(format!("b{number}"))).collect();
+            ids.sort();
+            let index = Index::new(&ids);
+            for (place, id) in ids.iter().enumerate() {
+                assert_eq!(index.find(&ids, id), Some(place));
+            }
+            assert_eq!(index.find(&ids, &Id::from("x")), None);
+        }
+    }
+
+    #[test]
+    fn a_full_table_still_finds() {
+        let mut ids: Vec<Id> = (0..1_000).map(|number| Id::from(format!("b{number}"))).collect();
+        ids.sort();
+        let mut index = Index::new(&ids);
+        // As if all had met in places of others.
+        index.slots.fill(7);
+        for (place, id) in ids.iter().enumerate() {
+            assert_eq!(index.find(&ids, id), Some(place));
+        }
+    }
+}

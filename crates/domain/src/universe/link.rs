@@ -1,0 +1,328 @@
+//! Do the links of what came from outside agree: parents with children, roots with lists, and nothing above itself.
+//!
+//! It is also how our own snapshots are opened, so it is done in one pass over sorted entries, with a quick index of
+//! their ids.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::body::Star;
+use super::check::{Misfit, Reason, short};
+use super::group::{Group, GroupChild, GroupChildType};
+use super::index::Index;
+use super::order::{Order, Place};
+use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
+use super::text::Id;
+
+/// A map as it was sent: things may still be there twice, or stand under a key that is not their id.
+pub(super) struct Entries<T> {
+    things: Vec<Arc<T>>,
+    /// The first key that is not the id of what stands under it.
+    wrong: Option<(Id, Id)>,
+}
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self { things: Vec::new(), wrong: None }
+    }
+}
+
+/// What stands in a map under its own id.
+pub(super) trait Keyed {
+    fn id(&self) -> &Id;
+}
+
+macro_rules! keyed {
+    ($($name:ident),+) => {
+        $(impl Keyed for $name {
+            fn id(&self) -> &Id {
+                &self.id
+            }
+        })+
+    };
+}
+
+keyed!(Star, Group, AsteroidBelt, SmallBodyField, ProtoplanetaryDisk, NebulaRegion);
+
+/// A key is only compared, so it is borrowed where it can be.
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Borrowed(key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(key.to_owned()))
+    }
+
+    fn visit_string<E>(self, key: String) -> Result<Cow<'de, str>, E> {
+        Ok(Cow::Owned(key))
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Keyed> Deserialize<'de> for Entries<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Pairs<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de> + Keyed> Visitor<'de> for Pairs<T> {
+            type Value = Entries<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries<T>, A::Error> {
+                let mut entries = Entries::default();
+                while let Some(key) = map.next_key_seed(Key)? {
+                    let thing: T = map.next_value()?;
+                    if **thing.id() != *key && entries.wrong.is_none() {
+                        entries.wrong = Some((Id::from(&*key), thing.id().clone()));
+                    }
+                    entries.things.push(Arc::new(thing));
+                }
+                Ok(entries)
+            }
+        }
+
+        deserializer.deserialize_map(Pairs(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Entries<T> {
+    fn schema_name() -> Cow<'static, str> {
+        <BTreeMap<String, T>>::schema_name()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <BTreeMap<String, T>>::json_schema(generator)
+    }
+}
+
+/// An offence in one sentence, with the place.
+pub(super) fn said(misfit: &Misfit) -> String {
+    format!("{} {}", short(&misfit.pointer), misfit.problem)
+}
+
+/// Whether everything stands under its own id.
+pub(super) fn keyed<T: Keyed>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), Misfit> {
+    match map.iter().find(|(key, thing)| *key != thing.id()) {
+        Some((key, thing)) => Err(wrong_key(key, thing.id()).within(field)),
+        None => Ok(()),
+    }
+}
+
+fn wrong_key(key: &Id, id: &Id) -> Misfit {
+    Misfit::new(Reason::WrongKey, format!("is {:?}, and stands under another key", short(id))).within("id").within(key)
+}
+
+fn broken(problem: String) -> Misfit {
+    Misfit::new(Reason::BrokenLinks, problem)
+}
+
+/// What somebody says of who is above them.
+#[derive(Clone, Copy, PartialEq)]
+enum Above {
+    Nobody,
+    Somebody(usize),
+    /// Somebody who is not there.
+    Unknown,
+}
+
+/// Who is where, while links are compared: entries sorted by id, whom each names as parent, and where a list has it.
+struct Tree {
+    field: &'static str,
+    parent_field: &'static str,
+    ids: Vec<Id>,
+    index: Index,
+    above: Vec<Above>,
+    places: Vec<Option<Place>>,
+}
+
+impl Tree {
+    fn new<'a>(
+        field: &'static str,
+        parent_field: &'static str,
+        ids: Vec<Id>,
+        parents: impl Iterator<Item = Option<&'a Id>>,
+    ) -> Self {
+        let index = Index::new(&ids);
+        let mut last: Option<(&Id, Above)> = None;
+        let above = parents.map(|parent| match (parent, last) {
+            (None, _) => Above::Nobody,
+            // Siblings often follow each other.
+            (Some(parent), Some((id, above))) if parent == id => above,
+            (Some(parent), _) => {
+                let above = index.find(&ids, parent).map_or(Above::Unknown, Above::Somebody);
+                last = Some((parent, above));
+                above
+            }
+        });
+        let (above, places) = (above.collect(), vec![None; ids.len()]);
+        Self { field, parent_field, ids, index, above, places }
+    }
+
+    /// Somebody, or the list of roots, lists somebody.
+    fn lists(&mut self, lister: Above, place: u64, id: &Id) -> Result<(), Misfit> {
+        let Some(index) = self.index.find(&self.ids, id) else {
+            return Err(self.at_list(lister, broken(format!("names {:?}, which is not there", short(id)))));
+        };
+        if self.above[index] != lister {
+            let problem = format!("names {:?}, whose {} says otherwise", short(id), self.parent_field);
+            return Err(self.at_list(lister, broken(problem)));
+        }
+        if self.places[index].replace(Place(place)).is_some() {
+            let problem = format!("names {:?} twice", short(id));
+            return Err(self.at_list(lister, Misfit::new(Reason::ListedTwice, problem)));
+        }
+        Ok(())
+    }
+
+    fn at_list(&self, lister: Above, misfit: Misfit) -> Misfit {
+        match lister {
+            Above::Somebody(lister) => misfit.within("children").within(&self.ids[lister]).within(self.field),
+            Above::Nobody | Above::Unknown => {
+                misfit.within(if self.field == "stars" { "rootIds" } else { "rootGroupIds" })
+            }
+        }
+    }
+
+    /// Everybody is listed, unless excused; and nobody is above themselves.
+    fn closed<'a>(
+        &self,
+        parent: impl Fn(usize) -> Option<&'a Id>,
+        is_excused: impl Fn(usize) -> bool,
+    ) -> Result<(), Misfit> {
+        let at =
+            |misfit: Misfit, index: usize| misfit.within(self.parent_field).within(&self.ids[index]).within(self.field);
+        for index in (0..self.ids.len()).filter(|index| self.places[*index].is_none()) {
+            let problem = match self.above[index] {
+                Above::Nobody if is_excused(index) => continue,
+                Above::Nobody => "is null, and the list of roots does not have it".to_owned(),
+                Above::Somebody(above) => {
+                    format!("is {:?}, which does not list it as a child", short(&self.ids[above]))
+                }
+                Above::Unknown => {
+                    format!("is {:?}, which is not there", parent(index).map_or_else(String::new, |id| short(id)))
+                }
+            };
+            return Err(at(broken(problem), index));
+        }
+        match self.ring() {
+            Some(index) => Err(at(Misfit::new(Reason::Cycle, "leads in a ring, back to where it began"), index)),
+            None => Ok(()),
+        }
+    }
+
+    /// Somebody who is above themselves. Every entry is walked over once.
+    fn ring(&self) -> Option<usize> {
+        const FREE: u32 = u32::MAX;
+        let mut seen_by: Vec<u32> = vec![FREE; self.ids.len()];
+        for (walk, start) in (0_u32..).zip(0..self.ids.len()) {
+            let mut next = Above::Somebody(start);
+            while let Above::Somebody(index) = next {
+                if seen_by[index] == walk {
+                    return Some(index);
+                }
+                if seen_by[index] != FREE {
+                    break;
+                }
+                seen_by[index] = walk;
+                next = self.above[index];
+            }
+        }
+        None
+    }
+}
+
+/// In order of ids, each once and under its own.
+fn sorted<T: Keyed>(entries: Entries<T>, field: &str) -> Result<Vec<Arc<T>>, Misfit> {
+    let Entries { mut things, wrong } = entries;
+    if let Some((key, id)) = wrong {
+        return Err(wrong_key(&key, &id).within(field));
+    }
+    if !things.is_sorted_by(|one, other| one.id() < other.id()) {
+        things.sort_by(|one, other| one.id().cmp(other.id()));
+    }
+    match things.windows(2).find(|pair| pair[0].id() == pair[1].id()) {
+        Some(pair) => Err(Misfit::new(Reason::ListedTwice, "is there twice").within(pair[0].id()).within(field)),
+        None => Ok(things),
+    }
+}
+
+/// Bodies whose links agree with each other and with the list of roots. Rogue planets may be outside it.
+pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, Misfit> {
+    let mut stars = sorted(entries, "stars")?;
+    let parents = stars.iter().map(|star| star.parent_id.as_ref());
+    let mut tree = Tree::new("stars", "parentId", stars.iter().map(|star| star.id.clone()).collect(), parents);
+    for (index, star) in stars.iter().enumerate() {
+        for (place, child) in star.children.after(None) {
+            tree.lists(Above::Somebody(index), place, child)?;
+        }
+    }
+    for (place, root) in root_ids.after(None) {
+        tree.lists(Above::Nobody, place, root)?;
+    }
+    tree.closed(|index| stars[index].parent_id.as_ref(), |index| stars[index].is_rogue())?;
+    for (star, place) in stars.iter_mut().zip(tree.places) {
+        Arc::make_mut(star).place = place;
+    }
+    Ok(tree.ids.into_iter().zip(stars).collect())
+}
+
+/// Groups by id, and where each of them has each of its children.
+type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), Place>);
+
+/// Groups whose links agree with each other and with the list of roots. A system that a group names need not be there:
+/// the original leaves the names of what was removed.
+pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, Misfit> {
+    let mut groups = sorted(entries, "groups")?;
+    let mut group_places = OrdMap::new();
+    let parents = groups.iter().map(|group| group.parent_group_id.as_ref());
+    let mut tree = Tree::new("groups", "parentGroupId", groups.iter().map(|group| group.id.clone()).collect(), parents);
+    for (index, group) in groups.iter().enumerate() {
+        for (place, child) in group.children.after(None) {
+            if child.kind == GroupChildType::Group {
+                tree.lists(Above::Somebody(index), place, &child.id)?;
+            }
+            if group_places.insert((child.clone(), group.id.clone()), Place(place)).is_some() {
+                let twice = Misfit::new(Reason::ListedTwice, format!("names {:?} twice", short(&child.id)));
+                return Err(twice.within("children").within(&group.id).within("groups"));
+            }
+        }
+    }
+    for (place, root) in root_ids.after(None) {
+        tree.lists(Above::Nobody, place, root)?;
+    }
+    tree.closed(|index| groups[index].parent_group_id.as_ref(), |_| false)?;
+    for (group, (place, above)) in groups.iter_mut().zip(tree.places.into_iter().zip(tree.above)) {
+        Arc::make_mut(group).place = place.filter(|_| above == Above::Nobody);
+    }
+    Ok((tree.ids.into_iter().zip(groups).collect(), group_places))
+}

@@ -1,0 +1,113 @@
+//! The universe: bodies that move around each other, groups of them, what fills the space between, and time.
+//!
+//! One universe is one stream of events. A command costs what it changes, however much there is; what it is refused for
+//! is said in the words of the original, or in words like them.
+
+mod body;
+mod catalogue;
+mod change;
+mod check;
+mod command;
+mod decide;
+mod event;
+mod evolve;
+mod failure;
+#[cfg(test)]
+mod golden;
+mod group;
+mod index;
+mod link;
+#[cfg(test)]
+mod model;
+mod number;
+mod order;
+mod part;
+mod patch;
+#[cfg(test)]
+mod properties;
+mod refusal;
+mod region;
+mod shape;
+mod snapshot;
+mod state;
+mod tagged;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wire;
+
+pub use body::{AsteroidSubType, BodyType, Star, StarPatch, StarPayload};
+pub use catalogue::{CATEGORIES, Category, CommandEntry, EXAMPLE_STATE, category, command_entry};
+pub use check::{Check, Misfit, Reason};
+pub use command::{
+    AddGroup, AddProtoplanetaryDisk, AddStar, AddToGroup, AttachStar, Command, DetachStar, MoveToGroup,
+    RemoveFromGroup, RemoveGroup, RemoveNebula, RemoveProtoplanetaryDisk, RemoveRing, RemoveSmallBodyField, RemoveStar,
+    ReplaceSnapshot, SetNebulae, SetProtoplanetaryDisks, SetSmallBodyFields, Tick, UpdateGroup, UpdateNebula,
+    UpdateProtoplanetaryDisk, UpdateRing, UpdateSmallBodyField, UpdateStar,
+};
+pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
+pub use failure::Failure;
+pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
+pub use number::{Count, Fraction, Number, Seed, Whole, Within};
+pub use order::Order;
+pub use part::{
+    BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
+    RoguePlanetMeta,
+};
+pub use patch::{Change, Clearable};
+pub use refusal::{RefusalKind, UniverseRefusal};
+pub use region::{
+    AsteroidBelt, BeltType, DiskStyle, NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch,
+    SmallBodyField, SmallBodyFieldPatch, SmallBodyFieldStyle,
+};
+pub use snapshot::{Regions, Snapshot};
+pub use state::{About, Universe, UniverseState};
+pub use text::{Color, Extensions, Id, Name};
+pub use wire::WireEvent;
+
+use std::sync::Arc;
+
+use crate::decider::{Decider, Given};
+
+/// What may be asked of a universe. The id of a new one comes with the command: making it is not a rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UniverseCommand {
+    Create {
+        id: String,
+        name: String,
+        /// The campaign it belongs to, if any.
+        campaign_id: Option<String>,
+        /// What it holds from the first.
+        state: Option<UniverseState>,
+    },
+    Rename {
+        name: String,
+    },
+    /// What is left out stays as it is. A state replaces all of it, time included.
+    Replace {
+        name: Option<String>,
+        state: Option<UniverseState>,
+    },
+    /// One command, or several that are done together or not at all.
+    Apply(Vec<Arc<Command>>),
+    Delete,
+}
+
+/// The rules of the universe.
+#[derive(Debug)]
+pub struct UniverseRules;
+
+impl Decider for UniverseRules {
+    type Command = UniverseCommand;
+    type Event = UniverseEvent;
+    type Refusal = UniverseRefusal;
+    type State = Universe;
+
+    fn decide(state: &Universe, command: &UniverseCommand, _: &Given) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+        decide::decide(state, command)
+    }
+
+    fn evolve(state: Universe, event: &UniverseEvent, given: &Given) -> Universe {
+        evolve::evolve(state, event, given)
+    }
+}

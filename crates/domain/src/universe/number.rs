@@ -1,0 +1,286 @@
+//! Numbers as a universe has them: finite, some within a range, some whole.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::check::{Check, Misfit, Reason};
+use super::text::Name;
+
+/// Beyond this not every whole number is its own.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Any finite number. A whole one is written as such: 1, not 1.0.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Number(pub f64);
+
+impl Deref for Number {
+    type Target = f64;
+
+    fn deref(&self) -> &f64 {
+        &self.0
+    }
+}
+
+impl From<f64> for Number {
+    fn from(number: f64) -> Self {
+        Self(number)
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write(self.0, serializer)
+    }
+}
+
+fn write<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    // The zero below zero has no whole form, and an infinite number fails the comparison.
+    let is_whole = number.abs() < EXACT_MAX && number.fract() == 0.0 && !(number == 0.0 && number.is_sign_negative());
+    if is_whole {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+        serializer.serialize_i64(number as i64)
+    } else {
+        serializer.serialize_f64(number)
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
+    }
+}
+
+impl Check for Number {
+    fn check(&self) -> Result<(), Misfit> {
+        if self.0.is_finite() { Ok(()) } else { Err(Misfit::new(Reason::NotFinite, "is not a finite number")) }
+    }
+}
+
+/// A number from `LOW` to `HIGH` hundredths, both included.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
+#[serde(transparent)]
+pub struct Within<const LOW: i32, const HIGH: i32>(pub f64);
+
+/// A part of a whole, from 0 to 1.
+pub type Fraction = Within<0, 100>;
+
+impl<const LOW: i32, const HIGH: i32> Within<LOW, HIGH> {
+    fn bounds() -> (f64, f64) {
+        (f64::from(LOW) / 100.0, f64::from(HIGH) / 100.0)
+    }
+}
+
+impl<const LOW: i32, const HIGH: i32> Deref for Within<LOW, HIGH> {
+    type Target = f64;
+
+    fn deref(&self) -> &f64 {
+        &self.0
+    }
+}
+
+impl<const LOW: i32, const HIGH: i32> Serialize for Within<LOW, HIGH> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write(self.0, serializer)
+    }
+}
+
+impl<const LOW: i32, const HIGH: i32> JsonSchema for Within<LOW, HIGH> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Within{LOW}To{HIGH}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let (low, high) = Self::bounds();
+        json_schema!({ "type": "number", "minimum": Number(low), "maximum": Number(high) })
+    }
+}
+
+impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
+    fn check(&self) -> Result<(), Misfit> {
+        let (low, high) = Self::bounds();
+        if (low..=high).contains(&self.0) {
+            return Ok(());
+        }
+        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: {low} to {high}", self.0)))
+    }
+}
+
+/// A whole number from `LOW` to `HIGH`, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+#[serde(transparent)]
+pub struct Whole<const LOW: u32, const HIGH: u32>(pub u32);
+
+/// How many there are of something.
+pub type Count = Whole<0, { u32::MAX }>;
+
+impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Whole{LOW}To{HIGH}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": LOW, "maximum": HIGH })
+    }
+}
+
+impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
+    fn check(&self) -> Result<(), Misfit> {
+        if (LOW..=HIGH).contains(&self.0) {
+            return Ok(());
+        }
+        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: {LOW} to {HIGH}", self.0)))
+    }
+}
+
+/// However it is written: 3 and 3.0 are the same whole number.
+impl<'de, const LOW: u32, const HIGH: u32> Deserialize<'de> for Whole<LOW, HIGH> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and in range")]
+            return Ok(Self(number as u32));
+        }
+        Err(D::Error::invalid_value(Unexpected::Float(number), &"a whole number, 0 or more"))
+    }
+}
+
+/// What a generator began with: a word or a number.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seed {
+    Number(Number),
+    Text(Name),
+}
+
+impl Serialize for Seed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) => number.serialize(serializer),
+            Self::Text(text) => text.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Seed {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Either;
+
+        impl Visitor<'_> for Either {
+            type Value = Seed;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string or a number")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Seed, E> {
+                Ok(Seed::Text(text.into()))
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<Seed, E> {
+                Ok(Seed::Number(Number(number)))
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double")]
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Seed, E> {
+                self.visit_f64(number as f64)
+            }
+
+            #[expect(clippy::cast_precision_loss, reason = "a number of JSON is a double")]
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Seed, E> {
+                self.visit_f64(number as f64)
+            }
+        }
+
+        deserializer.deserialize_any(Either)
+    }
+}
+
+impl JsonSchema for Seed {
+    fn schema_name() -> Cow<'static, str> {
+        "Seed".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number"] })
+    }
+}
+
+impl Check for Seed {
+    fn check(&self) -> Result<(), Misfit> {
+        match self {
+            Self::Number(number) => number.check(),
+            Self::Text(text) => text.check(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_str, to_string};
+
+    use super::*;
+
+    #[test]
+    fn a_number_is_written_as_it_would_be_by_hand() {
+        for (given, written) in [
+            ("1", "1"),
+            ("1.0", "1"),
+            ("-2.50", "-2.5"),
+            ("0.1", "0.1"),
+            ("-0.0", "-0.0"),
+            ("1e300", "1e+300"),
+            ("9007199254740993", "9007199254740992.0"),
+        ] {
+            let number: Number = from_str(given).unwrap();
+            assert_eq!(to_string(&number).unwrap(), written, "{given}");
+            assert_eq!(from_str::<Number>(written).unwrap(), number);
+        }
+        assert!(from_str::<Number>("\"1\"").is_err() && from_str::<Number>("null").is_err());
+        assert_eq!(Number(f64::NAN).check().unwrap_err().reason, Reason::NotFinite);
+        assert_eq!(Number(f64::INFINITY).check().unwrap_err().reason, Reason::NotFinite);
+    }
+
+    #[test]
+    fn a_range_has_both_its_ends() {
+        assert!(Within::<50, 300>(0.5).check().is_ok() && Within::<50, 300>(3.0).check().is_ok());
+        let misfit = Within::<50, 300>(3.1).check().unwrap_err();
+        assert_eq!((misfit.reason, misfit.problem.as_str()), (Reason::OutOfRange, "is 3.1, allowed: 0.5 to 3"));
+        assert!(Fraction::default().check().is_ok() && Within::<0, 100>(f64::NAN).check().is_err());
+        assert!(Whole::<1, 5>(5).check().is_ok() && Whole::<1, 5>(0).check().is_err());
+        assert_eq!(from_str::<Whole<1, 5>>("3.0").unwrap(), Whole(3));
+        assert!(from_str::<Count>("2.5").is_err() && from_str::<Count>("-1").is_err());
+    }
+
+    #[test]
+    fn a_seed_is_a_word_or_a_number() {
+        for seed in ["\"abc\"", "7", "-7", "0.25"] {
+            assert_eq!(to_string(&from_str::<Seed>(seed).unwrap()).unwrap(), seed);
+        }
+        assert!(from_str::<Seed>("true").is_err());
+    }
+}

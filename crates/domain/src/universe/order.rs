@@ -1,0 +1,139 @@
+//! A list that keeps the order in which things came, and gives up or takes one at the cost of one, however long it is.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use imbl::OrdMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Where in its list something stands. Whoever is listed keeps it, so that it can leave without being looked for.
+///
+/// The numbers come and go with the memory they are in. What counts is the order, which is the list's: so two places
+/// are always equal, and two bodies do not differ by them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place(pub(super) u64);
+
+impl PartialEq for Place {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// On the wire a plain array.
+#[derive(Clone)]
+pub struct Order<T> {
+    next: u64,
+    places: OrdMap<u64, T>,
+}
+
+impl<T> Order<T> {
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + '_ {
+        self.places.values()
+    }
+
+    /// With the place of each, for a reader that comes back for the rest.
+    pub fn after(&self, place: Option<u64>) -> impl Iterator<Item = (u64, &T)> + '_ {
+        let from = place.map_or(0, |place| place.saturating_add(1));
+        self.places.range(from..).map(|(place, item)| (*place, item))
+    }
+}
+
+impl<T: Clone> Order<T> {
+    pub(super) fn push(&mut self, item: T) -> Place {
+        let place = self.next;
+        self.places.insert(place, item);
+        self.next += 1;
+        Place(place)
+    }
+
+    pub(super) fn remove(&mut self, place: Place) -> Option<T> {
+        self.places.remove(&place.0)
+    }
+}
+
+impl<T> Default for Order<T> {
+    fn default() -> Self {
+        Self { next: 0, places: OrdMap::new() }
+    }
+}
+
+impl<T: PartialEq> PartialEq for Order<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.places.ptr_eq(&other.places) || self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Order<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(self.places.values()).finish()
+    }
+}
+
+impl<T: Clone> FromIterator<T> for Order<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut order = Self::default();
+        items.into_iter().for_each(|item| {
+            order.push(item);
+        });
+        order
+    }
+}
+
+impl<T: Serialize> Serialize for Order<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.places.values())
+    }
+}
+
+impl<'de, T: Deserialize<'de> + Clone> Deserialize<'de> for Order<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for Items<T> {
+            type Value = Order<T>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Order<T>, A::Error> {
+                let mut order = Order::default();
+                while let Some(item) = items.next_element()? {
+                    order.push(item);
+                }
+                Ok(order)
+            }
+        }
+
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Order<T> {
+    fn schema_name() -> Cow<'static, str> {
+        <Vec<T>>::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        <Vec<T>>::schema_id()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        <Vec<T>>::json_schema(generator)
+    }
+}

@@ -1,0 +1,165 @@
+//! What fills space without being a body: belts, fields of small bodies, disks, nebulae.
+//!
+//! They name bodies and groups, and keep the names when those are gone.
+
+use super::check::{Check, Misfit, Reason};
+use super::number::{Count, Fraction, Number, Seed, Within};
+use super::part::Position;
+use super::shape::{shape, words};
+use super::text::{Color, Id, Name};
+use crate::limits;
+
+words! {
+    BeltType { Main, Kuiper, }
+}
+
+words! {
+    SmallBodyFieldStyle { Thin, Moderate, Thick, Scattered, }
+}
+
+words! {
+    DiskStyle { Thin, Moderate, Thick, Extreme, }
+}
+
+/// Names of other things, as many as there may be bodies.
+impl Check for Vec<Id> {
+    fn check(&self) -> Result<(), Misfit> {
+        if self.len() <= limits::BODIES_MAX {
+            return Ok(());
+        }
+        let problem = format!("has {} ids, at most {} are allowed", self.len(), limits::BODIES_MAX);
+        Err(Misfit::new(Reason::TooMany, problem))
+    }
+}
+
+/// From one number to another.
+impl Check for [Number; 2] {
+    fn check(&self) -> Result<(), Misfit> {
+        self.iter().try_for_each(Check::check)
+    }
+}
+
+shape! {
+    /// A belt of asteroids that are bodies. An older form; only snapshots bring it.
+    AsteroidBelt {
+        required {
+            id: Id,
+            name: Name,
+            parent_id: Id,
+            inner_radius: Number,
+            outer_radius: Number,
+            thickness: Number,
+            eccentricity: Number,
+            /// In degrees.
+            inclination: Number,
+            asteroid_count: Count,
+            asteroid_ids: Vec<Id>,
+        }
+        optional {
+            color: Color,
+            belt_type: BeltType,
+            region_label: Name,
+            is_icy: bool,
+            inclination_sigma: Number,
+            radial_range_hint: [Number; 2],
+            lod_level: Number,
+            visible: bool,
+            seed: Seed,
+        }
+    }
+}
+
+shape! {
+    /// A belt of particles around a star.
+    SmallBodyField, patch SmallBodyFieldPatch {
+        required {
+            id: Id,
+            system_id: Id,
+            host_star_id: Id,
+            inner_radius: Number,
+            outer_radius: Number,
+            /// The standard deviation of the height.
+            thickness: Number,
+            particle_count: Count,
+            base_color: Color,
+            highlight_color: Color,
+            opacity: Fraction,
+            brightness: Number,
+            clumpiness: Fraction,
+            rotation_speed_multiplier: Number,
+            belt_type: BeltType,
+            region_label: Name,
+            is_icy: bool,
+            seed: Seed,
+            style: SmallBodyFieldStyle,
+        }
+        optional {
+            inclination_sigma: Number,
+            name: Name,
+            visible: bool,
+        }
+    }
+}
+
+shape! {
+    /// The disk of a young star.
+    ProtoplanetaryDisk, patch ProtoplanetaryDiskPatch {
+        required {
+            id: Id,
+            system_id: Id,
+            central_star_id: Id,
+            inner_radius: Number,
+            outer_radius: Number,
+            /// Half its height.
+            thickness: Number,
+            particle_count: Count,
+            base_color: Color,
+            highlight_color: Color,
+            opacity: Fraction,
+            brightness: Number,
+            clumpiness: Fraction,
+            rotation_speed_multiplier: Number,
+            seed: Seed,
+            style: DiskStyle,
+        }
+        optional {
+            name: Name,
+            band_strength: Fraction,
+            band_frequency: Within<200, 1200>,
+            gap_sharpness: Fraction,
+            inner_glow_strength: Fraction,
+            noise_scale: Within<50, 300>,
+            noise_strength: Fraction,
+            spiral_strength: Fraction,
+            spiral_arm_count: Within<100, 400>,
+            edge_softness: Fraction,
+            temperature_gradient: Within<50, 300>,
+        }
+    }
+}
+
+shape! {
+    /// A cloud among the stars.
+    NebulaRegion, patch NebulaPatch {
+        required {
+            id: Id,
+            name: Name,
+            position: Position,
+            radius: Number,
+            density: Fraction,
+            brightness: Fraction,
+            base_color: Color,
+            accent_color: Color,
+            noise_scale: Number,
+            /// Octaves of noise.
+            noise_detail: Number,
+            seed: Seed,
+        }
+        optional {
+            /// Half its extent in each direction.
+            dimensions: Position,
+            associated_group_ids: Vec<Id>,
+            visible: bool,
+        }
+    }
+}

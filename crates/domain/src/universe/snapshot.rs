@@ -1,0 +1,326 @@
+//! All that a universe holds, apart from its time: eight maps and lists on the wire, and what is found quickly in them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error;
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::body::Star;
+use super::check::{Check, Misfit, Reason};
+use super::group::{Group, GroupChild, GroupChildType};
+use super::link::{self, Entries, Keyed};
+use super::order::{Order, Place};
+use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
+use super::text::Id;
+use crate::limits;
+
+/// Things of one kind by id.
+pub type Regions<T> = OrdMap<Id, Arc<T>>;
+
+/// Cheap to clone. Its links always agree: whoever has a parent is listed by it once, whoever has none is listed among
+/// the roots (a rogue planet need not be), and nothing is above itself.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    pub(super) stars: OrdMap<Id, Arc<Star>>,
+    pub(super) root_ids: Order<Id>,
+    pub(super) groups: OrdMap<Id, Arc<Group>>,
+    pub(super) root_group_ids: Order<Id>,
+    /// Where each group has each of its children: whoever goes must be found without looking at every group.
+    pub(super) group_places: OrdMap<(GroupChild, Id), Place>,
+    pub(super) belts: Regions<AsteroidBelt>,
+    pub(super) small_body_fields: Regions<SmallBodyField>,
+    pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
+    pub(super) nebulae: Regions<NebulaRegion>,
+}
+
+/// What a snapshot is made of, before its links are looked at. Bodies and the list of roots must be there.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Snapshot")]
+struct Parts {
+    /// Bodies of every kind, by id.
+    stars: Entries<Star>,
+    /// The bodies without a parent, in order. Rogue planets need not be among them.
+    root_ids: Order<Id>,
+    #[serde(default)]
+    groups: Entries<Group>,
+    /// The groups without a parent, in order.
+    #[serde(default)]
+    root_group_ids: Order<Id>,
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, AsteroidBelt>")]
+    belts: Regions<AsteroidBelt>,
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, SmallBodyField>")]
+    small_body_fields: Regions<SmallBodyField>,
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, ProtoplanetaryDisk>")]
+    protoplanetary_disks: Regions<ProtoplanetaryDisk>,
+    #[serde(default)]
+    #[schemars(with = "std::collections::BTreeMap<String, NebulaRegion>")]
+    nebulae: Regions<NebulaRegion>,
+}
+
+impl Parts {
+    fn linked(self) -> Result<Snapshot, Misfit> {
+        link::keyed(&self.belts, "belts")?;
+        link::keyed(&self.small_body_fields, "smallBodyFields")?;
+        link::keyed(&self.protoplanetary_disks, "protoplanetaryDisks")?;
+        link::keyed(&self.nebulae, "nebulae")?;
+        let stars = link::bodies(self.stars, &self.root_ids)?;
+        let (groups, group_places) = link::groups(self.groups, &self.root_group_ids)?;
+        Ok(Snapshot {
+            stars,
+            root_ids: self.root_ids,
+            groups,
+            root_group_ids: self.root_group_ids,
+            group_places,
+            belts: self.belts,
+            small_body_fields: self.small_body_fields,
+            protoplanetary_disks: self.protoplanetary_disks,
+            nebulae: self.nebulae,
+        })
+    }
+}
+
+impl Snapshot {
+    /// What is wrong with the links of something that is otherwise of the right shape.
+    pub(super) fn offence(sent: &Value) -> Option<Misfit> {
+        Parts::deserialize(sent).ok()?.linked().err()
+    }
+
+    pub fn bodies(&self) -> &OrdMap<Id, Arc<Star>> {
+        &self.stars
+    }
+
+    pub fn root_ids(&self) -> &Order<Id> {
+        &self.root_ids
+    }
+
+    pub fn groups(&self) -> &OrdMap<Id, Arc<Group>> {
+        &self.groups
+    }
+
+    pub fn root_group_ids(&self) -> &Order<Id> {
+        &self.root_group_ids
+    }
+
+    pub fn belts(&self) -> &Regions<AsteroidBelt> {
+        &self.belts
+    }
+
+    pub fn small_body_fields(&self) -> &Regions<SmallBodyField> {
+        &self.small_body_fields
+    }
+
+    pub fn protoplanetary_disks(&self) -> &Regions<ProtoplanetaryDisk> {
+        &self.protoplanetary_disks
+    }
+
+    pub fn nebulae(&self) -> &Regions<NebulaRegion> {
+        &self.nebulae
+    }
+
+    /// The groups that hold a body or a group, by id.
+    pub fn groups_of<'a>(&'a self, child: &'a GroupChild) -> impl Iterator<Item = &'a Id> + 'a {
+        self.places_of(child).map(|((_, group_id), _)| group_id)
+    }
+
+    pub(super) fn places_of<'a>(
+        &'a self,
+        child: &'a GroupChild,
+    ) -> impl Iterator<Item = (&'a (GroupChild, Id), &'a Place)> + 'a {
+        let first = (child.clone(), Id::from(""));
+        self.group_places.range(first..).take_while(move |((held, _), _)| held == child)
+    }
+
+    pub fn has(&self, child: &GroupChild) -> bool {
+        match child.kind {
+            GroupChildType::System => self.stars.contains_key(&child.id),
+            GroupChildType::Group => self.groups.contains_key(&child.id),
+        }
+    }
+
+    /// Whether a group holds a system or a group of this id.
+    pub(super) fn holds(&self, group_id: &Id, child_id: &Id) -> bool {
+        [GroupChildType::System, GroupChildType::Group].into_iter().any(|kind| {
+            let child = GroupChild { id: child_id.clone(), kind };
+            self.group_places.contains_key(&(child, group_id.clone()))
+        })
+    }
+
+    /// A body and all that moves around it, parents before children.
+    pub(super) fn with_descendants(&self, id: &Id) -> Vec<Id> {
+        let mut ids = Vec::new();
+        let mut waiting = vec![id];
+        while let Some(id) = waiting.pop() {
+            if let Some(star) = self.stars.get(id) {
+                ids.push(star.id.clone());
+                waiting.extend(star.children.iter().rev());
+            }
+        }
+        ids
+    }
+
+    /// The bodies above one, from its parent to a root.
+    pub fn above<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Star> + 'a {
+        let parent = |star: &'a Star| star.parent_id.as_ref().and_then(|id| self.stars.get(id)).map(AsRef::as_ref);
+        std::iter::successors(self.stars.get(id).and_then(move |star| parent(star)), move |star| parent(star))
+    }
+
+    /// Whether a body can move around another one: both are there, and the other one is not below it.
+    pub(super) fn can_attach(&self, child_id: &Id, parent_id: &Id) -> bool {
+        let Some(child) = self.stars.get(child_id) else { return false };
+        // Nothing is below a body without children, so there is no way to walk.
+        let is_above = || !child.children.is_empty() && self.above(parent_id).any(|star| star.id == *child_id);
+        self.stars.contains_key(parent_id) && child_id != parent_id && !is_above()
+    }
+
+    /// Whether a group is another one, or somewhere in it.
+    pub(super) fn is_group_within(&self, id: &Id, outer_id: &Id) -> bool {
+        let parent = |group: &&Arc<Group>| group.parent_group_id.as_ref().and_then(|id| self.groups.get(id));
+        std::iter::successors(self.groups.get(id), parent).any(|group| group.id == *outer_id)
+    }
+
+    /// Writes the eight fields, which a universe has as well as a snapshot of it.
+    pub(super) fn write<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
+        fields.serialize_field("stars", &self.stars)?;
+        fields.serialize_field("rootIds", &self.root_ids)?;
+        fields.serialize_field("groups", &self.groups)?;
+        fields.serialize_field("rootGroupIds", &self.root_group_ids)?;
+        fields.serialize_field("belts", &self.belts)?;
+        fields.serialize_field("smallBodyFields", &self.small_body_fields)?;
+        fields.serialize_field("protoplanetaryDisks", &self.protoplanetary_disks)?;
+        fields.serialize_field("nebulae", &self.nebulae)
+    }
+}
+
+impl PartialEq for Snapshot {
+    fn eq(&self, other: &Self) -> bool {
+        // The places of groups follow from the groups.
+        self.stars == other.stars
+            && self.root_ids == other.root_ids
+            && self.groups == other.groups
+            && self.root_group_ids == other.root_group_ids
+            && self.belts == other.belts
+            && self.small_body_fields == other.small_body_fields
+            && self.protoplanetary_disks == other.protoplanetary_disks
+            && self.nebulae == other.nebulae
+    }
+}
+
+/// Bounds and counts; the links agree already.
+impl Check for Snapshot {
+    fn check(&self) -> Result<(), Misfit> {
+        checked(&self.stars, "stars", limits::BODIES_MAX)?;
+        checked(&self.groups, "groups", limits::GROUPS_MAX)?;
+        few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
+        checked(&self.belts, "belts", limits::REGIONS_MAX)?;
+        checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX)?;
+        checked(&self.protoplanetary_disks, "protoplanetaryDisks", limits::REGIONS_MAX)?;
+        checked(&self.nebulae, "nebulae", limits::REGIONS_MAX)
+    }
+}
+
+fn checked<T: Check>(map: &OrdMap<Id, Arc<T>>, field: &str, count_max: usize) -> Result<(), Misfit> {
+    few(map.len(), count_max).map_err(|misfit| misfit.within(field))?;
+    map.iter().try_for_each(|(id, thing)| thing.check().map_err(|misfit| misfit.within(id).within(field)))
+}
+
+/// A whole map of a set command: few enough, each under its id, each within bounds.
+pub(super) fn check_regions<T: Keyed + Check>(map: &Regions<T>, field: &str) -> Result<(), Misfit> {
+    link::keyed(map, field)?;
+    checked(map, field, limits::REGIONS_MAX)
+}
+
+fn few(count: usize, count_max: usize) -> Result<(), Misfit> {
+    if count <= count_max {
+        return Ok(());
+    }
+    Err(Misfit::new(Reason::TooMany, format!("has {count} entries, at most {count_max} are allowed")))
+}
+
+impl Serialize for Snapshot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Snapshot", 8)?;
+        self.write(&mut fields)?;
+        fields.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Snapshot {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Parts::deserialize(deserializer)?.linked().map_err(|misfit| D::Error::custom(link::said(&misfit)))
+    }
+}
+
+impl JsonSchema for Snapshot {
+    fn schema_name() -> Cow<'static, str> {
+        Parts::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Parts::json_schema(generator)
+    }
+}
+
+/// The nine keys of a universe, before its links are looked at. What is left out is empty.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(rename = "UniverseState")]
+pub(super) struct StateParts {
+    stars: Entries<Star>,
+    root_ids: Order<Id>,
+    groups: Entries<Group>,
+    root_group_ids: Order<Id>,
+    #[schemars(with = "std::collections::BTreeMap<String, AsteroidBelt>")]
+    belts: Regions<AsteroidBelt>,
+    #[schemars(with = "std::collections::BTreeMap<String, SmallBodyField>")]
+    small_body_fields: Regions<SmallBodyField>,
+    #[schemars(with = "std::collections::BTreeMap<String, ProtoplanetaryDisk>")]
+    protoplanetary_disks: Regions<ProtoplanetaryDisk>,
+    #[schemars(with = "std::collections::BTreeMap<String, NebulaRegion>")]
+    nebulae: Regions<NebulaRegion>,
+    /// Simulated seconds.
+    pub(super) time: super::number::Number,
+}
+
+impl Default for StateParts {
+    fn default() -> Self {
+        Self {
+            stars: Entries::default(),
+            root_ids: Order::default(),
+            groups: Entries::default(),
+            root_group_ids: Order::default(),
+            belts: Regions::new(),
+            small_body_fields: Regions::new(),
+            protoplanetary_disks: Regions::new(),
+            nebulae: Regions::new(),
+            time: super::number::Number::default(),
+        }
+    }
+}
+
+impl StateParts {
+    pub(super) fn linked(self) -> Result<Snapshot, Misfit> {
+        let Self {
+            stars,
+            root_ids,
+            groups,
+            root_group_ids,
+            belts,
+            small_body_fields,
+            protoplanetary_disks,
+            nebulae,
+            ..
+        } = self;
+        let parts =
+            Parts { stars, root_ids, groups, root_group_ids, belts, small_body_fields, protoplanetary_disks, nebulae };
+        parts.linked()
+    }
+}

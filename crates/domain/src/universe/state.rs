@@ -1,0 +1,113 @@
+//! A universe as it stands: who it is, and what it holds.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error;
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::check::{Check, Misfit, Reason};
+use super::link;
+use super::number::Number;
+use super::snapshot::{Snapshot, StateParts};
+
+/// What a universe holds and when it is there: nine keys on the wire. Cheap to clone.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UniverseState {
+    pub(super) snapshot: Snapshot,
+    pub(super) time: Number,
+}
+
+impl UniverseState {
+    /// Reads what a client sent, and says where in it the first fault is. Bounds are looked at when it is used.
+    pub fn read(sent: &Value) -> Result<Self, Misfit> {
+        let parts =
+            StateParts::deserialize(sent).map_err(|error| Misfit::new(Reason::Unreadable, error.to_string()))?;
+        let time = parts.time;
+        Ok(Self { snapshot: parts.linked()?, time })
+    }
+
+    /// All but the time.
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// In simulated seconds.
+    pub fn time(&self) -> f64 {
+        self.time.0
+    }
+}
+
+impl Check for UniverseState {
+    fn check(&self) -> Result<(), Misfit> {
+        self.time.check().map_err(|misfit| misfit.within("time"))?;
+        self.snapshot.check()
+    }
+}
+
+impl Serialize for UniverseState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("UniverseState", 9)?;
+        self.snapshot.write(&mut fields)?;
+        fields.serialize_field("time", &self.time)?;
+        fields.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for UniverseState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parts = StateParts::deserialize(deserializer)?;
+        let time = parts.time;
+        let snapshot = parts.linked().map_err(|misfit| D::Error::custom(link::said(&misfit)))?;
+        Ok(Self { snapshot, time })
+    }
+}
+
+impl JsonSchema for UniverseState {
+    fn schema_name() -> Cow<'static, str> {
+        StateParts::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        StateParts::json_schema(generator)
+    }
+}
+
+/// Which universe it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    pub id: String,
+    pub name: String,
+    /// The campaign it belongs to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign_id: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// The state of a universe's stream. Empty before it is created and after it is deleted.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Universe {
+    pub(super) about: Option<Arc<About>>,
+    pub(super) updated_at: Option<Timestamp>,
+    pub(super) state: UniverseState,
+}
+
+impl Universe {
+    /// `None` if there is no such universe.
+    pub fn about(&self) -> Option<&About> {
+        self.about.as_deref()
+    }
+
+    /// When it last changed.
+    pub fn updated_at(&self) -> Option<Timestamp> {
+        self.updated_at
+    }
+
+    pub fn state(&self) -> &UniverseState {
+        &self.state
+    }
+}

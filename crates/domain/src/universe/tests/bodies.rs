@@ -1,0 +1,186 @@
+//! Bodies: every row of the original's table, with what it does and what it fails with.
+
+use serde_json::{Value, json};
+
+use super::{Sky, add, body, with};
+
+#[test]
+fn add_star() {
+    let mut sky = Sky::empty();
+    assert_eq!(sky.does(add("sun", Value::Null)), json!([{"type": "starAdded", "id": "sun"}]));
+    assert_eq!(sky.does(add("earth", json!("sun"))), json!([{"type": "starAdded", "id": "earth"}]));
+    let mut without_parent = add("lone", Value::Null);
+    without_parent["payload"].as_object_mut().unwrap().remove("parentId");
+    sky.does(without_parent);
+    assert_eq!(
+        sky.at("/stars/earth"),
+        json!({
+            "id": "earth", "name": "earth", "mass": 1, "radius": 1, "color": "#FFFFFF", "orbitalDistance": 5,
+            "orbitalSpeed": 2, "orbitalPhase": 0, "parentId": "sun", "children": [],
+        })
+    );
+    assert_eq!((sky.at("/stars/sun/children"), sky.at("/rootIds")), (json!(["earth"]), json!(["sun", "lone"])));
+
+    let failed = |reason: &str, id: &str, field: &str| json!({"type": "addStarFailed", "reason": reason, "id": id, "field": field});
+    assert_eq!(sky.fails(add("sun", Value::Null)), failed("duplicateId", "sun", "/id"));
+    assert_eq!(sky.fails(add("x", json!("nobody"))), failed("unknownParent", "x", "/payload/parentId"));
+    assert_eq!(sky.fails(add("x", json!(""))), failed("unknownParent", "x", "/payload/parentId"));
+    assert_eq!(sky.fails(add("x", json!("x"))), failed("selfParent", "x", "/payload/parentId"));
+    assert_eq!(sky.fails(add("constructor", Value::Null)), failed("forbiddenId", "constructor", "/id"));
+    assert_eq!(sky.fails(add("", Value::Null)), failed("forbiddenId", "", "/id"));
+    let colored = with(add("x", Value::Null), "/payload/color", json!("yellow"));
+    assert_eq!(sky.fails(colored), failed("badColor", "x", "/payload/color"));
+    let eccentric = with(add("x", Value::Null), "/payload/eccentricity", json!(1.5));
+    assert_eq!(sky.fails(eccentric), failed("outOfRange", "x", "/payload/eccentricity"));
+    for (field, wrong) in [
+        ("/payload/bodyType", json!("dwarf")),
+        ("/payload/mass", json!("heavy")),
+        ("/payload/mass", Value::Null),
+        ("/payload/orbitalRadius", json!(1)),
+        ("/payload/children", json!(["sun"])),
+        ("/parentId", json!("sun")),
+        ("/payload", Value::Null),
+    ] {
+        let unreadable = json!({"type": "addStarFailed", "reason": "unreadable", "id": "x"});
+        let mut failed = sky.fails(with(add("x", Value::Null), field, wrong));
+        failed.as_object_mut().unwrap().remove("parentId");
+        assert_eq!(failed, unreadable, "{field}");
+    }
+    assert_eq!(sky.fails(json!({"type": "addStar", "id": "x"}))["type"], "addStarFailed");
+}
+
+#[test]
+fn update_star() {
+    let mut sky = Sky::example();
+    let update = |id: &str, payload: Value| json!({"type": "updateStar", "id": id, "payload": payload});
+    let updated = json!([{"type": "starUpdated", "id": "saturn"}]);
+    assert_eq!(sky.does(update("saturn", json!({"mass": 96, "eccentricity": 0.05, "ring": null}))), updated);
+    assert_eq!((sky.at("/stars/saturn/mass"), sky.at("/stars/saturn/ring")), (json!(96), Value::Null));
+    assert_eq!(sky.does(update("saturn", json!({"eccentricity": null}))), updated);
+    assert_eq!(sky.at("/stars/saturn/eccentricity"), Value::Null);
+    // What is repeated as it is breaks no link.
+    let whole = sky.at("/stars/earth");
+    sky.does(update("earth", whole.clone()));
+    assert_eq!(sky.at("/stars/earth"), whole);
+
+    assert_eq!(sky.fails(update("pluto", json!({}))), json!({"type": "starNotFound", "id": "pluto"}));
+    for (field, changed) in [
+        ("id", json!("terra")),
+        ("parentId", Value::Null),
+        ("parentId", json!("saturn")),
+        ("parentId", json!("earth")),
+        ("children", json!([])),
+        ("children", json!(["moon", "sun"])),
+    ] {
+        let failed = sky.fails(update("earth", json!({ field: changed })));
+        let expected = json!({"type": "updateStarFailed", "reason": "linkChange", "id": "earth", "field": format!("/payload/{field}")});
+        assert_eq!(failed, expected);
+    }
+    assert_eq!(sky.fails(update("earth", json!({"mass": null})))["reason"], "unreadable");
+    assert_eq!(sky.fails(update("earth", json!({"colour": "#FFF"})))["reason"], "unreadable");
+    let black = with(json!({"ring": sky.at("/stars/saturn/ring")}), "/color", json!("black"));
+    assert_eq!(sky.fails(update("earth", black))["reason"], "badColor");
+}
+
+#[test]
+fn remove_star() {
+    let mut sky = Sky::example();
+    sky.does(json!({"type": "addToGroup", "groupId": "inner", "child": {"id": "moon", "type": "system"}}));
+    let removed = json!([{"type": "starRemoved", "id": "sun", "removedIds": ["sun", "earth", "moon", "saturn"]}]);
+    assert_eq!(sky.does(json!({"type": "removeStar", "id": "sun"})), removed);
+    assert_eq!((sky.at("/stars"), sky.at("/rootIds")), (json!({}), json!([])));
+    // Groups let go of what is gone; fields and disks keep their references.
+    assert_eq!(sky.at("/groups/arm/children"), json!([{"id": "inner", "type": "group"}]));
+    assert_eq!(sky.at("/groups/inner/children"), json!([]));
+    assert_eq!(sky.at("/smallBodyFields/main-belt/hostStarId"), json!("sun"));
+    assert_eq!(sky.at("/protoplanetaryDisks/disk/centralStarId"), json!("sun"));
+    for id in ["sun", "constructor", "", "__proto__"] {
+        assert_eq!(sky.fails(json!({"type": "removeStar", "id": id})), json!({"type": "starNotFound", "id": id}));
+    }
+}
+
+#[test]
+fn attach_star() {
+    let mut sky = Sky::example();
+    let attach = |child: &str, parent: &str| json!({"type": "attachStar", "childId": child, "parentId": parent});
+    let failed = |reason: &str, child: &str, parent: &str| json!({"type": "attachFailed", "reason": reason, "childId": child, "parentId": parent});
+    assert_eq!(
+        sky.does(attach("earth", "sun")),
+        json!([{"type": "starAttached", "childId": "earth", "parentId": "sun"}])
+    );
+    assert_eq!(sky.at("/stars/sun/children"), json!(["saturn", "earth"]));
+    sky.does(attach("earth", "saturn"));
+    assert_eq!(
+        (sky.at("/stars/sun/children"), sky.at("/stars/saturn/children")),
+        (json!(["saturn"]), json!(["earth"]))
+    );
+    assert_eq!(sky.at("/stars/earth/parentId"), "saturn");
+    sky.does(add("lone", Value::Null));
+    sky.does(attach("sun", "lone"));
+    assert_eq!((sky.at("/rootIds"), sky.at("/stars/lone/children")), (json!(["lone"]), json!(["sun"])));
+
+    assert_eq!(sky.fails(attach("pluto", "sun")), failed("notFound", "pluto", "sun"));
+    assert_eq!(sky.fails(attach("sun", "pluto")), failed("notFound", "sun", "pluto"));
+    assert_eq!(sky.fails(attach("sun", "moon")), failed("cycle", "sun", "moon"));
+    assert_eq!(sky.fails(attach("moon", "moon")), failed("cycle", "moon", "moon"));
+}
+
+#[test]
+fn detach_star() {
+    let mut sky = Sky::example();
+    let detach = |child: &str| json!({"type": "detachStar", "childId": child});
+    assert_eq!(sky.does(detach("earth")), json!([{"type": "starDetached", "childId": "earth"}]));
+    assert_eq!((sky.at("/rootIds"), sky.at("/stars/sun/children")), (json!(["sun", "earth"]), json!(["saturn"])));
+    assert_eq!((sky.at("/stars/earth/parentId"), sky.at("/stars/earth/orbitalDistance")), (Value::Null, json!(0)));
+    assert_eq!(sky.at("/stars/earth/children"), json!(["moon"]));
+    for id in ["earth", "pluto"] {
+        assert_eq!(sky.fails(detach(id)), json!({"type": "detachFailed", "reason": "notAttached", "childId": id}));
+    }
+}
+
+#[test]
+fn rings() {
+    let mut sky = Sky::example();
+    let update = |id: &str, patch: Value| json!({"type": "updateRing", "planetId": id, "patch": patch});
+    assert_eq!(
+        sky.does(update("earth", json!({"opacity": 0.25}))),
+        json!([{"type": "ringUpdated", "planetId": "earth"}])
+    );
+    let ring = json!({
+        "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3, "thickness": 0.06, "opacity": 0.25, "albedo": 0.8,
+        "color": "#2E86DE", "density": 0.6,
+    });
+    assert_eq!(sky.at("/stars/earth/ring"), ring);
+    sky.does(update("earth", json!({"density": 1, "seed": 7})));
+    sky.does(update("earth", json!({"seed": null})));
+    assert_eq!(sky.at("/stars/earth/ring"), with(ring, "/density", json!(1)));
+    assert_eq!(sky.fails(update("x", json!({}))), json!({"type": "starNotFound", "id": "x"}));
+    let failed =
+        json!({"type": "updateRingFailed", "reason": "outOfRange", "planetId": "earth", "field": "/patch/opacity"});
+    assert_eq!(sky.fails(update("earth", json!({"opacity": 2}))), failed);
+    assert_eq!(sky.fails(update("earth", json!({"opacity": null})))["reason"], "unreadable");
+
+    let remove = |id: &str| json!({"type": "removeRing", "planetId": id});
+    assert_eq!(sky.does(remove("earth")), json!([{"type": "ringRemoved", "planetId": "earth"}]));
+    assert_eq!(sky.at("/stars/earth/ring"), Value::Null);
+    for id in ["earth", "x"] {
+        assert_eq!(sky.fails(remove(id)), json!({"type": "ringNotFound", "planetId": id}));
+    }
+}
+
+#[test]
+fn rogue_planets_may_stand_outside_the_roots() {
+    let mut sky = Sky::example();
+    let mut rogue = body("rogue", Value::Null);
+    (rogue["id"], rogue["isRoguePlanet"]) = (json!("rogue"), json!(true));
+    sky.does(json!({"type": "replaceSnapshot", "snapshot": {"stars": {"rogue": rogue}, "rootIds": []}}));
+    assert_eq!(sky.at("/rootIds"), json!([]));
+    assert_eq!(sky.fails(json!({"type": "detachStar", "childId": "rogue"}))["reason"], "notAttached");
+    // Found by a star, it is an ordinary root.
+    sky.does(json!({"type": "updateStar", "id": "rogue", "payload": {"isRoguePlanet": null}}));
+    assert_eq!(sky.at("/rootIds"), json!(["rogue"]));
+    sky.does(json!({"type": "updateStar", "id": "rogue", "payload": {"isRoguePlanet": true}}));
+    assert_eq!(sky.at("/rootIds"), json!(["rogue"]));
+    sky.does(json!({"type": "removeStar", "id": "rogue"}));
+    assert_eq!(sky.at("/rootIds"), json!([]));
+}

@@ -1,0 +1,230 @@
+//! A universe under test, and what happens to one as a whole.
+
+mod bodies;
+mod groups;
+mod regions;
+mod views;
+
+use jiff::Timestamp;
+use serde_json::{Value, json, to_value};
+
+use super::*;
+use crate::limits;
+
+/// A universe under test: commands go through JSON and the rules, and every one takes a minute.
+pub(super) struct Sky {
+    pub(super) universe: Universe,
+    pub(super) journal: Vec<(Given, UniverseEvent)>,
+    clock: Timestamp,
+}
+
+impl Sky {
+    /// Before it is created.
+    pub(super) fn none() -> Self {
+        let clock = "2025-01-15T10:00:00.25Z".parse().unwrap();
+        Self { universe: Universe::default(), journal: Vec::new(), clock }
+    }
+
+    pub(super) fn empty() -> Self {
+        let mut sky = Self::none();
+        sky.asks(&create(None)).unwrap();
+        sky
+    }
+
+    /// With the sun, the earth and the moon, Saturn, and a group in a group.
+    fn example() -> Self {
+        let mut sky = Self::none();
+        sky.asks(&create(Some(serde_json::from_str(EXAMPLE_STATE).unwrap()))).unwrap();
+        sky
+    }
+
+    fn given(&self) -> Given {
+        Given { at: self.clock, by: "local".to_owned() }
+    }
+
+    pub(super) fn asks(&mut self, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
+        self.clock += jiff::SignedDuration::from_mins(1);
+        let given = self.given();
+        let events = UniverseRules::decide(&self.universe, command, &given)?;
+        for event in &events {
+            self.universe = UniverseRules::evolve(std::mem::take(&mut self.universe), event, &given);
+            self.journal.push((given.clone(), event.clone()));
+        }
+        Ok(events)
+    }
+
+    /// Accepted: what it did, as clients read it.
+    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
+    fn does(&mut self, command: Value) -> Value {
+        let read = Command::read(&command).unwrap_or_else(|failure| panic!("{command}: {failure}"));
+        let events = self
+            .asks(&UniverseCommand::Apply(vec![Arc::new(read)]))
+            .unwrap_or_else(|refusal| panic!("{command}: {refusal}"));
+        to_value(events[0].wire_events()).unwrap()
+    }
+
+    /// Refused, and nothing has changed: the failure, as clients read it.
+    #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
+    fn fails(&mut self, command: Value) -> Value {
+        let before = self.universe.clone();
+        let failure = match Command::read(&command) {
+            Err(failure) => failure,
+            Ok(read) => {
+                let refusal = self.asks(&UniverseCommand::Apply(vec![Arc::new(read)])).expect_err("a refusal");
+                assert_eq!(refusal.kind(), RefusalKind::Rejected);
+                refusal.failure().unwrap().clone()
+            }
+        };
+        assert!(!failure.to_string().is_empty() && !failure.hint().is_empty());
+        assert_eq!(self.universe, before);
+        to_value(failure).unwrap()
+    }
+
+    fn state(&self) -> Value {
+        to_value(self.universe.state()).unwrap()
+    }
+
+    fn at(&self, pointer: &str) -> Value {
+        self.state().pointer(pointer).cloned().unwrap_or(Value::Null)
+    }
+}
+
+fn create(state: Option<UniverseState>) -> UniverseCommand {
+    UniverseCommand::Create { id: "u-1".to_owned(), name: "Milky Way".to_owned(), campaign_id: None, state }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "parents are made where they are given")]
+fn body(name: &str, parent: Value) -> Value {
+    json!({"name": name, "mass": 1, "radius": 1, "color": "#FFFFFF", "parentId": parent, "orbitalDistance": 5, "orbitalSpeed": 2})
+}
+
+fn add(id: &str, parent: Value) -> Value {
+    json!({"type": "addStar", "id": id, "payload": body(id, parent)})
+}
+
+fn with(mut value: Value, field: &str, to: Value) -> Value {
+    if let Some(place) = value.pointer_mut(field) {
+        *place = to;
+    } else {
+        let (parent, name) = field.rsplit_once('/').unwrap();
+        value.pointer_mut(parent).unwrap()[name] = to;
+    }
+    value
+}
+
+#[test]
+fn an_empty_universe_has_nine_keys() {
+    assert_eq!(
+        Sky::empty().state(),
+        json!({
+            "stars": {}, "rootIds": [], "groups": {}, "rootGroupIds": [], "belts": {}, "smallBodyFields": {},
+            "protoplanetaryDisks": {}, "nebulae": {}, "time": 0,
+        })
+    );
+}
+
+#[test]
+fn a_universe_is_created_renamed_replaced_and_deleted() {
+    let mut sky = Sky::none();
+    let gone = |sky: &mut Sky, command: UniverseCommand| {
+        assert_eq!(sky.asks(&command), Err(UniverseRefusal::UniverseNotFound));
+    };
+    gone(&mut sky, UniverseCommand::Delete);
+    gone(&mut sky, UniverseCommand::Rename { name: "x".to_owned() });
+    gone(&mut sky, UniverseCommand::Apply(vec![Arc::new(Command::Tick(Tick { dt: Change::Keep }))]));
+    sky.asks(&UniverseCommand::Create {
+        id: "u-1".to_owned(),
+        name: " Milky Way ".to_owned(),
+        campaign_id: Some("camp_1".to_owned()),
+        state: None,
+    })
+    .unwrap();
+    let about = sky.universe.about().unwrap().clone();
+    assert_eq!(
+        (about.id.as_str(), about.name.as_str(), about.campaign_id.as_deref()),
+        ("u-1", "Milky Way", Some("camp_1"))
+    );
+    assert_eq!(sky.asks(&create(None)), Err(UniverseRefusal::UniverseExists { id: "u-1".to_owned() }));
+    sky.asks(&UniverseCommand::Rename { name: "Andromeda".to_owned() }).unwrap();
+    assert_eq!(sky.universe.about().unwrap().name, "Andromeda");
+    assert!(sky.universe.updated_at().unwrap() > about.created_at);
+
+    let state: UniverseState = serde_json::from_value(json!({"time": 7})).unwrap();
+    let events = sky.asks(&UniverseCommand::Replace { name: None, state: Some(state.clone()) }).unwrap();
+    assert_eq!((sky.universe.state(), sky.universe.about().unwrap().name.as_str()), (&state, "Andromeda"));
+    // Those who follow it are shown the command that comes to the same.
+    assert_eq!(events[0].command().unwrap().name(), "replaceSnapshot");
+    assert_eq!(to_value(events[0].wire_events()).unwrap(), json!([{"type": "snapshotReplaced"}]));
+    sky.asks(&UniverseCommand::Replace { name: Some("M31".to_owned()), state: None }).unwrap();
+    sky.asks(&UniverseCommand::Replace { name: None, state: None }).unwrap();
+    assert_eq!((sky.universe.state(), sky.universe.about().unwrap().name.as_str()), (&state, "M31"));
+
+    sky.asks(&UniverseCommand::Delete).unwrap();
+    assert_eq!(sky.universe, Universe::default());
+    sky.asks(&create(None)).unwrap();
+    assert_eq!(sky.universe.about().unwrap().name, "Milky Way");
+}
+
+#[test]
+fn names_and_ids_of_universes_have_bounds() {
+    let mut sky = Sky::none();
+    let mut refused = |id: &str, name: &str, campaign_id: Option<&str>| {
+        let campaign_id = campaign_id.map(str::to_owned);
+        let command = UniverseCommand::Create { id: id.to_owned(), name: name.to_owned(), campaign_id, state: None };
+        let refusal = sky.asks(&command).expect_err("a refusal");
+        assert_eq!(refusal.kind(), RefusalKind::Invalid);
+        assert!(!refusal.hint().is_empty());
+        refusal.pointer().unwrap()
+    };
+    assert_eq!(refused("", "x", None), "/id");
+    assert_eq!(refused("__proto__", "x", None), "/id");
+    assert_eq!(refused(&"x".repeat(limits::ID_CHARS_MAX + 1), "x", None), "/id");
+    assert_eq!(refused("u", " ", None), "/name");
+    assert_eq!(refused("u", &"x".repeat(limits::NAME_CHARS_MAX + 1), None), "/name");
+    assert_eq!(refused("u", "x", Some("")), "/campaignId");
+    let state = |state: Value| serde_json::from_value::<UniverseState>(state).unwrap();
+    let mut star = with(body("sun", Value::Null), "/color", json!("red"));
+    star["id"] = json!("sun");
+    let broken = create(Some(state(json!({"stars": {"sun": star}, "rootIds": ["sun"]}))));
+    assert_eq!(sky.asks(&broken).unwrap_err().pointer().unwrap(), "/state/stars/sun/color");
+}
+
+#[test]
+fn tick() {
+    let mut sky = Sky::empty();
+    assert_eq!(sky.does(json!({"type": "tick", "dt": 2.5})), json!([]));
+    assert_eq!(sky.does(json!({"type": "tick"})), json!([]));
+    assert_eq!(sky.does(json!({"type": "tick", "dt": -10})), json!([]));
+    assert_eq!(sky.universe.state().time().to_string(), "-6.5");
+    for dt in [json!("2"), Value::Null, json!([1]), json!(true)] {
+        assert_eq!(sky.fails(json!({"type": "tick", "dt": dt})), json!({"type": "tickFailed", "reason": "unreadable"}));
+    }
+    sky.does(json!({"type": "tick", "dt": f64::MAX}));
+    assert_eq!(
+        sky.fails(json!({"type": "tick", "dt": f64::MAX})),
+        json!({"type": "tickFailed", "reason": "notFinite", "field": "/dt"})
+    );
+    let infinite = Command::Tick(Tick { dt: Change::Set(Number(f64::NAN)) });
+    assert!(sky.asks(&UniverseCommand::Apply(vec![Arc::new(infinite)])).is_err());
+}
+
+#[test]
+fn several_commands_are_done_together_or_not_at_all() {
+    let mut sky = Sky::empty();
+    let several = |commands: &[Value]| {
+        UniverseCommand::Apply(commands.iter().map(|command| Arc::new(Command::read(command).unwrap())).collect())
+    };
+    let events =
+        sky.asks(&several(&[add("sun", Value::Null), add("earth", json!("sun")), json!({"type": "tick"})])).unwrap();
+    assert_eq!(events.len(), 3);
+    assert_eq!(events[1].wire_events(), [WireEvent::StarAdded { id: "earth".into() }]);
+    let before = sky.universe.clone();
+    let refusal = sky.asks(&several(&[add("mars", json!("sun")), add("moon", json!("terra"))])).unwrap_err();
+    assert_eq!(refusal.pointer().unwrap(), "/1/payload/parentId");
+    assert_eq!(refusal.to_string(), "command 1: there is no body \"terra\" to move around");
+    assert_eq!(sky.universe, before);
+    assert_eq!(sky.asks(&several(&[])), Err(UniverseRefusal::NoCommand));
+    let ticks = vec![json!({"type": "tick"}); limits::COMMANDS_MAX + 1];
+    assert_eq!(sky.asks(&several(&ticks)).unwrap_err().kind(), RefusalKind::TooLarge);
+    sky.asks(&several(&ticks[1..])).unwrap();
+}

@@ -1,0 +1,204 @@
+//! Fields, disks, nebulae and whole snapshots, with what is done to them and what fails.
+
+use serde_json::{Value, json, to_value};
+
+use super::super::*;
+use super::{Sky, add, body, create, with};
+use crate::limits;
+
+/// The three kinds of regions: their map, the command that replaces it and its field, a thing, and the names.
+#[test]
+fn regions() {
+    let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
+    for (map, set, field, one, id) in [
+        ("smallBodyFields", "setSmallBodyFields", "fields", "SmallBodyField", "main-belt"),
+        ("protoplanetaryDisks", "setProtoplanetaryDisks", "disks", "ProtoplanetaryDisk", "disk"),
+        ("nebulae", "setNebulae", "nebulae", "Nebula", "cloud"),
+    ] {
+        let mut sky = Sky::example();
+        let mut small = one.to_owned();
+        small[..1].make_ascii_lowercase();
+        let (update, remove) = (format!("update{one}"), format!("remove{one}"));
+        let patch = |patch: Value| json!({"type": update, "id": id, "patch": patch});
+        assert_eq!(
+            sky.does(patch(json!({"seed": "other", "name": "Other"}))),
+            json!([{"type": format!("{small}Updated"), "id": id}])
+        );
+        assert_eq!(sky.at(&format!("/{map}/{id}/name")), "Other");
+        sky.does(patch(json!({ "id": id, "extensions": {"mine": [1]} })));
+        assert_eq!(sky.at(&format!("/{map}/{id}/extensions")), json!({"mine": [1]}));
+        assert_eq!(sky.fails(patch(json!({"id": "x"})))["reason"], "linkChange");
+        assert_eq!(sky.fails(patch(json!({"seed": null})))["reason"], "unreadable");
+        assert_eq!(sky.fails(patch(json!({"baseColor": "brown"})))["reason"], "badColor");
+        let missing = json!({"type": update, "id": "x", "patch": {}});
+        assert_eq!(sky.fails(missing), json!({"type": format!("{small}NotFound"), "id": "x"}));
+
+        let removed = json!([{"type": format!("{small}Removed"), "id": id}]);
+        for _ in 0..2 {
+            assert_eq!(sky.does(json!({"type": remove, "id": id})), removed);
+            assert_eq!(sky.at(&format!("/{map}")), json!({}));
+        }
+
+        let things = |things: Value| json!({"type": set, field: things});
+        let thing = example[map][id].clone();
+        assert_eq!(sky.does(things(json!({ id: thing }))), json!([{"type": format!("{map}Set")}]));
+        assert_eq!(sky.at(&format!("/{map}")), json!({ id: thing }));
+        assert_eq!(sky.fails(things(json!({ "x": thing })))["reason"], "wrongKey");
+        assert_eq!(
+            sky.fails(things(json!({ "__proto__": with(thing.clone(), "/id", json!("__proto__")) })))["reason"],
+            "forbiddenId"
+        );
+        assert_eq!(
+            sky.fails(things(json!({ id: with(thing.clone(), "/brightness", Value::Null) })))["reason"],
+            "unreadable"
+        );
+        assert_eq!(sky.fails(json!({ "type": set }))["reason"], "unreadable");
+        sky.does(things(json!({})));
+    }
+}
+
+#[test]
+fn add_protoplanetary_disk() {
+    let mut sky = Sky::example();
+    let disk = sky.at("/protoplanetaryDisks/disk");
+    let disk = |id: &str, style: &str| json!({"type": "addProtoplanetaryDisk", "disk": with(with(disk.clone(), "/id", json!(id)), "/style", json!(style))});
+    assert_eq!(sky.does(disk("new", "thin")), json!([{"type": "protoplanetaryDiskAdded", "id": "new"}]));
+    sky.does(disk("new", "extreme"));
+    assert_eq!(sky.at("/protoplanetaryDisks/new/style"), "extreme");
+    assert_eq!(sky.fails(disk("toString", "thin"))["reason"], "forbiddenId");
+    assert_eq!(sky.fails(disk("x", "scattered"))["reason"], "unreadable");
+    assert_eq!(sky.fails(json!({"type": "addProtoplanetaryDisk"}))["type"], "addProtoplanetaryDiskFailed");
+}
+
+#[test]
+fn replace_snapshot() {
+    let mut sky = Sky::example();
+    sky.does(json!({"type": "tick", "dt": 5}));
+    let mut snapshot = Sky::example().state();
+    snapshot.as_object_mut().unwrap().remove("time");
+    let replace = |snapshot: Value| json!({"type": "replaceSnapshot", "snapshot": snapshot});
+    let replaced = json!([{"type": "snapshotReplaced"}]);
+    assert_eq!(sky.does(replace(json!({"stars": {}, "rootIds": []}))), replaced);
+    assert_eq!((sky.at("/stars"), sky.at("/groups"), sky.at("/time")), (json!({}), json!({}), json!(5)));
+    assert_eq!(sky.does(replace(snapshot.clone())), replaced);
+    assert_eq!(sky.at("/time"), json!(5));
+    for broken in [json!({"stars": {}}), json!({"rootIds": []}), json!([]), Value::Null] {
+        assert_eq!(sky.fails(replace(broken))["type"], "replaceSnapshotFailed");
+    }
+    assert_eq!(
+        sky.fails(replace(with(snapshot, "/stars/sun/color", json!("gold"))))["field"],
+        "/snapshot/stars/sun/color"
+    );
+}
+
+#[test]
+fn a_snapshot_that_breaks_its_links_is_refused_with_the_first_offence() {
+    let mut sky = Sky::example();
+    let mut snapshot = Sky::example().state();
+    snapshot.as_object_mut().unwrap().remove("time");
+    for (pointer, broken, says) in [
+        ("/stars/sun/id", json!("sol"), "/stars/sun/id is \"sol\", and stands under another key"),
+        (
+            "/stars/sun/children",
+            json!(["earth"]),
+            "/stars/saturn/parentId is \"sun\", which does not list it as a child",
+        ),
+        ("/stars/sun/children", json!(["earth", "saturn", "x"]), "/stars/sun/children names \"x\", which is not there"),
+        ("/stars/sun/children", json!(["earth", "saturn", "earth"]), "/stars/sun/children names \"earth\" twice"),
+        (
+            "/stars/sun/children",
+            json!(["earth", "saturn", "moon"]),
+            "/stars/sun/children names \"moon\", whose parentId says otherwise",
+        ),
+        ("/stars/moon/parentId", json!("x"), "/stars/earth/children names \"moon\", whose parentId says otherwise"),
+        ("/rootIds", json!([]), "/stars/sun/parentId is null, and the list of roots does not have it"),
+        ("/rootIds", json!(["sun", "sun"]), "/rootIds names \"sun\" twice"),
+        ("/rootIds", json!(["sun", "earth"]), "/rootIds names \"earth\", whose parentId says otherwise"),
+        ("/rootIds", json!(["x"]), "/rootIds names \"x\", which is not there"),
+        ("/rootGroupIds", json!([]), "/groups/arm/parentGroupId is null, and the list of roots does not have it"),
+        (
+            "/groups/inner/parentGroupId",
+            Value::Null,
+            "/groups/arm/children names \"inner\", whose parentGroupId says otherwise",
+        ),
+        (
+            "/groups/arm/children",
+            json!([]),
+            "/groups/inner/parentGroupId is \"arm\", which does not list it as a child",
+        ),
+        ("/groups/arm/children/1", json!({"id": "sun", "type": "system"}), "/groups/arm/children names \"sun\" twice"),
+        ("/nebulae/cloud/id", json!("x"), "/nebulae/cloud/id is \"x\", and stands under another key"),
+    ] {
+        let sent = json!({"type": "replaceSnapshot", "snapshot": with(snapshot.clone(), pointer, broken)});
+        let failure = Command::read(&sent).unwrap_err();
+        let said = format!("{} {failure}", failure.pointer().unwrap().rsplit_once('/').unwrap().0);
+        assert_eq!(said.replacen(' ', "/", 1), format!("/snapshot{says}"));
+        let state = UniverseState::read(&sent["snapshot"]).unwrap_err();
+        assert_eq!(format!("/snapshot{}", state.pointer), failure.pointer().unwrap());
+        let event = sky.fails(sent);
+        assert_eq!((&event["type"], &event["field"]), (&json!("replaceSnapshotFailed"), &json!(failure.pointer())));
+        assert_eq!(event["reason"], json!(state.reason));
+    }
+    // A ring without a beginning.
+    let mut ring = snapshot.clone();
+    ring["stars"]["sun"]["parentId"] = json!("moon");
+    ring["stars"]["moon"]["children"] = json!(["sun"]);
+    ring["rootIds"] = json!([]);
+    let failure = Command::read(&json!({"type": "replaceSnapshot", "snapshot": ring})).unwrap_err();
+    assert!(failure.to_string().contains("leads in a ring"), "{failure}");
+}
+
+#[test]
+fn a_universe_is_full_at_its_limit() {
+    let mut stars = serde_json::Map::new();
+    for number in 0..limits::BODIES_MAX {
+        let id = format!("s{number}");
+        let mut star = body(&id, Value::Null);
+        star["id"] = json!(id);
+        stars.insert(id, star);
+    }
+    let ids: Vec<&String> = stars.keys().collect();
+    let state = |ids: &[&String]| serde_json::from_value::<UniverseState>(json!({"stars": stars, "rootIds": ids}));
+    let mut sky = Sky::none();
+    sky.asks(&create(Some(state(&ids).unwrap()))).unwrap();
+    assert_eq!(sky.fails(add("more", Value::Null))["reason"], "tooMany");
+    sky.does(json!({"type": "removeStar", "id": "s7"}));
+    sky.does(add("more", Value::Null));
+    let mut stars = stars.clone();
+    let mut star = body("more", Value::Null);
+    star["id"] = json!("more");
+    stars.insert("more".to_owned(), star);
+    let ids: Vec<&String> = stars.keys().collect();
+    let full: UniverseState = serde_json::from_value(json!({"stars": stars, "rootIds": ids})).unwrap();
+    assert_eq!(Sky::none().asks(&create(Some(full))).unwrap_err().kind(), RefusalKind::TooLarge);
+}
+
+#[test]
+fn every_field_of_every_thing_is_kept() {
+    let state: Value = serde_json::from_str(include_str!("../golden/state.json")).unwrap();
+    let read: UniverseState = serde_json::from_value(state.clone()).unwrap();
+    assert_eq!(read.check(), Ok(()));
+    assert_eq!(to_value(&read).unwrap(), state);
+}
+
+/// A chain of bodies as deep as it gets would end a program that walks it by calling itself.
+#[test]
+fn nothing_is_too_deep() {
+    let depth = 20_000;
+    let mut stars = serde_json::Map::new();
+    for number in 0..depth {
+        let parent = if number == 0 { Value::Null } else { json!(format!("b{}", number - 1)) };
+        let mut star = body("deep", parent);
+        star["id"] = json!(format!("b{number}"));
+        star["children"] = if number + 1 < depth { json!([format!("b{}", number + 1)]) } else { json!([]) };
+        stars.insert(format!("b{number}"), star);
+    }
+    let mut sky = Sky::none();
+    let deep = serde_json::from_value(json!({"stars": stars, "rootIds": ["b0"]})).unwrap();
+    sky.asks(&create(Some(deep))).unwrap();
+    let last = format!("b{}", depth - 1);
+    assert_eq!(sky.fails(json!({"type": "attachStar", "childId": "b0", "parentId": last}))["reason"], "cycle");
+    let removed = sky.does(json!({"type": "removeStar", "id": "b1"}));
+    assert_eq!(removed[0]["removedIds"].as_array().unwrap().len(), depth - 1);
+    assert_eq!(sky.at("/stars/b0/children"), json!([]));
+}

@@ -1,0 +1,72 @@
+//! What is read of a universe, and what is said of its commands.
+
+use serde_json::{Value, json, to_value};
+
+use super::super::*;
+use super::Sky;
+
+#[test]
+fn what_is_no_command_is_an_unknown_command() {
+    let mut sky = Sky::empty();
+    for sent in [
+        json!({"type": "explode", "id": "sun"}),
+        json!({"type": ""}),
+        json!({"id": "sun"}),
+        json!({"type": 7}),
+        json!("tick"),
+    ] {
+        assert_eq!(sky.fails(sent.clone()), json!({"type": "unknownCommand", "command": sent}));
+    }
+}
+
+#[test]
+fn a_command_is_shown_as_it_was_received() {
+    for entry in CATEGORIES.iter().flat_map(|category| category.commands) {
+        let sent: Value = serde_json::from_str(entry.example).unwrap();
+        let shown = to_value(Command::read(&sent).unwrap()).unwrap();
+        let shown_again = to_value(serde_json::from_value::<Command>(shown.clone()).unwrap()).unwrap();
+        assert_eq!(shown, shown_again);
+        if entry.name != "replaceSnapshot" {
+            assert_eq!(shown, sent);
+        }
+        // Wherever the type stands.
+        let mut late = sent.as_object().unwrap().clone();
+        let name = late.shift_remove("type").unwrap();
+        late.insert("type".to_owned(), name);
+        assert_eq!(Command::read(&late.into()).unwrap(), Command::read(&sent).unwrap());
+    }
+}
+
+#[test]
+fn every_example_is_right() {
+    let names: Vec<&str> = CATEGORIES.iter().flat_map(|category| category.commands).map(|entry| entry.name).collect();
+    assert_eq!(names, Command::NAMES);
+    assert_eq!((CATEGORIES.len(), names.len()), (10, 25));
+    for entry in CATEGORIES.iter().flat_map(|category| category.commands) {
+        let example: Value = serde_json::from_str(entry.example).unwrap();
+        assert_eq!(example["type"], entry.name);
+        Sky::example().does(example.clone());
+        for field in entry.required {
+            let mut without = example.clone();
+            without.as_object_mut().unwrap().remove(*field);
+            assert!(Command::read(&without).is_err(), "{} without {field}", entry.name);
+        }
+        assert!(command_entry(entry.name).is_some());
+        let schema = Command::schema_of(entry.name, &mut schemars::SchemaGenerator::default()).unwrap().to_value();
+        assert_eq!(schema["properties"]["type"]["const"], entry.name);
+        let required: Vec<&str> =
+            schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert_eq!(required[1..], *entry.required, "{}", entry.name);
+        assert_eq!(schema["additionalProperties"], false);
+    }
+}
+
+#[test]
+fn categories_are_found_in_every_spelling() {
+    for found in CATEGORIES {
+        for name in [found.title, found.name, found.slug, &found.slug.to_uppercase(), &found.slug.replace('-', "_")] {
+            assert_eq!(category(name).unwrap().slug, found.slug);
+        }
+    }
+    assert!(category("stars").is_none());
+}

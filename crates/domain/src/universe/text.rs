@@ -1,0 +1,320 @@
+//! Words of a universe: ids, names, colours, and whatever else a client wants to keep beside a thing.
+//!
+//! They are shared, so that a body costs little to copy. Any text can be read; what is new is checked.
+
+use std::borrow::{Borrow, Cow};
+use std::cmp::Ordering;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::check::{Check, Misfit, Reason, short};
+use crate::limits;
+
+macro_rules! word {
+    ($name:ident, $schema:tt) => {
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::from(Arc::from(text))
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self::from(Arc::from(text))
+            }
+        }
+
+        impl Deref for $name {
+            type Target = str;
+
+            fn deref(&self) -> &str {
+                &self.text
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.text
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.text)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.text, formatter)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.text)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(Shared).map(Self::from)
+            }
+        }
+
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+/// What a thing is called by commands: chosen by whoever adds it.
+///
+/// The first bytes stand beside the text. They come first in every comparison and nearly always decide it, so that a
+/// search through a map need not follow a pointer at every step; the order is that of the texts.
+#[derive(Clone)]
+pub struct Id {
+    first: u64,
+    text: Arc<str>,
+}
+
+impl Id {
+    /// Whether the first bytes are all there is.
+    fn is_short(&self) -> bool {
+        self.text.len() <= 8
+    }
+}
+
+impl PartialEq for Id {
+    fn eq(&self, other: &Self) -> bool {
+        self.first == other.first && self.text.len() == other.text.len() && (self.is_short() || self.text == other.text)
+    }
+}
+
+impl Eq for Id {}
+
+impl PartialOrd for Id {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Id {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.first.cmp(&other.first).then_with(|| {
+            if self.is_short() && other.is_short() {
+                // Bytes of zero at the end count too.
+                self.text.len().cmp(&other.text.len())
+            } else {
+                self.text.cmp(&other.text)
+            }
+        })
+    }
+}
+
+impl From<Arc<str>> for Id {
+    fn from(text: Arc<str>) -> Self {
+        let mut first = [0; 8];
+        let length = text.len().min(8);
+        first[..length].copy_from_slice(&text.as_bytes()[..length]);
+        Self { first: u64::from_be_bytes(first), text }
+    }
+}
+
+word!(Id, { "type": "string", "minLength": 1, "maxLength": (limits::ID_CHARS_MAX) });
+
+/// A name or a label for people.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    text: Arc<str>,
+}
+
+impl From<Arc<str>> for Name {
+    fn from(text: Arc<str>) -> Self {
+        Self { text }
+    }
+}
+
+word!(Name, { "type": "string", "maxLength": (limits::NAME_CHARS_MAX) });
+
+/// A colour as #RRGGBB; #RGB and an alpha channel are understood too.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Color {
+    text: Arc<str>,
+}
+
+impl From<Arc<str>> for Color {
+    fn from(text: Arc<str>) -> Self {
+        Self { text }
+    }
+}
+
+word!(Color, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
+
+/// Reads a text into shared memory, without a copy on the way.
+struct Shared;
+
+impl Visitor<'_> for Shared {
+    type Value = Arc<str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Arc<str>, E> {
+        Ok(text.into())
+    }
+}
+
+/// What every object of JavaScript has: as an id it would be found where nothing was put.
+const INHERITED: &[&str] = &[
+    "__proto__",
+    "__defineGetter__",
+    "__defineSetter__",
+    "__lookupGetter__",
+    "__lookupSetter__",
+    "constructor",
+    "hasOwnProperty",
+    "isPrototypeOf",
+    "propertyIsEnumerable",
+    "prototype",
+    "toLocaleString",
+    "toString",
+    "valueOf",
+];
+
+/// Whether something new may have this id.
+impl Check for Id {
+    fn check(&self) -> Result<(), Misfit> {
+        let forbidden = |problem: String| Err(Misfit::new(Reason::ForbiddenId, problem));
+        if self.trim().is_empty() {
+            return forbidden("is empty".to_owned());
+        }
+        let chars = self.chars().count();
+        if chars > limits::ID_CHARS_MAX {
+            return forbidden(format!("has {chars} characters, at most {} are allowed", limits::ID_CHARS_MAX));
+        }
+        if self.chars().any(char::is_control) {
+            return forbidden("has control characters".to_owned());
+        }
+        if INHERITED.contains(&&**self) {
+            return forbidden(format!("is {self:?}, which every object of JavaScript has already"));
+        }
+        Ok(())
+    }
+}
+
+impl Check for Name {
+    fn check(&self) -> Result<(), Misfit> {
+        let chars = self.chars().count();
+        if chars <= limits::NAME_CHARS_MAX {
+            return Ok(());
+        }
+        let problem = format!("has {chars} characters, at most {} are allowed", limits::NAME_CHARS_MAX);
+        Err(Misfit::new(Reason::TooLong, problem))
+    }
+}
+
+impl Check for Color {
+    fn check(&self) -> Result<(), Misfit> {
+        let digits = self.strip_prefix('#').unwrap_or_default();
+        if matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Ok(());
+        }
+        Err(Misfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
+    }
+}
+
+/// What is not ours: kept with a thing and given back as it came.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(inline)]
+pub struct Extensions(pub Arc<Map<String, Value>>);
+
+impl Check for Extensions {
+    fn check(&self) -> Result<(), Misfit> {
+        let bytes = self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum::<usize>();
+        if bytes <= limits::EXTENSIONS_BYTES_MAX {
+            return Ok(());
+        }
+        let problem = format!("has some {bytes} bytes, at most {} are kept", limits::EXTENSIONS_BYTES_MAX);
+        Err(Misfit::new(Reason::TooLong, problem))
+    }
+}
+
+/// About as many as it is written with.
+fn bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 5,
+        Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => 2 + items.iter().map(|item| bytes(item) + 1).sum::<usize>(),
+        Value::Object(fields) => 2 + fields.iter().map(|(name, field)| name.len() + bytes(field) + 4).sum::<usize>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_word_that_nothing_has_by_itself() {
+        for id in ["earth", "u-1", "a b", "ß", "0"] {
+            assert!(Id::from(id).check().is_ok(), "{id}");
+        }
+        for id in ["", " ", "a\nb", "constructor", "__proto__", "toString"] {
+            assert_eq!(Id::from(id).check().unwrap_err().reason, Reason::ForbiddenId, "{id}");
+        }
+        assert!(Id::from("x".repeat(limits::ID_CHARS_MAX)).check().is_ok());
+        assert!(Id::from("x".repeat(limits::ID_CHARS_MAX + 1)).check().is_err());
+    }
+
+    #[test]
+    fn ids_are_ordered_as_their_texts() {
+        let texts =
+            ["", "\0", "a", "a\0", "ab", "abcdefgh", "abcdefgh\0", "abcdefghi", "abcdefgi", "b", "é", "\u{10FFFF}"];
+        for one in texts {
+            for other in texts {
+                assert_eq!(Id::from(one).cmp(&Id::from(other)), one.cmp(other), "{one:?} {other:?}");
+                assert_eq!(Id::from(one) == Id::from(other), one == other);
+            }
+        }
+    }
+
+    #[test]
+    fn a_colour_is_hexadecimal() {
+        for color in ["#FFD700", "#fff", "#12345678"] {
+            assert!(Color::from(color).check().is_ok(), "{color}");
+        }
+        for color in ["", "#", "yellow", "#12345", "FFD700", "#ggg", "#éé"] {
+            assert_eq!(Color::from(color).check().unwrap_err().reason, Reason::BadColor, "{color}");
+        }
+    }
+
+    #[test]
+    fn names_and_extensions_have_an_end() {
+        assert!(Name::from("x".repeat(limits::NAME_CHARS_MAX)).check().is_ok());
+        assert_eq!(Name::from("x".repeat(limits::NAME_CHARS_MAX + 1)).check().unwrap_err().reason, Reason::TooLong);
+        let extensions = |value: Value| Extensions(Arc::new(value.as_object().unwrap().clone()));
+        assert!(extensions(json!({"notes": ["a", {"b": null}]})).check().is_ok());
+        assert!(extensions(json!({"notes": "x".repeat(limits::EXTENSIONS_BYTES_MAX)})).check().is_err());
+    }
+}
