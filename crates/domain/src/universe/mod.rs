@@ -1,7 +1,7 @@
 //! The universe: bodies that move around each other, groups of them, what fills the space between, and time.
 //!
 //! One universe is one stream of events. A command costs what it changes, however much there is; what it is refused for
-//! is said in the words of the original, or in words like them.
+//! is said in the words of the original, or in words like them. Positions follow from the time alone.
 
 mod body;
 mod catalogue;
@@ -19,6 +19,7 @@ mod index;
 mod link;
 #[cfg(test)]
 mod model;
+mod motion;
 mod number;
 mod order;
 mod part;
@@ -48,6 +49,7 @@ pub use command::{
 pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 pub use failure::Failure;
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
+pub use motion::{local_position, period};
 pub use number::{Count, Fraction, Number, Seed, Whole, Within};
 pub use order::Order;
 pub use part::{

@@ -282,6 +282,11 @@ fn check(sky: &Sky) {
             assert!(snapshot.groups_of(child).any(|id| *id == group.id));
         }
     }
+    let positions = snapshot.world_positions(state.time());
+    assert_eq!(positions.len(), snapshot.bodies().len());
+    for (id, position) in positions {
+        assert!(position.check().is_ok() && snapshot.world_position(id, state.time()).is_some());
+    }
 }
 
 /// Events in an order in which no commands would have brought them.

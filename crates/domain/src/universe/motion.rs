@@ -1,0 +1,305 @@
+//! Where a body is at a time: a function of the time alone, as the original computes it.
+//!
+//! An orbit is an ellipse around its centre, run through at an even pace of the eccentric angle, turned about Z, then Y,
+//! then X, and moved by its offset. The parent stands at the centre, not in a focus: these are not Kepler's orbits.
+
+use super::body::Star;
+use super::number::Number;
+use super::part::{Position, RoguePlanetMeta};
+use super::snapshot::Snapshot;
+use super::text::Id;
+
+/// How far a rogue planet on a curved path strays, where nothing else is said.
+const ROGUE_SEMI_MAJOR_AXIS: f64 = 100.0;
+
+/// Where a body is, seen from its parent; a rogue planet, seen from where the world begins.
+pub fn local_position(star: &Star, time: f64) -> Position {
+    if star.is_rogue()
+        && let Some(path) = &star.rogue_planet
+    {
+        return rogue_position(path, time);
+    }
+    let ellipse = Ellipse {
+        semi_major_axis: star.semi_major_axis.map_or(star.orbital_distance.0, |axis| axis.0),
+        eccentricity: star.eccentricity.map_or(0.0, |eccentricity| eccentricity.0),
+        rotation: [star.orbit_rot_x, star.orbit_rot_y, star.orbit_rot_z].map(or_zero),
+        center: [star.orbit_offset_x, star.orbit_offset_y, star.orbit_offset_z].map(or_zero),
+    };
+    ellipse.at(angle(time, star.orbital_speed.0, star.orbital_phase.0))
+}
+
+/// The time after which a body is where it was; none for what stands still or never comes back.
+pub fn period(star: &Star) -> Option<f64> {
+    let period = match &star.rogue_planet {
+        Some(path) if star.is_rogue() => {
+            path.path_curvature.filter(|curvature| curvature.0 > 0.0)?;
+            rogue_period(path)
+        }
+        _ => 360.0 / star.orbital_speed.0,
+    };
+    Some(period.abs()).filter(|period| period.is_finite() && *period > 0.0)
+}
+
+impl Snapshot {
+    /// Where a body is in the world: its own position and those of all above it.
+    pub fn world_position(&self, id: &str, time: f64) -> Option<Position> {
+        let star = self.stars.get(id)?;
+        Some(
+            self.above(id).fold(local_position(star, time), |position, star| sum(position, local_position(star, time))),
+        )
+    }
+
+    /// Where every body is in the world, by id. Each is computed once, however deep it is nested.
+    pub fn world_positions(&self, time: f64) -> Vec<(&Id, Position)> {
+        let origin = Position::default();
+        let mut positions = Vec::with_capacity(self.stars.len());
+        let mut waiting: Vec<(&Star, Position)> =
+            self.stars.values().filter(|star| star.parent_id.is_none()).map(|star| (star.as_ref(), origin)).collect();
+        while let Some((star, parent)) = waiting.pop() {
+            let position = sum(local_position(star, time), parent);
+            positions.push((&star.id, position));
+            let children = star.children.iter().filter_map(|id| self.stars.get(id));
+            waiting.extend(children.map(|child| (child.as_ref(), position)));
+        }
+        positions.sort_by_key(|(id, _)| *id);
+        positions
+    }
+}
+
+fn rogue_position(path: &RoguePlanetMeta, time: f64) -> Position {
+    let (start, velocity) = (path.initial_position, path.velocity);
+    if path.path_curvature.is_none_or(|curvature| curvature.0 == 0.0) {
+        let travelled = [velocity.x, velocity.y, velocity.z].map(|speed| speed.0 * time);
+        return sum(start, position(travelled));
+    }
+    let offset = position([path.path_offset_x, path.path_offset_y, path.path_offset_z].map(or_zero));
+    let center = sum(start, offset);
+    let ellipse = Ellipse {
+        semi_major_axis: path.semi_major_axis.map_or(ROGUE_SEMI_MAJOR_AXIS, |axis| axis.0),
+        eccentricity: path.eccentricity.map_or(0.0, |eccentricity| eccentricity.0),
+        rotation: [path.orbit_rot_x, path.orbit_rot_y, path.orbit_rot_z].map(or_zero),
+        center: [center.x.0, center.y.0, center.z.0],
+    };
+    let speed = 360.0 / rogue_period(path);
+    ellipse.at(if speed.is_finite() { angle(time, speed, 0.0) } else { 0.0 })
+}
+
+fn rogue_period(path: &RoguePlanetMeta) -> f64 {
+    let axis = path.semi_major_axis.map_or(ROGUE_SEMI_MAJOR_AXIS, |axis| axis.0);
+    path.path_period.map_or(5.0 * axis, |period| period.0)
+}
+
+/// In degrees, within one turn: the remainder is exact, so a million turns later a body is not a hair off for it.
+fn angle(time: f64, speed: f64, phase: f64) -> f64 {
+    let turned = time * speed;
+    let turned = if turned.is_finite() { turned } else { (time % (360.0 / speed)) * speed };
+    (turned % 360.0 + phase % 360.0) % 360.0
+}
+
+struct Ellipse {
+    semi_major_axis: f64,
+    eccentricity: f64,
+    /// About X, Y and Z, in degrees.
+    rotation: [f64; 3],
+    center: [f64; 3],
+}
+
+impl Ellipse {
+    fn at(&self, degrees: f64) -> Position {
+        let (sin, cos) = degrees.to_radians().sin_cos();
+        let semi_minor_axis = self.semi_major_axis * (1.0 - self.eccentricity * self.eccentricity).max(0.0).sqrt();
+        let (x, y, z) = (self.semi_major_axis * cos, 0.0, semi_minor_axis * sin);
+        let [turn_x, turn_y, turn_z] = self.rotation.map(|degrees| (degrees % 360.0).to_radians().sin_cos());
+        let (x, y) = (x * turn_z.1 - y * turn_z.0, x * turn_z.0 + y * turn_z.1);
+        let (x, z) = (x * turn_y.1 + z * turn_y.0, z * turn_y.1 - x * turn_y.0);
+        let (y, z) = (y * turn_x.1 - z * turn_x.0, y * turn_x.0 + z * turn_x.1);
+        sum(position([x, y, z]), position(self.center))
+    }
+}
+
+fn or_zero(number: Option<Number>) -> f64 {
+    number.unwrap_or_default().0
+}
+
+/// Nothing is further away than numbers reach.
+fn position(axes: [f64; 3]) -> Position {
+    let [x, y, z] = axes.map(|axis| Number(if axis.is_nan() { 0.0 } else { axis.clamp(f64::MIN, f64::MAX) }));
+    Position { x, y, z }
+}
+
+fn sum(one: Position, other: Position) -> Position {
+    position([one.x.0 + other.x.0, one.y.0 + other.y.0, one.z.0 + other.z.0])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::super::state::UniverseState;
+    use super::*;
+
+    #[expect(clippy::needless_pass_by_value, reason = "fields are made where they are given")]
+    fn star(fields: Value) -> Star {
+        let mut star = json!({
+            "id": "a", "name": "a", "mass": 1, "radius": 1, "color": "#FFF", "orbitalDistance": 10, "orbitalSpeed": 1,
+        });
+        star.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        serde_json::from_value(star).unwrap()
+    }
+
+    fn axes(position: Position) -> [f64; 3] {
+        [position.x.0, position.y.0, position.z.0]
+    }
+
+    fn far(position: Position) -> f64 {
+        axes(position).iter().map(|axis| axis * axis).sum::<f64>().sqrt()
+    }
+
+    fn near(one: Position, other: [f64; 3], scale: f64) -> bool {
+        axes(one).iter().zip(other).all(|(one, other)| (one - other).abs() <= 1e-9 * scale.max(1.0))
+    }
+
+    #[test]
+    fn positions_are_those_of_the_original() {
+        let at = |fields: Value, time: f64| local_position(&star(fields), time);
+        assert!(near(at(json!({}), 0.0), [10.0, 0.0, 0.0], 1.0));
+        assert!(near(at(json!({}), 90.0), [0.0, 0.0, 10.0], 1.0));
+        assert!(near(at(json!({"orbitalPhase": 180}), 0.0), [-10.0, 0.0, 0.0], 1.0));
+        assert!(near(at(json!({"semiMajorAxis": 20, "eccentricity": 0.6}), 90.0), [0.0, 0.0, 16.0], 1.0));
+        assert!(near(at(json!({"orbitOffsetX": 1, "orbitOffsetY": 2, "orbitOffsetZ": 3}), 0.0), [11.0, 2.0, 3.0], 1.0));
+        assert!(near(at(json!({"orbitRotZ": 90}), 0.0), [0.0, 10.0, 0.0], 1.0));
+        assert!(near(at(json!({"orbitRotY": 90}), 0.0), [0.0, 0.0, -10.0], 1.0));
+        assert!(near(at(json!({"orbitRotX": 90}), 90.0), [0.0, -10.0, 0.0], 1.0));
+        // Z, then Y, then X: from the X axis to Y, where a turn about Y does nothing, and on to Z.
+        assert!(near(at(json!({"orbitRotX": 90, "orbitRotY": 77, "orbitRotZ": 90}), 0.0), [0.0, 0.0, 10.0], 1.0));
+    }
+
+    #[test]
+    fn rogue_planets_go_their_own_way() {
+        let rogue = |path: Value| {
+            let mut meta =
+                json!({"seed": 1, "initialPosition": {"x": 1, "y": 2, "z": 3}, "velocity": {"x": 1, "y": 0, "z": -1}});
+            meta.as_object_mut().unwrap().extend(path.as_object().unwrap().clone());
+            star(json!({"isRoguePlanet": true, "roguePlanet": meta}))
+        };
+        let straight = rogue(json!({}));
+        assert!(near(local_position(&straight, 10.0), [11.0, 2.0, -7.0], 1.0));
+        assert_eq!(period(&straight), None);
+        let curved = rogue(json!({"pathCurvature": 0.5}));
+        assert!(near(local_position(&curved, 0.0), [101.0, 2.0, 3.0], 1.0));
+        assert!(near(local_position(&curved, 125.0), [1.0, 2.0, 103.0], 1.0));
+        assert_eq!(period(&curved), Some(500.0));
+        let far_off = rogue(json!({"pathCurvature": 1, "pathPeriod": 0, "pathOffsetX": 9}));
+        assert!(near(local_position(&far_off, 7.0), [110.0, 2.0, 3.0], 1.0));
+        // Without a path it moves as every other body does.
+        assert!(near(local_position(&star(json!({"isRoguePlanet": true})), 0.0), [10.0, 0.0, 0.0], 1.0));
+    }
+
+    fn orbit() -> impl Strategy<Value = Star> {
+        let turn = || -720.0..720.0_f64;
+        let place = || -1e3..1e3_f64;
+        ((-1e3..1e3_f64, -100.0..100.0_f64, turn(), 0.0..=1.0_f64), (turn(), turn(), turn()), (place(), place(), place())).prop_map(
+            |((axis, speed, phase, eccentricity), (x, y, z), (a, b, c))| {
+                star(json!({
+                    "semiMajorAxis": axis, "orbitalSpeed": speed, "orbitalPhase": phase, "eccentricity": eccentricity,
+                    "orbitRotX": x, "orbitRotY": y, "orbitRotZ": z, "orbitOffsetX": a, "orbitOffsetY": b, "orbitOffsetZ": c,
+                }))
+            },
+        )
+    }
+
+    /// From the centre of its orbit.
+    fn from_center(star: &Star, time: f64) -> Position {
+        let offset = [star.orbit_offset_x, star.orbit_offset_y, star.orbit_offset_z].map(|offset| -or_zero(offset));
+        sum(local_position(star, time), position(offset))
+    }
+
+    proptest! {
+        #[test]
+        fn a_body_is_where_it_was_one_turn_ago(star in orbit(), time in -1e6..1e6_f64, turns in -1000..1000_i32) {
+            prop_assume!(star.orbital_speed.0.abs() > 1e-3);
+            let later = time + f64::from(turns) * period(&star).unwrap();
+            let scale = 1e3 * star.orbital_speed.0.abs() * later.abs().max(time.abs()) * 1e-6;
+            prop_assert!(near(local_position(&star, later), axes(local_position(&star, time)), scale.max(10.0)));
+        }
+
+        #[test]
+        fn a_phase_is_a_head_start(star in orbit(), time in -1e3..1e3_f64, ahead in -1e3..1e3_f64) {
+            let mut early = star.clone();
+            early.orbital_phase = Number(star.orbital_phase.0 + ahead * star.orbital_speed.0);
+            prop_assert!(near(local_position(&early, time), axes(local_position(&star, time + ahead)), 1e3));
+        }
+
+        #[test]
+        fn turning_an_orbit_changes_no_distance(star in orbit(), time in -1e3..1e3_f64) {
+            let mut flat = star.clone();
+            (flat.orbit_rot_x, flat.orbit_rot_y, flat.orbit_rot_z) = (None, None, None);
+            let (turned, plain) = (far(from_center(&star, time)), far(from_center(&flat, time)));
+            prop_assert!((turned - plain).abs() < 1e-6, "{turned} is not {plain}");
+            let (axis, eccentricity) = (star.semi_major_axis.unwrap().0.abs(), star.eccentricity.unwrap().0);
+            let minor = axis * (1.0 - eccentricity * eccentricity).sqrt();
+            prop_assert!(turned <= axis + 1e-6 && turned >= minor - 1e-6);
+            // The ellipse lies in the plane that it was turned into.
+            prop_assert!(from_center(&flat, time).y.0.abs() < 1e-9);
+        }
+
+        #[test]
+        fn a_circle_is_run_through_at_an_even_distance(star in orbit(), time in -1e3..1e3_f64) {
+            let mut circle = star.clone();
+            circle.eccentricity = None;
+            let radius = star.semi_major_axis.unwrap().0.abs();
+            prop_assert!((far(from_center(&circle, time)) - radius).abs() < 1e-6);
+        }
+
+        #[test]
+        fn the_world_adds_up_all_that_is_above(orbits in proptest::collection::vec(orbit(), 1..12), time in -1e3..1e3_f64) {
+            let mut stars = serde_json::Map::new();
+            for (number, orbit) in orbits.iter().enumerate() {
+                let mut star = serde_json::to_value(orbit).unwrap();
+                let children = if number + 1 < orbits.len() { json!([format!("b{}", number + 1)]) } else { json!([]) };
+                star["id"] = json!(format!("b{number}"));
+                star["children"] = children;
+                star["parentId"] = if number == 0 { Value::Null } else { json!(format!("b{}", number - 1)) };
+                stars.insert(format!("b{number}"), star);
+            }
+            let state: UniverseState = serde_json::from_value(json!({"stars": stars, "rootIds": ["b0"]})).unwrap();
+            let mut expected = [0.0; 3];
+            for (number, orbit) in orbits.iter().enumerate() {
+                let local = axes(local_position(orbit, time));
+                expected = [0, 1, 2].map(|axis: usize| expected[axis] + local[axis]);
+                let world = state.snapshot().world_position(&format!("b{number}"), time).unwrap();
+                prop_assert!(near(world, expected, 1e4));
+            }
+            for (id, position) in state.snapshot().world_positions(time) {
+                prop_assert!(near(position, axes(state.snapshot().world_position(id, time).unwrap()), 1e4));
+            }
+        }
+
+        #[test]
+        fn no_numbers_lead_out_of_numbers(
+            numbers in proptest::collection::vec(any::<f64>().prop_filter("a number", |number| number.is_finite()), 12),
+            time in any::<f64>().prop_filter("a number", |number| number.is_finite()),
+            is_rogue in any::<bool>(),
+        ) {
+            let mut star = star(json!({}));
+            let some = |index: usize| Some(Number(numbers[index]));
+            (star.orbital_speed, star.orbital_phase) = (Number(numbers[0]), Number(numbers[1]));
+            star.semi_major_axis = some(2);
+            (star.orbit_rot_x, star.orbit_rot_y, star.orbit_rot_z) = (some(3), some(4), some(5));
+            (star.orbit_offset_x, star.orbit_offset_y, star.orbit_offset_z) = (some(6), some(7), some(8));
+            let path = json!({
+                "seed": 0, "initialPosition": {"x": numbers[9], "y": numbers[10], "z": numbers[11]},
+                "velocity": {"x": numbers[0], "y": numbers[1], "z": numbers[2]}, "pathCurvature": i32::from(numbers[3] > 0.0),
+                "semiMajorAxis": numbers[4], "pathPeriod": numbers[5], "orbitRotX": numbers[6],
+            });
+            star.is_rogue_planet = Some(is_rogue);
+            star.rogue_planet = Some(Arc::new(serde_json::from_value(path).unwrap()));
+            let position = local_position(&star, time);
+            prop_assert!(axes(position).iter().all(|axis| axis.is_finite()), "{position:?}");
+            prop_assert!(period(&star).is_none_or(|period| period > 0.0 && period.is_finite()));
+        }
+    }
+}
