@@ -35,6 +35,7 @@ mod tagged;
 #[cfg(test)]
 mod tests;
 mod text;
+mod view;
 mod wire;
 
 pub use body::{AsteroidSubType, BodyType, Star, StarPatch, StarPayload};
@@ -65,6 +66,7 @@ pub use region::{
 pub use snapshot::{Regions, Snapshot};
 pub use state::{About, Universe, UniverseState};
 pub use text::{Color, Extensions, Id, Name};
+pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
 pub use wire::WireEvent;
 
 use std::sync::Arc;

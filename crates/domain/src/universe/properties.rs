@@ -282,10 +282,14 @@ fn check(sky: &Sky) {
             assert!(snapshot.groups_of(child).any(|id| *id == group.id));
         }
     }
+    let summary = state.summary();
+    assert_eq!(summary.bodies_by_kind.values().sum::<usize>(), summary.body_count);
     let positions = snapshot.world_positions(state.time());
-    assert_eq!(positions.len(), snapshot.bodies().len());
+    assert_eq!(positions.len(), summary.body_count);
     for (id, position) in positions {
-        assert!(position.check().is_ok() && snapshot.world_position(id, state.time()).is_some());
+        let body = state.body(id, None, None, 5).unwrap();
+        assert!(position.check().is_ok() && body.world_position.check().is_ok());
+        assert!(body.depth < summary.deepest_nesting);
     }
 }
 

@@ -70,3 +70,45 @@ fn categories_are_found_in_every_spelling() {
     }
     assert!(category("stars").is_none());
 }
+
+#[test]
+fn a_summary_counts() {
+    let summary = to_value(Sky::example().universe.state().summary()).unwrap();
+    assert_eq!(
+        summary,
+        json!({
+            "time": 0, "bodyCount": 4, "bodiesByKind": {"star": 1, "planet": 2, "moon": 1}, "roguePlanetCount": 0,
+            "ringedCount": 1, "rootCount": 1, "roots": [{"id": "sun", "name": "Sun", "kind": "star"}],
+            "deepestNesting": 3, "totalMass": 426.0123, "groupCount": 2, "rootGroupCount": 1, "beltCount": 0,
+            "smallBodyFieldCount": 1, "protoplanetaryDiskCount": 1, "nebulaCount": 1,
+        })
+    );
+}
+
+#[test]
+fn a_body_is_seen_with_those_around_it() {
+    let sky = Sky::example();
+    let state = sky.universe.state();
+    let earth = state.body("earth", Some(90.0), None, 10).unwrap();
+    let ids = |relatives: &[Relative]| relatives.iter().map(|relative| relative.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(
+        (earth.parent.unwrap().id.to_string(), ids(&earth.children), earth.depth),
+        ("sun".to_owned(), vec!["moon".to_owned()], 1)
+    );
+    assert_eq!((earth.period, earth.next_child_after), (Some(Number(360.0)), None));
+    assert!((earth.world_position.z.0 - 15.0).abs() < 1e-9);
+    let sun = state.body("sun", None, None, 1).unwrap();
+    assert_eq!(
+        (ids(&sun.children), sun.child_count, ids(&sun.groups)),
+        (vec!["earth".to_owned()], 2, vec!["arm".to_owned()])
+    );
+    let rest = state.body("sun", None, sun.next_child_after.as_deref(), 1).unwrap();
+    assert_eq!((ids(&rest.children), rest.next_child_after), (vec!["saturn".to_owned()], None));
+    assert!(state.body("pluto", None, None, 1).is_none());
+    let after =
+        |after: Option<&str>| state.snapshot().bodies_after(after).map(|star| star.id.to_string()).collect::<Vec<_>>();
+    assert_eq!(after(None), ["earth", "moon", "saturn", "sun"]);
+    assert_eq!(after(Some("luna")), ["moon", "saturn", "sun"]);
+    assert_eq!(state.snapshot().groups_after(Some("arm")).count(), 1);
+    assert_eq!(state.snapshot().placed_after(Some("moon"), 0.0).next().unwrap().id.to_string(), "saturn");
+}

@@ -1,0 +1,241 @@
+//! What is worth reading of a universe without reading all of it.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::body::{BodyType, Star};
+use super::group::{Group, GroupChild, GroupChildType};
+use super::motion::{local_position, period};
+use super::number::Number;
+use super::part::Position;
+use super::snapshot::Snapshot;
+use super::state::UniverseState;
+use super::text::{Id, Name};
+
+/// How many roots a summary names.
+const SUMMARY_ROOTS: usize = 20;
+
+/// What a body counts as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum BodyKind {
+    Star,
+    Planet,
+    Moon,
+    Asteroid,
+    Comet,
+    LagrangePoint,
+    BlackHole,
+    Unspecified,
+}
+
+impl Star {
+    /// By its type. Without one a root counts as a star, a rogue as a planet, as the original draws them.
+    pub fn kind(&self) -> BodyKind {
+        match self.body_type {
+            Some(BodyType::Star) => BodyKind::Star,
+            Some(BodyType::Planet) => BodyKind::Planet,
+            Some(BodyType::Moon) => BodyKind::Moon,
+            Some(BodyType::Asteroid) => BodyKind::Asteroid,
+            Some(BodyType::Comet) => BodyKind::Comet,
+            Some(BodyType::LagrangePoint) => BodyKind::LagrangePoint,
+            Some(BodyType::BlackHole) => BodyKind::BlackHole,
+            None if self.is_rogue() => BodyKind::Planet,
+            None if self.parent_id.is_none() => BodyKind::Star,
+            None => BodyKind::Unspecified,
+        }
+    }
+}
+
+/// Somebody else, in a line.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Relative {
+    pub id: Id,
+    pub name: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<BodyKind>,
+}
+
+impl From<&Star> for Relative {
+    fn from(star: &Star) -> Self {
+        Self { id: star.id.clone(), name: star.name.clone(), kind: Some(star.kind()) }
+    }
+}
+
+impl From<&Group> for Relative {
+    fn from(group: &Group) -> Self {
+        Self { id: group.id.clone(), name: group.name.clone(), kind: None }
+    }
+}
+
+/// A universe in a page.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// In simulated seconds.
+    pub time: Number,
+    pub body_count: usize,
+    pub bodies_by_kind: BTreeMap<BodyKind, usize>,
+    pub rogue_planet_count: usize,
+    pub ringed_count: usize,
+    pub root_count: usize,
+    /// The first of the roots.
+    pub roots: Vec<Relative>,
+    /// How many bodies stand above each other at most, both ends included.
+    pub deepest_nesting: usize,
+    pub total_mass: Number,
+    pub group_count: usize,
+    pub root_group_count: usize,
+    pub belt_count: usize,
+    pub small_body_field_count: usize,
+    pub protoplanetary_disk_count: usize,
+    pub nebula_count: usize,
+}
+
+/// One body and those around it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BodyView {
+    /// Its children are those of this page.
+    pub body: Star,
+    pub kind: BodyKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Relative>,
+    /// How many bodies are above it.
+    pub depth: usize,
+    pub child_count: usize,
+    /// A page of them, in their order.
+    pub children: Vec<Relative>,
+    /// The last child of this page, where more follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_child_after: Option<Id>,
+    /// The groups that hold it.
+    pub groups: Vec<Relative>,
+    /// The time of the positions.
+    pub time: Number,
+    /// Seen from its parent.
+    pub position: Position,
+    pub world_position: Position,
+    /// Simulated seconds until it is there again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Number>,
+}
+
+/// Where a body is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Placed {
+    pub id: Id,
+    pub name: Name,
+    pub kind: BodyKind,
+    pub position: Position,
+}
+
+impl UniverseState {
+    pub fn summary(&self) -> Summary {
+        let snapshot = &self.snapshot;
+        let mut bodies_by_kind = BTreeMap::new();
+        let (mut total_mass, mut rogue_planet_count, mut ringed_count) = (0.0, 0, 0);
+        for star in snapshot.stars.values() {
+            *bodies_by_kind.entry(star.kind()).or_default() += 1;
+            total_mass += star.mass.0;
+            rogue_planet_count += usize::from(star.is_rogue());
+            ringed_count += usize::from(star.ring.is_some());
+        }
+        let roots = snapshot.root_ids.iter().filter_map(|id| snapshot.stars.get(id));
+        Summary {
+            time: self.time,
+            body_count: snapshot.stars.len(),
+            bodies_by_kind,
+            rogue_planet_count,
+            ringed_count,
+            root_count: snapshot.root_ids.len(),
+            roots: roots.take(SUMMARY_ROOTS).map(|star| Relative::from(star.as_ref())).collect(),
+            deepest_nesting: snapshot.deepest_nesting(),
+            total_mass: Number(total_mass.clamp(f64::MIN, f64::MAX)),
+            group_count: snapshot.groups.len(),
+            root_group_count: snapshot.root_group_ids.len(),
+            belt_count: snapshot.belts.len(),
+            small_body_field_count: snapshot.small_body_fields.len(),
+            protoplanetary_disk_count: snapshot.protoplanetary_disks.len(),
+            nebula_count: snapshot.nebulae.len(),
+        }
+    }
+
+    /// One body at a time, or now; with its children after one of them, or from the first.
+    pub fn body(&self, id: &str, time: Option<f64>, after: Option<&str>, limit: usize) -> Option<BodyView> {
+        let snapshot = &self.snapshot;
+        let star = snapshot.stars.get(id)?;
+        let time = time.unwrap_or(self.time.0);
+        let is_child = |child: &&Star| child.parent_id.as_deref() == Some(id);
+        let after = after.and_then(|after| snapshot.body(after)).filter(is_child).and_then(|child| child.place);
+        let mut page: Vec<&Id> =
+            star.children.after(after.map(|place| place.0)).map(|(_, id)| id).take(limit + 1).collect();
+        let is_more = page.len() > limit;
+        page.truncate(limit);
+        let child = GroupChild { id: star.id.clone(), kind: GroupChildType::System };
+        Some(BodyView {
+            body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..Star::clone(star) },
+            kind: star.kind(),
+            parent: star.parent_id.as_ref().and_then(|id| snapshot.body(id)).map(Relative::from),
+            depth: snapshot.above(id).count(),
+            child_count: star.children.len(),
+            children: page.iter().filter_map(|id| snapshot.body(id)).map(Relative::from).collect(),
+            next_child_after: page.last().filter(|_| is_more).map(|id| (*id).clone()),
+            groups: snapshot.groups_of(&child).filter_map(|id| snapshot.group(id)).map(Relative::from).collect(),
+            time: Number(time),
+            position: local_position(star, time),
+            world_position: snapshot.world_position(id, time).unwrap_or_default(),
+            period: period(star).map(Number),
+        })
+    }
+}
+
+impl Snapshot {
+    pub fn body(&self, id: &str) -> Option<&Star> {
+        self.stars.get(id).map(AsRef::as_ref)
+    }
+
+    pub fn group(&self, id: &str) -> Option<&Group> {
+        self.groups.get(id).map(AsRef::as_ref)
+    }
+
+    /// The rest of a list of bodies by id: what comes after one of them, which need not be there any more.
+    pub fn bodies_after(&self, after: Option<&str>) -> impl Iterator<Item = &Star> + '_ {
+        self.stars.range::<_, str>(behind(after)).map(|(_, star)| star.as_ref())
+    }
+
+    /// The rest of a list of groups by id.
+    pub fn groups_after(&self, after: Option<&str>) -> impl Iterator<Item = &Group> + '_ {
+        self.groups.range::<_, str>(behind(after)).map(|(_, group)| group.as_ref())
+    }
+
+    /// Where bodies are in the world, by id, after one of them.
+    pub fn placed_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
+        self.bodies_after(after).map(move |star| Placed {
+            id: star.id.clone(),
+            name: star.name.clone(),
+            kind: star.kind(),
+            position: self.world_position(&star.id, time).unwrap_or_default(),
+        })
+    }
+
+    fn deepest_nesting(&self) -> usize {
+        let mut deepest = 0;
+        let roots = self.stars.values().filter(|star| star.parent_id.is_none());
+        let mut waiting: Vec<(&Star, usize)> = roots.map(|star| (star.as_ref(), 1)).collect();
+        while let Some((star, depth)) = waiting.pop() {
+            deepest = deepest.max(depth);
+            waiting.extend(star.children.iter().filter_map(|id| self.body(id)).map(|child| (child, depth + 1)));
+        }
+        deepest
+    }
+}
+
+fn behind(after: Option<&str>) -> (Bound<&str>, Bound<&str>) {
+    (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)
+}
