@@ -139,10 +139,11 @@ impl UniverseState {
     pub fn summary(&self) -> Summary {
         let snapshot = &self.snapshot;
         let mut bodies_by_kind = BTreeMap::new();
-        let (mut total_mass, mut rogue_planet_count, mut ringed_count) = (0.0, 0, 0);
+        let (mut total_mass, mut rogue_planet_count, mut ringed_count) = (0.0_f64, 0, 0);
         for star in snapshot.stars.values() {
             *bodies_by_kind.entry(star.kind()).or_default() += 1;
-            total_mass += star.mass.0;
+            // At every step, since what is beyond all numbers in both directions adds up to none.
+            total_mass = (total_mass + star.mass.0).clamp(f64::MIN, f64::MAX);
             rogue_planet_count += usize::from(star.is_rogue());
             ringed_count += usize::from(star.ring.is_some());
         }
@@ -156,7 +157,7 @@ impl UniverseState {
             root_count: snapshot.root_ids.len(),
             roots: roots.take(SUMMARY_ROOTS).map(|star| Relative::from(star.as_ref())).collect(),
             deepest_nesting: snapshot.deepest_nesting(),
-            total_mass: Number(total_mass.clamp(f64::MIN, f64::MAX)),
+            total_mass: Number(total_mass),
             group_count: snapshot.groups.len(),
             root_group_count: snapshot.root_group_ids.len(),
             belt_count: snapshot.belts.len(),
@@ -174,7 +175,7 @@ impl UniverseState {
         let is_child = |child: &&Star| child.parent_id.as_deref() == Some(id);
         let after = after.and_then(|after| snapshot.body(after)).filter(is_child).and_then(|child| child.place);
         let mut page: Vec<&Id> =
-            star.children.after(after.map(|place| place.0)).map(|(_, id)| id).take(limit + 1).collect();
+            star.children.after(after.map(|place| place.0)).map(|(_, id)| id).take(limit.saturating_add(1)).collect();
         let is_more = page.len() > limit;
         page.truncate(limit);
         let child = GroupChild { id: star.id.clone(), kind: GroupChildType::System };

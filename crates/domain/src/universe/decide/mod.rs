@@ -23,21 +23,26 @@ use crate::limits;
 type Done = Result<Vec<WireEvent>, Failure>;
 
 pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
-    if let UniverseCommand::Create { id, name, campaign_id, state } = command {
-        return Ok(vec![create(universe, id, name, campaign_id.as_deref(), state.as_ref())?]);
-    }
-    if universe.about.is_none() {
-        return Err(UniverseRefusal::UniverseNotFound);
-    }
+    let there = || if universe.about.is_some() { Ok(&universe.state) } else { Err(UniverseRefusal::UniverseNotFound) };
     let event = match command {
-        UniverseCommand::Apply(commands) => return apply(&universe.state, commands),
-        UniverseCommand::Rename { name } => UniverseEvent::Renamed(Renamed { name: named(name)? }),
+        UniverseCommand::Create { id, name, campaign_id, state } => {
+            create(universe, id, name, campaign_id.as_deref(), state.as_ref())?
+        }
+        UniverseCommand::Apply(commands) => return apply(there()?, commands),
+        UniverseCommand::Rename { name } => {
+            there()?;
+            UniverseEvent::Renamed(Renamed { name: named(name)? })
+        }
         UniverseCommand::Replace { name, state } => {
+            there()?;
             let name = name.as_deref().map(named).transpose()?;
             bounded(state.as_ref())?;
             UniverseEvent::Replaced(Replaced { name, state: state.clone() })
         }
-        UniverseCommand::Delete | UniverseCommand::Create { .. } => UniverseEvent::Deleted(Deleted {}),
+        UniverseCommand::Delete => {
+            there()?;
+            UniverseEvent::Deleted(Deleted {})
+        }
     };
     Ok(vec![event])
 }

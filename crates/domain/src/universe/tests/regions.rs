@@ -150,27 +150,27 @@ fn a_snapshot_that_breaks_its_links_is_refused_with_the_first_offence() {
 
 #[test]
 fn a_universe_is_full_at_its_limit() {
-    let mut stars = serde_json::Map::new();
-    for number in 0..limits::BODIES_MAX {
-        let id = format!("s{number}");
-        let mut star = body(&id, Value::Null);
+    let mut state = json!({"stars": {}, "rootIds": []});
+    let put = |state: &mut Value, id: &str| {
+        let mut star = body(id, Value::Null);
         star["id"] = json!(id);
-        stars.insert(id, star);
+        state["stars"][id] = star;
+        state["rootIds"].as_array_mut().unwrap().push(json!(id));
+    };
+    for number in 0..limits::BODIES_MAX {
+        put(&mut state, &format!("s{number}"));
     }
-    let ids: Vec<&String> = stars.keys().collect();
-    let state = |ids: &[&String]| serde_json::from_value::<UniverseState>(json!({"stars": stars, "rootIds": ids}));
     let mut sky = Sky::none();
-    sky.asks(&create(Some(state(&ids).unwrap()))).unwrap();
-    assert_eq!(sky.fails(add("more", Value::Null))["reason"], "tooMany");
+    sky.asks(&create(Some(UniverseState::read(&state).unwrap()))).unwrap();
+    let more = Command::read(&add("more", Value::Null)).unwrap();
+    let more = UniverseCommand::Apply(vec![Arc::new(more)]);
+    let refusal = sky.asks(&more).unwrap_err();
+    assert_eq!(refusal.failure().unwrap().reason(), Some(Reason::TooMany));
     sky.does(json!({"type": "removeStar", "id": "s7"}));
-    sky.does(add("more", Value::Null));
-    let mut stars = stars.clone();
-    let mut star = body("more", Value::Null);
-    star["id"] = json!("more");
-    stars.insert("more".to_owned(), star);
-    let ids: Vec<&String> = stars.keys().collect();
-    let full: UniverseState = serde_json::from_value(json!({"stars": stars, "rootIds": ids})).unwrap();
-    assert_eq!(Sky::none().asks(&create(Some(full))).unwrap_err().kind(), RefusalKind::TooLarge);
+    sky.asks(&more).unwrap();
+    put(&mut state, "more");
+    let full = create(Some(UniverseState::read(&state).unwrap()));
+    assert_eq!(Sky::none().asks(&full).unwrap_err().kind(), RefusalKind::TooLarge);
 }
 
 #[test]
