@@ -2,8 +2,19 @@
 
 use std::collections::HashMap;
 
+use domain::campaign::CampaignRules;
+use domain::universe::UniverseRules;
+
+use crate::journal::Nouns;
 use crate::resource::{self, UriFields};
-use crate::{Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, short};
+use crate::{
+    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, short, universe,
+};
+
+/// All nouns that have streams, for whoever goes through the whole journal.
+pub fn nouns() -> Nouns {
+    Nouns::default().with::<CampaignRules>().with::<UniverseRules>()
+}
 
 pub struct Catalogue {
     operations: Vec<Entry>,
@@ -16,8 +27,8 @@ impl Catalogue {
     /// Every noun's part, in the order of the reference pages.
     pub fn whole() -> Self {
         Self::new(
-            [dice::operations(), campaign::operations()].concat(),
-            [dice::resources(), campaign::resources()].concat(),
+            [dice::operations(), campaign::operations(), universe::operations()].concat(),
+            [dice::resources(), campaign::resources(), universe::resources()].concat(),
             dice::prompts().into_iter().chain(campaign::prompts()).collect(),
         )
     }

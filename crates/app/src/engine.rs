@@ -178,8 +178,9 @@ impl Local {
         loop {
             let records = journal.follow(after, READ_AT_ONCE).await?;
             let is_last = records.len() < READ_AT_ONCE;
-            for (place, record) in records {
-                if let Some(happened) = happened(place, &record) {
+            let all = happened(&**journal, &records).await?;
+            for ((place, _), happened) in records.into_iter().zip(all) {
+                if let Some(happened) = happened {
                     self.app.telling.tell(happened);
                 }
                 after = place;

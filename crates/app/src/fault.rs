@@ -121,6 +121,15 @@ pub struct FaultBody {
     pub retry_after_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
+    /// The universe that it is about.
+    #[serde(rename = "universeId", skip_serializing_if = "Option::is_none")]
+    pub universe_id: Option<String>,
+    /// Why a command to a universe failed, as the event that it came to. Nothing was stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<Value>,
+    /// What would have been right, or is like it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub example: Option<Value>,
 }
 
 /// An operation's failure: what the caller sees, and beside it the cause, which only the log sees.
@@ -147,6 +156,9 @@ impl Fault {
                 retryable: matches!(code.class(), Class::Limited | Class::Unavailable),
                 retry_after_ms: None,
                 request_id: None,
+                universe_id: None,
+                events: Vec::new(),
+                example: None,
             }),
             cause: None,
         }
@@ -204,6 +216,26 @@ impl Fault {
     #[must_use]
     pub fn request_id(mut self, request_id: impl Into<String>) -> Self {
         self.body.request_id = Some(request_id.into());
+        self
+    }
+
+    /// The universe that it is about.
+    #[must_use]
+    pub fn universe(mut self, id: &str) -> Self {
+        self.body.universe_id = Some(short(id));
+        self
+    }
+
+    /// What a command that failed came to.
+    #[must_use]
+    pub fn events(mut self, events: impl IntoIterator<Item = Value>) -> Self {
+        self.body.events = events.into_iter().collect();
+        self
+    }
+
+    #[must_use]
+    pub fn example(mut self, example: Value) -> Self {
+        self.body.example = Some(example);
         self
     }
 

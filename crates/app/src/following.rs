@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::campaign::CampaignRules;
+use domain::universe::UniverseRules;
 
-use crate::campaign;
 use crate::campaign::CONTEXT;
 use crate::changes::{Change, Happened, News, Place, Told, Whom};
 use crate::journal::{Cursor, Journal, Noun, Record, StoreError};
+use crate::{campaign, universe};
 
 /// Records that a watcher reads at once.
 pub(crate) const READ_AT_ONCE: usize = 256;
@@ -117,8 +118,9 @@ impl Following {
             self.state = State::Abreast;
         }
         let mut news = News::default();
-        for (cursor, record) in &records {
-            match happened(*cursor, record) {
+        let all = happened(&*self.journal, &records).await?;
+        for ((cursor, record), happened) in records.iter().zip(all) {
+            match happened {
                 Some(happened) => self.hear(&happened, &mut news),
                 None => self.place = Some(Place::new(*cursor, &record.hash)),
             }
@@ -128,13 +130,26 @@ impl Following {
     }
 }
 
-/// What a record changed, if it concerns anybody.
-pub(crate) fn happened(cursor: Cursor, record: &Record) -> Option<Happened> {
-    (record.stream.noun() == CampaignRules::NAME).then(|| Happened {
-        changes: campaign::changed(record).into(),
-        whom: Whom::InCampaign(record.stream.id().into()),
-        place: Some(Place::new(cursor, &record.hash)),
-    })
+/// What each of some records changed, if it concerns anybody.
+pub(crate) async fn happened(
+    journal: &dyn Journal,
+    records: &[(Cursor, Record)],
+) -> Result<Vec<Option<Happened>>, StoreError> {
+    let mut campaigns = universe::Campaigns::new(journal);
+    let mut all = Vec::with_capacity(records.len());
+    for (cursor, record) in records {
+        let told = match record.stream.noun() {
+            CampaignRules::NAME => Some((campaign::changed(record), record.stream.id().into())),
+            UniverseRules::NAME => Some((universe::changed(record), campaigns.of(record.stream.id()).await?)),
+            _ => None,
+        };
+        all.push(told.map(|(changes, campaign_id)| Happened {
+            changes: changes.into(),
+            whom: Whom::InCampaign(campaign_id),
+            place: Some(Place::new(*cursor, &record.hash)),
+        }));
+    }
+    Ok(all)
 }
 
 /// The place at a cursor, if a record stands there. Reading on from just before it finds it, in every store's order.

@@ -103,7 +103,7 @@ fn with_whole_numbers(value: &Value) -> Value {
 
 /// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an
 /// object, in order.
-fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
+pub(crate) fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
     let kind = match value {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
@@ -134,6 +134,11 @@ fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
             }),
             _ => true,
         }
+}
+
+/// The first place where a value differs from a schema.
+pub(crate) fn differs(full: &Value, value: &Value) -> Option<Fault> {
+    Walk { root: full }.find(full, value, "")
 }
 
 fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
@@ -332,7 +337,7 @@ fn suggest(given: &str, allowed: &[&str]) -> String {
 }
 
 /// The word that was probably meant.
-fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
     allowed
         .iter()
         .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), *word))

@@ -4,6 +4,7 @@
 //! and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
 mod access;
+mod answered;
 mod caller;
 mod campaign;
 mod catalogue;
@@ -16,6 +17,7 @@ mod fault;
 mod following;
 mod input;
 pub mod journal;
+mod listing;
 mod operation;
 pub mod picture;
 mod ports;
@@ -25,13 +27,15 @@ mod resource;
 mod schema;
 mod seen;
 mod toolset;
+mod universe;
+
+pub(crate) use answered::Answered;
 
 pub use access::{NewToken, Token, bearer, token_required};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };
-pub use campaign::nouns;
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use domain::limits;

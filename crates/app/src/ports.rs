@@ -6,6 +6,7 @@ use domain::campaign::CampaignRules;
 use domain::decider::Given;
 use domain::dice::odds::Effort;
 use domain::id;
+use domain::universe::UniverseRules;
 use jiff::Timestamp;
 
 use crate::campaign::Contexts;
@@ -32,6 +33,7 @@ pub struct App {
     /// Where a caller who names no campaign, and has none in the context, is taken to be.
     pub default_campaign: Option<String>,
     pub(crate) campaigns: Streams<CampaignRules>,
+    pub(crate) universes: Streams<UniverseRules>,
     pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
     pub(crate) telling: Telling,
@@ -43,6 +45,7 @@ impl App {
             entropy,
             clock,
             campaigns: Streams::new(Arc::clone(&journal)),
+            universes: Streams::new(Arc::clone(&journal)),
             journal,
             default_campaign: None,
             contexts: Contexts::default(),

@@ -2,7 +2,7 @@
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
-use schemars::{JsonSchema, Schema};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 /// The input as clients see it: no titles, formats, widths or null branches.
@@ -28,6 +28,16 @@ pub(crate) fn full_input<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true);
     MergeWords.transform(&mut schema);
     schema.to_value()
+}
+
+/// A schema that is made by hand, in both forms: as clients see it, and for walking beside a value.
+pub(crate) fn made(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (Value, Value) {
+    let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
+    let schema = make(&mut settings.into_generator());
+    let (mut shown, mut full) = (schema.clone(), schema);
+    Slim { input: true }.transform(&mut shown);
+    MergeWords.transform(&mut full);
+    (shown.to_value(), full.to_value())
 }
 
 fn generate<T: JsonSchema>(settings: SchemaSettings, inline: bool) -> Schema {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
+use domain::universe::Universe;
 
 use crate::{Caller, CampaignRole};
 
@@ -53,7 +54,7 @@ macro_rules! open {
     };
 }
 
-open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent);
+open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::Listed);
 
 /// The people of a campaign, through the eyes of a caller.
 pub(crate) struct SeenPeople<'a> {

@@ -10,6 +10,7 @@ pub const ACTOR: &str = "actor_";
 pub const SESSION: &str = "sess_";
 pub const NOTE: &str = "note_";
 pub const ROLL: &str = "roll_";
+pub const UNIVERSE: &str = "univ_";
 
 /// What separates a derived id from every other use of SHA-256.
 const DERIVED_PREFIX: &str = "skald/id/v1:";

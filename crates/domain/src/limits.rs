@@ -48,6 +48,8 @@ pub const REGIONS_MAX: usize = 10_000;
 pub const EXTENSIONS_BYTES_MAX: usize = 10_000;
 /// Commands to a universe that are sent together.
 pub const COMMANDS_MAX: usize = 100;
+/// Things in a universe whose whole state answers a command.
+pub const ANSWERED_STATE_MAX: usize = 200;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -109,6 +111,7 @@ pub const ALL: &[Limit] = &[
     limit("belts, fields, disks or nebulae of one universe", REGIONS_MAX as u64, "of each kind"),
     limit("extensions of one thing in a universe", EXTENSIONS_BYTES_MAX as u64, "bytes"),
     limit("commands to a universe sent together", COMMANDS_MAX as u64, "commands"),
+    limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

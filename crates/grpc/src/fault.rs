@@ -16,8 +16,11 @@ const LOCALE: &str = "en";
 const PATH: &str = "path";
 const VALUE: &str = "value";
 const ALLOWED: &str = "allowed";
+const UNIVERSE_ID: &str = "universeId";
+const EVENTS: &str = "events";
+const EXAMPLE: &str = "example";
 /// Details travel in headers, of which some clients take no more than 8,192 bytes in all.
-const ALLOWED_BYTES_MAX: usize = 2_000;
+const LONG_BYTES_MAX: usize = 2_000;
 
 /// The status of an error. The class alone decides it.
 fn status_code(class: Class) -> tonic::Code {
@@ -40,9 +43,16 @@ pub(crate) fn status(fault: &Fault) -> Status {
     about.extend(body.path.as_ref().map(|path| (PATH.to_owned(), path.clone())));
     about.extend(body.value.as_ref().map(|value| (VALUE.to_owned(), value.to_string())));
     let allowed = Value::from(body.allowed.clone()).to_string();
-    if !body.allowed.is_empty() && allowed.len() <= ALLOWED_BYTES_MAX {
+    if !body.allowed.is_empty() && allowed.len() <= LONG_BYTES_MAX {
         about.insert(ALLOWED.to_owned(), allowed);
     }
+    about.extend(body.universe_id.as_ref().map(|id| (UNIVERSE_ID.to_owned(), id.clone())));
+    let events = Value::from(body.events.clone()).to_string();
+    if !body.events.is_empty() && events.len() <= LONG_BYTES_MAX {
+        about.insert(EVENTS.to_owned(), events);
+    }
+    let example = body.example.as_ref().map(Value::to_string).filter(|example| example.len() <= LONG_BYTES_MAX);
+    about.extend(example.map(|example| (EXAMPLE.to_owned(), example)));
     let mut details = ErrorDetails::with_error_info(body.code.name(), DOMAIN, about);
     if let Some(path) = &body.path {
         details.add_bad_request_violation(path, &body.message);
@@ -83,6 +93,16 @@ pub(crate) fn fault(status: &Status) -> Option<Fault> {
     {
         fault = fault.allowed(allowed.iter().filter_map(Value::as_str));
     }
+    if let Some(id) = reason.metadata.get(UNIVERSE_ID) {
+        fault = fault.universe(id);
+    }
+    let parsed = |key: &str| reason.metadata.get(key).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    if let Some(Value::Array(events)) = parsed(EVENTS) {
+        fault = fault.events(events);
+    }
+    if let Some(example) = parsed(EXAMPLE) {
+        fault = fault.example(example);
+    }
     if let Some(delay) = details.retry_info().and_then(|retry| retry.retry_delay) {
         fault = fault.retry_after_ms(u64::try_from(delay.as_millis()).unwrap_or(u64::MAX));
     }
@@ -118,7 +138,10 @@ mod tests {
                 .value(&json!({"sides": -1.5, "text": "π"}))
                 .allowed(["one", "two"])
                 .retry_after_ms(1_250)
-                .request_id("req_1");
+                .request_id("req_1")
+                .universe("u-1")
+                .events([json!({"type": "starNotFound", "id": "ζ"})])
+                .example(json!({"type": "tick", "dt": 60}));
             assert_eq!(carried(&full).unwrap().body(), full.body());
             assert_eq!(status(&plain).code().to_string(), tonic_words(row.class.status()));
         }

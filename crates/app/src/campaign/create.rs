@@ -8,8 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::noun::stream;
-use super::table::Answered;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
 
 pub(super) struct CampaignCreate;
 

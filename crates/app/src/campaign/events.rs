@@ -5,9 +5,9 @@ use domain::campaign::CampaignEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::read::{bad_cursor, page_limit};
 use super::table::Table;
 use crate::journal::Record;
+use crate::listing::{bad_cursor, page_limit};
 use crate::seen::Seen;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits};
 

@@ -16,17 +16,8 @@ pub(crate) use context::{CONTEXT, Contexts};
 pub(crate) use events::LoggedEvent;
 pub(crate) use news::changed;
 pub(crate) use rolls::{Recorded, RollNote, RollPlace};
-pub(crate) use table::Answered;
 
-use domain::campaign::CampaignRules;
-
-use crate::journal::Nouns;
 use crate::{Entry, PromptEntry, Resource, Toolset};
-
-/// All nouns that have streams, for whoever goes through the whole journal.
-pub fn nouns() -> Nouns {
-    Nouns::default().with::<CampaignRules>()
-}
 
 pub(crate) fn operations() -> Vec<Entry> {
     vec![

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::noun::CAMPAIGNS;
+use crate::listing::{Page, bad_cursor, page_limit};
 use crate::seen::{Seen, Veiled};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits, short};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset, limits};
 
 pub(super) struct CampaignRead;
 
@@ -63,12 +64,6 @@ pub(super) struct CampaignReadOutput {
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-}
-
-/// One page of a list.
-pub(crate) struct Page<T> {
-    pub items: Vec<T>,
-    pub next_cursor: Option<String>,
 }
 
 impl Operation for CampaignRead {
@@ -141,21 +136,6 @@ fn of_campaign(
     })
 }
 
-pub(super) fn page_limit(limit: Option<usize>) -> Result<usize, Fault> {
-    let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
-    if (1..=limits::PAGE_MAX).contains(&limit) {
-        return Ok(limit);
-    }
-    let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {}", limits::PAGE_MAX));
-    Err(fault.at("/limit").hint("ask for fewer and send next_cursor for the rest"))
-}
-
-pub(super) fn bad_cursor(cursor: &str) -> Fault {
-    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", short(cursor)))
-        .at("/cursor")
-        .hint("send next_cursor as it was answered, or none for the first page")
-}
-
 fn page<T: Keyed + Clone>(register: &Register<T>, cursor: Option<&str>, limit: usize) -> Result<Page<T>, Fault> {
     let from = match cursor {
         None => u64::MAX,
@@ -179,35 +159,7 @@ impl App {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Page<Campaign>, Fault> {
-        let mut after = match cursor {
-            None => None,
-            Some(cursor) => {
-                let (rank, id) = cursor.split_once('.').ok_or_else(|| bad_cursor(cursor))?;
-                Some((rank.parse::<i64>().map_err(|_| bad_cursor(cursor))?, id.to_owned()))
-            }
-        };
-        let (mut items, mut next_cursor) = (Vec::new(), None);
-        // A caller with a role in few of many campaigns reads past the others.
-        'pages: loop {
-            let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
-            let documents = self.journal.documents(CAMPAIGNS, place, limits::PAGE_MAX).await;
-            let documents = documents.map_err(|error| self.unread(&error))?;
-            let is_last = documents.len() < limits::PAGE_MAX;
-            for document in documents {
-                if let Some(campaign) = self.listed(caller, &document.id, &document.body)? {
-                    if items.len() == limit {
-                        next_cursor = after.map(|(rank, id)| format!("{rank}.{id}"));
-                        break 'pages;
-                    }
-                    items.push(campaign);
-                }
-                after = Some((document.rank, document.id));
-            }
-            if is_last {
-                break;
-            }
-        }
-        Ok(Page { items, next_cursor })
+        self.listing(CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body)).await
     }
 
     fn listed(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {

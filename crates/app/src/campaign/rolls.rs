@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::noun::SESSIONS;
-use super::table::{Answered, Table, named};
-use crate::{Allowed, App, Call, CampaignRole, Code, Fault, Operation, short};
+use super::table::{Table, named};
+use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Operation, short};
 
 /// Where a roll is recorded, as every tool that rolls takes it.
 #[derive(Debug)]

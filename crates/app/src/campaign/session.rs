@@ -5,10 +5,10 @@ use domain::{Moment, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{Answered, Table, named};
+use super::table::{Table, named};
 use crate::journal::Failure;
 use crate::seen::Seen;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
 
 pub(super) struct SessionStart;
 

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use domain::campaign::{CampaignCommand, CampaignRefusal, CampaignRules, CampaignState};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::noun::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
-use crate::journal::{Ask, Done, Failure, Kept, Key, StreamName};
-use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, short};
+use crate::journal::{Done, Failure, Kept, StreamName};
+use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Kind, Operation, short};
 
 /// Characters that an id has at most.
 const ID_CHARS_MAX: usize = 100;
@@ -197,62 +196,8 @@ impl App {
         command: CampaignCommand,
         answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
     ) -> Result<Answered<T>, Failure<CampaignRefusal>> {
-        let mut ask = Ask::new(command, self.given(call));
-        ask.expected = call.work.expected_revision;
-        let answer = Arc::new(answer);
-        if let Some(key) = &call.work.idempotency_key {
-            let request = call.input.to_string();
-            let key = Key::new(format!("{}/{key}", call.caller.id()), &[O::NAME.as_bytes(), request.as_bytes()]);
-            let answer = Arc::clone(&answer);
-            let stored =
-                move |done: &Done<CampaignRules>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
-            ask.key = Some((key, Box::new(stored)));
-        }
-        let done = self.campaigns.execute(stream, ask).await?;
-        call.work.stands_at(done.revision);
-        match done.answer.as_ref().filter(|_| done.replayed) {
-            Some(stored) => Ok(Answered::Again(Again::new(stored))),
-            None => Ok(Answered::Now(answer(&done))),
-        }
-    }
-}
-
-/// What a command answers: now, or once more what it answered when it was first sent.
-#[derive(Debug)]
-pub(crate) enum Answered<T> {
-    Now(T),
-    Again(Again),
-}
-
-/// An answer as it was stored.
-#[derive(Debug)]
-pub(crate) struct Again(Value);
-
-impl Again {
-    fn new(stored: &str) -> Self {
-        Self(serde_json::from_str(stored).unwrap_or_default())
-    }
-}
-
-impl<T: Serialize> Serialize for Answered<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Now(answer) => answer.serialize(serializer),
-            Self::Again(again) => again.0.serialize(serializer),
-        }
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Answered<T> {
-    fn inline_schema() -> bool {
-        T::inline_schema()
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        T::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
+        self.execute::<O, CampaignRules, T>(&self.campaigns, call, stream, command, answer)
+            .await
+            .map(|(answered, _)| answered)
     }
 }

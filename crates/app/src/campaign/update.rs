@@ -4,8 +4,7 @@ use domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::Answered;
-use crate::{Allowed, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
 
 /// Fields that a method does not take.
 fn only<const N: usize>(method: &str, given: [(&str, bool); N]) -> Result<(), Fault> {

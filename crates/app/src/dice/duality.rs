@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
-use crate::{Allowed, App, Call, Fault, Kind, Operation, Route, Toolset};
+use crate::campaign::{Recorded, RollNote, RollPlace};
+use crate::{Allowed, Answered, App, Call, Fault, Kind, Operation, Route, Toolset};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::weigh::weigh;
-use crate::campaign::{Answered, Recorded, RollNote, RollPlace};
-use crate::{Allowed, App, Call, Fault, Kind, Operation, Toolset};
+use crate::campaign::{Recorded, RollNote, RollPlace};
+use crate::{Allowed, Answered, App, Call, Fault, Kind, Operation, Toolset};
 
 pub(super) struct RollDice;
 

@@ -5,3 +5,4 @@ mod changes;
 mod engine;
 mod input;
 mod notation;
+mod universe;

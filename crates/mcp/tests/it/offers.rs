@@ -20,10 +20,10 @@ fn ask(server: &Server, method: &str, params: &Value) -> Value {
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(dice());
-    assert_eq!(tools(&server, &[]).len(), 22);
+    assert_eq!(tools(&server, &[]).len(), 26);
     assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 22);
-    let elsewhere = ("X-MCP-Toolsets", "universe");
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 26);
+    let elsewhere = ("X-MCP-Toolsets", "gate");
     assert!(tools(&server, &[elsewhere]).is_empty());
     for (method, list) in [
         ("resources/list", "resources"),
@@ -73,11 +73,11 @@ fn read_only_hides_what_rolls() {
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
-        assert_eq!(listed.len(), 8);
+        assert_eq!(listed.len(), 10);
         let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 22);
+    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 26);
     let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }

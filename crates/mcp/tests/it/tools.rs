@@ -59,6 +59,10 @@ fn good_calls() -> Vec<(&'static str, Value)> {
         ("campaign_update", json!({"name": "The Found Expedition"})),
         ("participant_update", json!({"participant_id": id("part"), "display_name": "Alicia"})),
         ("actor_update", json!({"actor_id": id("actor"), "method": "remove"})),
+        ("universe", json!({"method": "create", "universeId": "u-1", "name": "Sol", "campaignId": id("camp")})),
+        ("get_universe_state", json!({"universeId": "u-1"})),
+        ("list_universe_commands", json!({"universeId": "u-1", "category": "Star hierarchy"})),
+        ("send_universe_command", json!({"universeId": "u-1", "command": {"type": "tick"}})),
     ]
 }
 
@@ -106,7 +110,7 @@ fn every_tool_answers_what_its_schema_promises() {
 }
 
 /// The tools that change nothing.
-const READS: [&str; 8] = [
+const READS: [&str; 10] = [
     "duality_rules_version",
     "duality_outcome",
     "duality_explain",
@@ -115,6 +119,8 @@ const READS: [&str; 8] = [
     "session_recap",
     "campaign_read",
     "events_list",
+    "get_universe_state",
+    "list_universe_commands",
 ];
 
 #[test]

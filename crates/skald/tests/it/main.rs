@@ -23,4 +23,5 @@ mod stdio;
 mod stories;
 mod table;
 mod traced;
+mod universe;
 mod world;

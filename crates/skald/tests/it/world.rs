@@ -294,7 +294,8 @@ impl Seat {
             let path = match uri {
                 "campaigns://list" => "/campaigns".to_owned(),
                 "context://current" => "/context".to_owned(),
-                uri => uri.replace("campaign://", "/campaigns/"),
+                "universes://list" => "/universes".to_owned(),
+                uri => uri.replace("campaign://", "/campaigns/").replace("universe://", "/universes/"),
             };
             return rest(&client.send("GET", &format!("/api/v1{path}"), &headers(&[], token.as_ref()), b""));
         }

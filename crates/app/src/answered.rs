@@ -1,0 +1,81 @@
+//! What a command answers, whichever noun it is for: now, or once more what it answered when it was first sent.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::journal::{Ask, Done, Failure, Key, Noun, StreamName, Streams};
+use crate::{App, Call, Operation};
+
+impl App {
+    /// Has a command decided and stored, and answers it. The answer is kept for a retry under the same key; what was
+    /// answered under the key comes before any refusal.
+    pub(crate) async fn execute<O: Operation, N: Noun, T: Serialize + 'static>(
+        &self,
+        streams: &Streams<N>,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: N::Command,
+        answer: impl Fn(&Done<N>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Done<N>), Failure<N::Refusal>> {
+        let mut ask = Ask::new(command, self.given(call));
+        ask.expected = call.work.expected_revision;
+        let answer = Arc::new(answer);
+        if let Some(key) = &call.work.idempotency_key {
+            let request = call.input.to_string();
+            let key = Key::new(format!("{}/{key}", call.caller.id()), &[O::NAME.as_bytes(), request.as_bytes()]);
+            let answer = Arc::clone(&answer);
+            let stored = move |done: &Done<N>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
+            ask.key = Some((key, Box::new(stored)));
+        }
+        let done = streams.execute(stream, ask).await?;
+        call.work.stands_at(done.revision);
+        let answered = match done.answer.as_ref().filter(|_| done.replayed) {
+            Some(stored) => Answered::Again(Again::new(stored)),
+            None => Answered::Now(answer(&done)),
+        };
+        Ok((answered, done))
+    }
+}
+
+/// What a command answers: now, or once more what it answered when it was first sent.
+#[derive(Debug)]
+pub(crate) enum Answered<T> {
+    Now(T),
+    Again(Again),
+}
+
+/// An answer as it was stored.
+#[derive(Debug)]
+pub(crate) struct Again(Value);
+
+impl Again {
+    fn new(stored: &str) -> Self {
+        Self(serde_json::from_str(stored).unwrap_or_default())
+    }
+}
+
+impl<T: Serialize> Serialize for Answered<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Now(answer) => answer.serialize(serializer),
+            Self::Again(again) => again.0.serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Answered<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

@@ -1,0 +1,66 @@
+//! Lists that are kept beside the streams, page by page.
+
+use crate::journal::Document;
+use crate::{App, Code, Fault, limits, short};
+
+/// One page of a list.
+pub(crate) struct Page<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+pub(crate) fn page_limit(limit: Option<usize>) -> Result<usize, Fault> {
+    let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
+    if (1..=limits::PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {}", limits::PAGE_MAX));
+    Err(fault.at("/limit").hint("ask for fewer, and send the next cursor for the rest"))
+}
+
+pub(crate) fn bad_cursor(cursor: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", short(cursor)))
+        .at("/cursor")
+        .hint("send the next cursor as it was answered, or none for the first page")
+}
+
+impl App {
+    /// What a caller sees of a collection, from the highest rank down. `seen` reads a document, if it is there for them.
+    pub(crate) async fn listing<T: Send>(
+        &self,
+        collection: &str,
+        cursor: Option<&str>,
+        limit: usize,
+        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+    ) -> Result<Page<T>, Fault> {
+        let mut after = match cursor {
+            None => None,
+            Some(cursor) => {
+                let (rank, id) = cursor.split_once('.').ok_or_else(|| bad_cursor(cursor))?;
+                Some((rank.parse::<i64>().map_err(|_| bad_cursor(cursor))?, id.to_owned()))
+            }
+        };
+        let (mut items, mut next_cursor) = (Vec::new(), None);
+        // A caller who sees few of many reads past the others.
+        'pages: loop {
+            let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
+            let documents = self.journal.documents(collection, place, limits::PAGE_MAX).await;
+            let documents = documents.map_err(|error| self.unread(&error))?;
+            let is_last = documents.len() < limits::PAGE_MAX;
+            for document in documents {
+                if let Some(item) = seen(&document)? {
+                    if items.len() == limit {
+                        next_cursor = after.map(|(rank, id)| format!("{rank}.{id}"));
+                        break 'pages;
+                    }
+                    items.push(item);
+                }
+                after = Some((document.rank, document.id));
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(Page { items, next_cursor })
+    }
+}

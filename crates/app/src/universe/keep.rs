@@ -1,0 +1,198 @@
+//! A universe is created, renamed or deleted, or all are listed: one operation with a method.
+
+use domain::id;
+use domain::universe::UniverseCommand;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::noun::{Listed, stream};
+use super::read::UniverseRecord;
+use super::shape::SentObject;
+use super::wording;
+use crate::listing::page_limit;
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset, limits,
+};
+
+pub(super) struct KeepUniverse;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    Create,
+    Rename,
+    /// It is not there any more; what happened stays in the journal.
+    Delete,
+    List,
+}
+
+impl Method {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Rename => "rename",
+            Self::Delete => "delete",
+            Self::List => "list",
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct KeepUniverseInput {
+    /// What to do.
+    method: Method,
+    /// The universe; on create an id of your own choice, one is made if left out.
+    universe_id: Option<String>,
+    /// What it is called; for create and rename.
+    name: Option<String>,
+    /// The campaign a new one belongs to; it cannot be changed.
+    campaign_id: Option<String>,
+    /// What a new one holds, as `get_universe_state` answers it; nothing if left out.
+    state: Option<SentObject>,
+    /// For list: the `nextCursor` of the page before.
+    cursor: Option<String>,
+    /// For list: rows, the newest first.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct KeepUniverseOutput {
+    /// As it is now; as it was, if it was deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    universe: Option<UniverseRecord>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    deleted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    universes: Option<Vec<Listed>>,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+type Output = Answered<KeepUniverseOutput>;
+
+impl KeepUniverseInput {
+    /// Refuses fields that the method does not take.
+    fn only(&self, taken: &[&str]) -> Result<(), Fault> {
+        let given = [
+            ("universeId", self.universe_id.is_some()),
+            ("name", self.name.is_some()),
+            ("campaignId", self.campaign_id.is_some()),
+            ("state", self.state.is_some()),
+            ("cursor", self.cursor.is_some()),
+            ("limit", self.limit.is_some()),
+        ];
+        match given.into_iter().find(|(field, is_given)| *is_given && !taken.contains(field)) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let message = format!("{} takes no {field}", self.method.word());
+                let hint = match taken {
+                    [] => "leave it out".to_owned(),
+                    taken => format!("it takes {}", taken.join(", ")),
+                };
+                Err(Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(hint))
+            }
+        }
+    }
+
+    fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+        given.map(String::as_str).ok_or_else(|| {
+            let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method.word()));
+            fault.at(format!("/{field}")).hint(format!("send {field}"))
+        })
+    }
+}
+
+impl Operation for KeepUniverse {
+    const NAME: &'static str = "universe";
+    const TITLE: &'static str = "Create, rename, delete or list universes";
+    const SUMMARY: &'static str = "Create, rename or delete a universe of stars and planets, or list them all. What is in \
+        one is read by get_universe_state and changed by send_universe_command.";
+    const TOOLSET: Toolset = Toolset::Campaign;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = KeepUniverseInput;
+    type Output = Output;
+
+    async fn run(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
+        match input.method {
+            Method::Create => create(app, call, input).await,
+            Method::Rename => {
+                input.only(&["universeId", "name"])?;
+                let name = input.needed("name", input.name.as_ref())?.to_owned();
+                change(app, call, &input, UniverseCommand::Rename { name }).await
+            }
+            Method::Delete => {
+                input.only(&["universeId"])?;
+                change(app, call, &input, UniverseCommand::Delete).await
+            }
+            Method::List => {
+                input.only(&["cursor", "limit"])?;
+                let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
+                let (universes, next_cursor) = (Some(page.items), page.next_cursor);
+                Ok(Answered::Now(KeepUniverseOutput { universes, next_cursor, ..KeepUniverseOutput::default() }))
+            }
+        }
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        match field {
+            "campaignId" => app.known_ids(caller, "campaign_id").await,
+            field => app.universe_ids(caller, field).await,
+        }
+    }
+}
+
+async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
+    input.only(&["universeId", "name", "campaignId", "state"])?;
+    let name = input.needed("name", input.name.as_ref())?.to_owned();
+    let state = input.state.map(|sent| wording::state(&sent.0)).transpose()?;
+    may_create(app, call.caller, input.campaign_id.as_deref()).await?;
+    let id = input.universe_id.unwrap_or_else(|| app.new_id(call, id::UNIVERSE, ""));
+    let stream = match &input.campaign_id {
+        Some(campaign_id) => stream(&id).belonging_to(campaign_id),
+        None => stream(&id),
+    };
+    let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
+    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream, ""), command, |done| {
+        let universe = UniverseRecord::of(&done.kept.state, done.revision);
+        KeepUniverseOutput { universe, ..KeepUniverseOutput::default() }
+    });
+    created.await.map(|(answered, _)| answered)
+}
+
+/// A universe of a campaign is for its game masters to create, one without a campaign for the game masters of all.
+async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
+    let game_masters = Allowed::InCampaign(CampaignRole::Gm);
+    if let Some(campaign_id) = campaign_id {
+        let entered = app.enter_as(caller, KeepUniverse::NAME, game_masters, campaign_id).await;
+        return entered.map(drop).map_err(|fault| fault.at("/campaignId"));
+    }
+    if caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm) {
+        return Ok(());
+    }
+    let message = "a universe without a campaign is for game masters of every campaign to create";
+    Err(Fault::new(Code::Forbidden, message).at("/campaignId").hint("send the campaignId of a campaign that you lead"))
+}
+
+async fn change(
+    app: &App,
+    call: &Call<'_>,
+    input: &KeepUniverseInput,
+    command: UniverseCommand,
+) -> Result<Output, Fault> {
+    let universe_id = input.needed("universeId", input.universe_id.as_ref())?;
+    let sky = app.sky::<KeepUniverse>(call, universe_id, CampaignRole::Gm).await?;
+    let before = sky.universe()?;
+    let place = (universe_id, &sky.stream, "");
+    let changed = app.universe_command::<KeepUniverse, _>(call, place, command, move |done| {
+        let now = UniverseRecord::of(&done.kept.state, done.revision);
+        let deleted = now.is_none();
+        let universe = now.or_else(|| UniverseRecord::of(&before, done.revision));
+        KeepUniverseOutput { universe, deleted, ..KeepUniverseOutput::default() }
+    });
+    changed.await.map(|(answered, _)| answered)
+}

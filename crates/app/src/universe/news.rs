@@ -1,0 +1,75 @@
+//! Which resources read differently after a record of a universe, and whom that concerns.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::noun::PLACES;
+use crate::journal::{Journal, Record, StoreError};
+use crate::{Change, EVERY_CAMPAIGN};
+
+pub(super) const LIST: &str = "universes://list";
+
+/// The kind of a record is a prefix of its type, so that a new version of one is heard too.
+pub(crate) fn changed(record: &Record) -> Vec<Change> {
+    let mut changes = vec![Change::Resource(uri(record.stream.id()).into())];
+    let is = |kind: &str| record.kind.starts_with(kind);
+    // What is done to bodies changes no list.
+    if !is("universe.commanded") {
+        changes.push(Change::Resource(LIST.into()));
+    }
+    if is("universe.created") || is("universe.deleted") {
+        changes.push(Change::ResourceList);
+    }
+    changes
+}
+
+/// Where a universe is read. An id may have any characters, a URI may not.
+fn uri(universe_id: &str) -> String {
+    let mut uri = String::from("universe://");
+    for byte in universe_id.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+/// The campaigns of universes, each looked up once for as many records as are read together.
+pub(crate) struct Campaigns<'a> {
+    journal: &'a dyn Journal,
+    known: HashMap<String, Arc<str>>,
+}
+
+impl<'a> Campaigns<'a> {
+    pub(crate) fn new(journal: &'a dyn Journal) -> Self {
+        Self { journal, known: HashMap::new() }
+    }
+
+    /// The campaign whose members are told of a universe; every campaign, where it belongs to none.
+    pub(crate) async fn of(&mut self, universe_id: &str) -> Result<Arc<str>, StoreError> {
+        if let Some(known) = self.known.get(universe_id) {
+            return Ok(Arc::clone(known));
+        }
+        let place = self.journal.document(PLACES, universe_id).await?;
+        let body = place.and_then(|place| serde_json::from_str::<Value>(&place.body).ok()).unwrap_or_default();
+        let campaign_id: Arc<str> = body.get("campaign_id").and_then(Value::as_str).unwrap_or(EVERY_CAMPAIGN).into();
+        self.known.insert(universe_id.to_owned(), Arc::clone(&campaign_id));
+        Ok(campaign_id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_has_a_uri() {
+        assert_eq!(uri("u-1"), "universe://u-1");
+        assert_eq!(uri("a b/ß"), "universe://a%20b%2F%C3%9F");
+    }
+}

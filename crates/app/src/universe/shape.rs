@@ -1,0 +1,39 @@
+//! What answers about a universe look like to a client that reads their schemas: as much as it needs to find its way.
+//! Every field of every entity is in the schemas of the commands.
+
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+/// What a universe holds.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct StateShape {
+    /// Bodies of every kind, by id.
+    stars: Map<String, Value>,
+    /// Bodies without a parent, in order.
+    root_ids: Vec<String>,
+    /// Groups, by id.
+    groups: Map<String, Value>,
+    /// Groups without a parent, in order.
+    root_group_ids: Vec<String>,
+    belts: Map<String, Value>,
+    small_body_fields: Map<String, Value>,
+    protoplanetary_disks: Map<String, Value>,
+    nebulae: Map<String, Value>,
+    /// Simulated seconds.
+    time: f64,
+}
+
+/// What happened, such as starAdded, with the ids of what it happened to.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct EventShape {
+    #[schemars(rename = "type")]
+    kind: String,
+}
+
+/// A state as a client sends it: looked at only when it is used.
+#[derive(Debug, serde::Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct SentObject(#[schemars(with = "Map<String, Value>")] pub Value);

@@ -1,0 +1,109 @@
+//! The way to a universe: whether it is there for this caller, and what may be done to it.
+
+use std::sync::Arc;
+
+use domain::universe::{Universe, UniverseCommand, UniverseRules};
+use serde::Serialize;
+
+use super::news::Campaigns;
+use super::noun::{Listed, UNIVERSES, not_found, refused, role_place, stream};
+use crate::journal::{Done, Kept, StreamName};
+use crate::listing::Page;
+use crate::seen::Seen;
+use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, limits};
+
+/// A universe that a caller has found.
+pub(super) struct Sky {
+    pub universe_id: String,
+    pub stream: StreamName,
+    pub kept: Arc<Kept<UniverseRules>>,
+    seen: Seen,
+}
+
+impl Sky {
+    /// What the caller sees of it.
+    pub(super) fn universe(&self) -> Result<Universe, Fault> {
+        let seen = self.seen.look(&self.kept.state).ok_or_else(|| not_found(&self.universe_id))?;
+        Ok(seen.into_owned())
+    }
+}
+
+impl App {
+    /// Finds a universe and lets the caller near it, if the role is enough: that in its campaign, or, where it has none,
+    /// the role in every campaign.
+    pub(super) async fn sky<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        universe_id: &str,
+        needed: CampaignRole,
+    ) -> Result<Sky, Fault> {
+        // What could never have been created is not looked for.
+        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+            return Err(not_found(universe_id));
+        }
+        let stream = stream(universe_id);
+        let kept = self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
+        let place: Arc<str> = match kept.state.about() {
+            Some(about) => role_place(about.campaign_id.as_deref()).into(),
+            // It may have been deleted since this was first asked: then the answer is still known.
+            None if O::KIND == Kind::Command && call.work.idempotency_key.is_some() => {
+                Campaigns::new(&*self.journal).of(universe_id).await.map_err(|error| self.unread(&error))?
+            }
+            None => return Err(not_found(universe_id)),
+        };
+        // Whoever has no role here is told the same as if there were nothing.
+        let role = call.caller.role_in(&place).ok_or_else(|| not_found(universe_id))?;
+        if role < needed {
+            let message = format!("{} needs the role {} here, and yours is {}", O::NAME, needed.word(), role.word());
+            let fault = Fault::new(Code::Forbidden, message).universe(universe_id);
+            return Err(fault.hint("ask the game master, or for another token"));
+        }
+        // A command moves it.
+        if O::KIND == Kind::Read {
+            call.work.stands_at(kept.revision());
+        }
+        let seen = Seen::by(call.caller, &place);
+        Ok(Sky { universe_id: universe_id.to_owned(), stream, kept, seen })
+    }
+
+    /// Has something done to a universe: the one way for every surface. `within` is the field of the input that holds
+    /// what may be refused.
+    pub(super) async fn universe_command<O: Operation, T: Serialize + 'static>(
+        &self,
+        call: &Call<'_>,
+        (universe_id, stream, within): (&str, &StreamName, &str),
+        command: UniverseCommand,
+        answer: impl Fn(&Done<UniverseRules>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Done<UniverseRules>), Fault> {
+        let tried = self.execute::<O, _, T>(&self.universes, call, stream, command, answer).await;
+        tried.map_err(|failure| {
+            let refused = |refusal| refused(universe_id, within, &refusal);
+            failure.into_fault(refused, || self.request_id()).universe(universe_id)
+        })
+    }
+
+    /// The universes that are there for a caller, the newest first.
+    pub(super) async fn universes_of(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<Listed>, Fault> {
+        self.listing(UNIVERSES, cursor, limit, |document| {
+            let listed: Listed =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            let seen = Seen::by(caller, listed.role_place());
+            Ok(seen.one(listed))
+        })
+        .await
+    }
+
+    /// Ids that may be typed for a universe, the newest first.
+    pub(super) async fn universe_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+        if field != "universeId" {
+            return None;
+        }
+        let page = self.universes_of(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+        Some(page.items.into_iter().map(|universe| universe.id).collect())
+    }
+}

@@ -1,0 +1,42 @@
+//! All that a universe holds.
+
+use domain::universe::UniverseState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shape::StateShape;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+
+pub(super) struct GetUniverseState;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct GetUniverseStateInput {
+    /// The universe.
+    universe_id: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateShape")] UniverseState);
+
+impl Operation for GetUniverseState {
+    const NAME: &'static str = "get_universe_state";
+    const TITLE: &'static str = "Read a universe";
+    const SUMMARY: &'static str =
+        "Read all that a universe holds: bodies, groups, belts, fields, disks, nebulae, time.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    type Input = GetUniverseStateInput;
+    type Output = GetUniverseStateOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: GetUniverseStateInput) -> Result<GetUniverseStateOutput, Fault> {
+        let sky = app.sky::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
+        Ok(GetUniverseStateOutput(sky.universe()?.state().clone()))
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.universe_ids(caller, field).await
+    }
+}

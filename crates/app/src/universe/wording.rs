@@ -1,0 +1,181 @@
+//! What is wrong with something that a client sent to a universe, in words: which field it is, what it may be, and what a
+//! right one looks like.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use domain::universe::{Command, CommandEntry, Failure, Misfit, Reason, UniverseState, command_entry};
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use crate::{Code, Fault, input, schema, short};
+
+/// The schema of each command, as clients see it and in full.
+static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
+    let of = |name: &'static str| {
+        let made = schema::made(|generator| Command::schema_of(name, generator).unwrap_or_default());
+        (name, made)
+    };
+    Command::NAMES.iter().copied().map(of).collect()
+});
+
+/// The schema of a state in full.
+static STATE: LazyLock<Value> = LazyLock::new(|| schema::made(UniverseState::json_schema).1);
+
+pub(super) fn shown_schema(command: &str) -> Option<&'static Value> {
+    COMMANDS.get(command).map(|(shown, _)| shown)
+}
+
+/// The right example of a command.
+pub(super) fn example(entry: &CommandEntry) -> Value {
+    serde_json::from_str(entry.example).unwrap_or_default()
+}
+
+/// Reads a command as it was sent to a universe.
+pub(super) fn command(universe_id: &str, sent: &Value) -> Result<Command, Fault> {
+    let Some(name) = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty()) else {
+        return Err(untyped(sent).universe(universe_id));
+    };
+    let full = COMMANDS.get(name).map(|(_, full)| full);
+    // serde would read an array as the fields of an object, in order.
+    let is_shaped = full.is_none_or(|full| input::is_shaped(full, full, sent));
+    let failure = match Command::read(sent) {
+        Ok(command) if is_shaped => return Ok(command),
+        Ok(_) => Failure::unreadable(sent, "an array stands where an object should"),
+        Err(failure) => failure,
+    };
+    let fault = match full {
+        None => unknown(name, &failure),
+        Some(full) => unreadable(name, sent, full, &failure),
+    };
+    Err(fault.universe(universe_id))
+}
+
+/// No command at all: an object with a type is what every one is.
+fn untyped(sent: &Value) -> Fault {
+    let message = format!("command is {}, expected an object with a \"type\"", short(&sent.to_string()));
+    let example = json!({"type": "tick", "dt": 60});
+    Fault::new(Code::InvalidParams, message)
+        .at("/command/type")
+        .hint(format!("a right command: {example}"))
+        .allowed(Command::NAMES.iter().copied())
+        .example(example)
+}
+
+fn unknown(name: &str, failure: &Failure) -> Fault {
+    let nearest = input::nearest(name, Command::NAMES);
+    let hint = match nearest {
+        Some(word) => format!("did you mean {word}? {}", failure.hint()),
+        None => failure.hint().to_owned(),
+    };
+    let fault = Fault::new(Code::Rejected, failure.to_string())
+        .at("/command/type")
+        .value(&name.into())
+        .hint(hint)
+        .allowed(Command::NAMES.iter().copied())
+        .events([json!(failure)]);
+    match nearest.and_then(command_entry) {
+        Some(entry) => fault.example(example(entry)),
+        None => fault,
+    }
+}
+
+/// One of the commands, with something in it that does not belong there.
+fn unreadable(name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
+    let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
+    let mut event = json!(failure);
+    let fault = match &differs {
+        Some(found) => {
+            let body = found.body();
+            let path = body.path.as_deref().unwrap_or_default();
+            event["field"] = path.into();
+            let message = format!("{name} cannot be read: {}", body.message);
+            let fault = Fault::new(Code::Rejected, message).at(format!("/command{path}")).allowed(body.allowed.clone());
+            let fault = body.value.iter().fold(fault, Fault::value);
+            body.hint.iter().fold(fault, |fault, hint| fault.hint(hint))
+        }
+        None => {
+            let path = failure.pointer().unwrap_or_default();
+            Fault::new(Code::Rejected, failure.to_string()).at(format!("/command{path}")).hint(failure.hint())
+        }
+    };
+    let fault = fault.events([event]);
+    let Some(entry) = command_entry(name) else { return fault };
+    let hint = fault.body().hint.clone().unwrap_or_default();
+    fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(example(entry))
+}
+
+/// Reads a state as it was sent.
+pub(super) fn state(sent: &Value) -> Result<UniverseState, Fault> {
+    let read = if input::is_shaped(&STATE, &STATE, sent) {
+        UniverseState::read(sent)
+    } else {
+        Err(Misfit::new(Reason::Unreadable, "an array stands where an object should, or the other way round"))
+    };
+    read.map_err(|misfit| {
+        let differs = (misfit.reason == Reason::Unreadable).then(|| input::differs(&STATE, sent)).flatten();
+        if let Some(found) = differs {
+            let path = found.body().path.clone().unwrap_or_default();
+            return found.at(format!("/state{path}"));
+        }
+        let misfit = misfit.within("state");
+        Fault::new(Code::InvalidParams, misfit.to_string()).at(misfit.pointer).hint(misfit.reason.hint())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::universe::{CATEGORIES, EXAMPLE_STATE};
+
+    use super::*;
+
+    #[test]
+    fn every_example_is_what_its_schema_says() {
+        let entries = CATEGORIES.iter().flat_map(|category| category.commands);
+        for entry in entries {
+            let example = example(entry);
+            let (_, full) = &COMMANDS[entry.name];
+            assert!(input::differs(full, &example).is_none(), "{}: {:?}", entry.name, input::differs(full, &example));
+            assert!(command("u-1", &example).is_ok(), "{}", entry.name);
+        }
+        let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
+        assert!(state(&example).is_ok() && input::differs(&STATE, &example).is_none());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_a_right_example() {
+        let wrong = |sent: Value| command("u-42", &sent).unwrap_err();
+        let star = |payload: Value| json!({"type": "addStar", "id": "mars", "payload": payload});
+        let right = json!({
+            "name": "Mars", "mass": 1, "radius": 1, "color": "#C1440E", "parentId": null,
+            "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0
+        });
+        let with = |field: &str, value: Value| {
+            let mut payload = right.clone();
+            payload[field] = value;
+            star(payload)
+        };
+        let cases = [
+            (with("mas", json!(1)), "/command/payload/mas"),
+            (with("mass", json!("heavy")), "/command/payload/mass"),
+            (with("bodyType", json!("sun")), "/command/payload/bodyType"),
+            (json!({"type": "addStar", "id": "mars"}), "/command/payload"),
+            (star(json!(["Mars"])), "/command/payload"),
+            (json!({"type": "removeStar"}), "/command/id"),
+            (json!({"type": "addstar"}), "/command/type"),
+        ];
+        for (sent, path) in cases {
+            let fault = wrong(sent.clone());
+            let body = fault.body();
+            assert_eq!((fault.code(), body.path.as_deref()), (Code::Rejected, Some(path)), "{sent}: {fault}");
+            assert_eq!(body.universe_id.as_deref(), Some("u-42"));
+            assert!(body.events[0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
+        }
+        assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");
+        for sent in [json!({}), json!({"type": " "}), json!({"type": 7}), json!("tick")] {
+            let fault = wrong(sent);
+            assert_eq!(fault.code(), Code::InvalidParams);
+            assert!(fault.body().example.is_some() && fault.body().path.as_deref() == Some("/command/type"));
+        }
+    }
+}

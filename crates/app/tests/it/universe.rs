@@ -1,0 +1,234 @@
+//! Universes through the engine: who may, what is kept of an answer, and what lists and watchers are told.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use app::{
+    Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Credential, Engine, Fault, Holder,
+    Local, Principal, PrincipalKind, Work, journal,
+};
+use serde_json::{Value, json};
+
+use crate::engine::engine;
+
+fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
+}
+
+fn holder(roles: &[(&str, CampaignRole)]) -> Caller {
+    let roles: BTreeMap<String, CampaignRole> = roles.iter().map(|(id, role)| ((*id).to_owned(), *role)).collect();
+    let holder = Holder {
+        id: format!("token_{roles:?}"),
+        name: "somebody".to_owned(),
+        kind: PrincipalKind::Human,
+        roles: roles.into(),
+        gate_role: None,
+        credential: Credential::default(),
+    };
+    Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
+}
+
+async fn call(engine: &Local, caller: &Caller, operation: &str, input: Value) -> Result<Value, Fault> {
+    engine.call(caller, operation, input, &Work::default()).await
+}
+
+async fn ok(engine: &Local, operation: &str, input: Value) -> Value {
+    call(engine, &Caller::owner(), operation, input).await.expect("it is right")
+}
+
+async fn create(engine: &Local, id: &str, campaign_id: Option<&str>) {
+    let mut input = json!({"method": "create", "universeId": id, "name": id});
+    if let Some(campaign_id) = campaign_id {
+        input["campaignId"] = campaign_id.into();
+    }
+    ok(engine, "universe", input).await;
+}
+
+fn tick(id: &str) -> Value {
+    json!({"universeId": id, "command": {"type": "tick"}})
+}
+
+fn star(universe_id: &str, id: &str) -> Value {
+    json!({"universeId": universe_id, "command": {"type": "addStar", "id": id, "payload": {
+        "name": id, "mass": 1, "radius": 1, "color": "#FFD700", "parentId": null,
+        "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0
+    }}})
+}
+
+#[test]
+fn a_role_in_its_campaign_opens_a_universe_and_without_one_a_role_in_all() {
+    run(async {
+        let engine = engine();
+        let campaign = ok(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "HUMAN"})).await;
+        let campaign_id = campaign["id"].as_str().expect("an id");
+        create(&engine, "theirs", Some(campaign_id)).await;
+        create(&engine, "nobodys", None).await;
+        let state = |id: &str| json!({"universeId": id});
+        let code = |answer: Result<Value, Fault>| answer.err().map(|fault| fault.code());
+        let (guest, gm) = (CampaignRole::Guest, CampaignRole::Gm);
+        let refused = |code: Code| Some(code);
+        let cases = [
+            (holder(&[(campaign_id, guest)]), [None, refused(Code::Forbidden)], [refused(Code::NotFound); 2]),
+            (
+                holder(&[(campaign_id, CampaignRole::Player)]),
+                [None, refused(Code::Forbidden)],
+                [refused(Code::NotFound); 2],
+            ),
+            (holder(&[(campaign_id, gm)]), [None, None], [refused(Code::NotFound); 2]),
+            (holder(&[("camp_other", gm)]), [refused(Code::NotFound); 2], [refused(Code::NotFound); 2]),
+            (holder(&[("*", guest)]), [None, refused(Code::Forbidden)], [None, refused(Code::Forbidden)]),
+            (holder(&[("*", gm)]), [None, None], [None, None]),
+        ];
+        for (caller, theirs, nobodys) in cases {
+            for (id, [read, write]) in [("theirs", theirs), ("nobodys", nobodys)] {
+                let what = format!("{id} for {}", caller.id());
+                assert_eq!(code(call(&engine, &caller, "get_universe_state", state(id)).await), read, "{what}");
+                assert_eq!(code(call(&engine, &caller, "list_universe_commands", state(id)).await), read, "{what}");
+                let wrote = code(call(&engine, &caller, "send_universe_command", tick(id)).await);
+                // Who leads nothing at all is turned away at the door.
+                let at_the_door = !caller.is_somewhere(gm) && wrote == Some(Code::Forbidden);
+                assert!(wrote == write || at_the_door, "{what}: {wrote:?}");
+            }
+            let listed = call(&engine, &caller, "universe", json!({"method": "list"})).await.expect("a list");
+            let count = [theirs[0], nobodys[0]].iter().filter(|read| read.is_none()).count();
+            assert_eq!(listed["universes"].as_array().map(Vec::len), Some(count), "{listed}");
+        }
+        let leader = holder(&[(campaign_id, gm)]);
+        let made = json!({"method": "create", "name": "New"});
+        let fault = call(&engine, &leader, "universe", made).await.expect_err("it is for those who lead all");
+        assert_eq!(fault.code(), Code::Forbidden);
+        let made = json!({"method": "create", "name": "New", "campaignId": campaign_id});
+        assert!(call(&engine, &leader, "universe", made).await.is_ok());
+        let made = json!({"method": "create", "name": "New", "campaignId": "camp_other"});
+        let fault = call(&engine, &leader, "universe", made).await.expect_err("a campaign that is not there");
+        assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::NotFound, Some("/campaignId")));
+    });
+}
+
+#[test]
+fn a_retry_is_answered_as_before_also_after_the_end() {
+    run(async {
+        let (engine, owner) = (engine(), Caller::owner());
+        create(&engine, "u-1", None).await;
+        let keyed = |key: &str| Work { idempotency_key: Some(key.to_owned()), ..Work::default() };
+        let first = engine.call(&owner, "send_universe_command", star("u-1", "a"), &keyed("one")).await.expect("added");
+        assert_eq!(first["nextState"]["rootIds"], json!(["a"]));
+        let again = engine.call(&owner, "send_universe_command", star("u-1", "a"), &keyed("one")).await.expect("again");
+        assert_eq!(again, first, "nothing came after it");
+        ok(&engine, "send_universe_command", tick("u-1")).await;
+        let later = engine.call(&owner, "send_universe_command", star("u-1", "a"), &keyed("one")).await.expect("again");
+        assert_eq!((&later["revision"], &later["events"]), (&first["revision"], &first["events"]));
+        assert_eq!(later.get("nextState"), None, "the state after it is past");
+        let other = engine.call(&owner, "send_universe_command", star("u-1", "b"), &keyed("one")).await;
+        assert_eq!(other.expect_err("another request").code(), Code::IdempotencyMismatch);
+
+        let delete = json!({"method": "delete", "universeId": "u-1"});
+        let gone = engine.call(&owner, "universe", delete.clone(), &keyed("two")).await.expect("deleted");
+        assert_eq!((&gone["deleted"], &gone["universe"]["name"]), (&json!(true), &json!("u-1")));
+        assert_eq!(engine.call(&owner, "universe", delete.clone(), &keyed("two")).await.expect("again"), gone);
+        assert_eq!(call(&engine, &owner, "universe", delete).await.expect_err("gone").code(), Code::NotFound);
+    });
+}
+
+#[test]
+fn a_revision_is_insisted_on_and_told() {
+    run(async {
+        let (engine, owner) = (engine(), Caller::owner());
+        create(&engine, "u-1", None).await;
+        let at = |revision: u64| Work { expected_revision: Some(revision), ..Work::default() };
+        let work = at(1);
+        engine.call(&owner, "send_universe_command", tick("u-1"), &work).await.expect("it stands at 1");
+        assert_eq!(work.revision.get(), Some(&2));
+        let fault = engine.call(&owner, "send_universe_command", tick("u-1"), &at(1)).await.expect_err("it is at 2");
+        assert_eq!((fault.code(), fault.body().universe_id.as_deref()), (Code::RevisionConflict, Some("u-1")));
+        let work = Work::default();
+        engine.call(&owner, "get_universe_state", json!({"universeId": "u-1"}), &work).await.expect("a state");
+        assert_eq!(work.revision.get(), Some(&2));
+    });
+}
+
+/// REQ-MCP-8, REQ-MCP-9: a large universe answers with what changed; all of it is there for whoever asks.
+#[test]
+fn a_large_universe_answers_what_changed() {
+    run(async {
+        let engine = engine();
+        create(&engine, "u-1", None).await;
+        for number in 0..200 {
+            let answer = ok(&engine, "send_universe_command", star("u-1", &format!("s{number}"))).await;
+            assert!(answer["nextState"].is_object(), "{number}");
+        }
+        let answer = ok(&engine, "send_universe_command", star("u-1", "one more")).await;
+        assert_eq!(answer.get("nextState"), None);
+        assert_eq!(answer["changed"], json!({"stars": ["one more"]}));
+        assert_eq!(answer["events"], json!([{"type": "starAdded", "id": "one more"}]));
+        let full = json!({"universeId": "u-1", "command": {"type": "tick", "dt": 2}, "state": "full"});
+        let answer = ok(&engine, "send_universe_command", full).await;
+        assert_eq!(answer["nextState"]["stars"].as_object().map(serde_json::Map::len), Some(201));
+        assert_eq!((&answer["changed"], &answer["nextState"]["time"]), (&json!({"time": 2.0}), &json!(2)));
+        let none = json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "s7"}, "state": "none"});
+        let answer = ok(&engine, "send_universe_command", none).await;
+        assert_eq!((answer.get("nextState"), &answer["changed"]), (None, &json!({"stars": ["s7"]})));
+    });
+}
+
+#[test]
+fn lists_are_paged_verified_and_made_anew() {
+    run(async {
+        let engine = engine();
+        for id in ["a", "b", "c"] {
+            create(&engine, id, None).await;
+        }
+        ok(&engine, "universe", json!({"method": "rename", "universeId": "b", "name": "Middle"})).await;
+        ok(&engine, "universe", json!({"method": "delete", "universeId": "c"})).await;
+        ok(&engine, "send_universe_command", tick("a")).await;
+        let first = ok(&engine, "universe", json!({"method": "list", "limit": 1})).await;
+        let cursor = first["nextCursor"].clone();
+        let second = ok(&engine, "universe", json!({"method": "list", "limit": 1, "cursor": cursor})).await;
+        let mut names = [&first, &second].map(|page| page["universes"][0]["name"].as_str().expect("a name").to_owned());
+        names.sort();
+        assert_eq!((names, second.get("nextCursor")), (["Middle".to_owned(), "a".to_owned()], None));
+        let journal = &*engine.app().journal;
+        let sound = journal::verify(journal, &app::nouns()).await.expect("a verdict");
+        assert!(matches!(sound, journal::Verdict::Sound(_)), "{sound:?}");
+        assert_eq!(journal::rebuild(journal, &app::nouns()).await.expect("made anew"), 5, "two listed, three places");
+        let again = ok(&engine, "universe", json!({"method": "list", "limit": 1})).await;
+        assert_eq!(again, first);
+        // Once deleted, an id is free again.
+        create(&engine, "c", None).await;
+        let target = CompletionTarget::Resource("universe://{universeId}".to_owned());
+        let request = CompletionRequest { target, argument: "universeId".to_owned(), typed: "c".to_owned() };
+        let completion = engine.complete(&Caller::owner(), &request).await.expect("a completion");
+        assert_eq!(completion.values, ["c"]);
+    });
+}
+
+#[test]
+fn methods_take_what_is_theirs() {
+    run(async {
+        let engine = engine();
+        create(&engine, "u-1", None).await;
+        let cases = [
+            (json!({"method": "create"}), Code::InvalidParams, "/name"),
+            (json!({"method": "create", "name": " "}), Code::InvalidParams, "/name"),
+            (json!({"method": "create", "name": "x", "universeId": "u-1"}), Code::Rejected, "/universeId"),
+            (json!({"method": "create", "name": "x", "universeId": "__proto__"}), Code::InvalidParams, "/universeId"),
+            (json!({"method": "create", "name": "x", "state": {"star": {}}}), Code::InvalidParams, "/state/star"),
+            (
+                json!({"method": "create", "name": "x", "state": {"rootIds": ["a"]}}),
+                Code::InvalidParams,
+                "/state/rootIds",
+            ),
+            (json!({"method": "rename", "universeId": "u-1"}), Code::InvalidParams, "/name"),
+            (json!({"method": "delete"}), Code::InvalidParams, "/universeId"),
+            (json!({"method": "delete", "universeId": "u-1", "name": "x"}), Code::InvalidParams, "/name"),
+            (json!({"method": "delete", "universeId": "u-2"}), Code::NotFound, "/universeId"),
+            (json!({"method": "list", "universeId": "u-1"}), Code::InvalidParams, "/universeId"),
+            (json!({"method": "remove", "universeId": "u-1"}), Code::InvalidParams, "/method"),
+        ];
+        for (input, code, path) in cases {
+            let fault = call(&engine, &Caller::owner(), "universe", input.clone()).await.expect_err("it is refused");
+            assert_eq!((fault.code(), fault.body().path.as_deref()), (code, Some(path)), "{input}: {fault}");
+            assert!(fault.body().hint.is_some(), "{input}: {fault}");
+        }
+    });
+}

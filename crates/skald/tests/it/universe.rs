@@ -1,0 +1,351 @@
+//! The universe as its document has it, requirement by requirement: on every surface and every store.
+
+use serde_json::{Value, json};
+
+use crate::world::{How, News, Seat, Surface, World, at_every_table, named};
+
+at_every_table! {
+    req_mcp_6_the_state_is_read,
+    req_mcp_7_and_13_the_commands_are_listed,
+    req_mcp_8_and_9_a_command_is_done_and_answered,
+    req_mcp_14_and_16_what_is_not_there_is_not_found,
+    req_mcp_15_and_16_a_refused_command_changes_nothing,
+    a_wrong_command_is_named_with_a_right_example,
+    keys_and_revisions_are_minded,
+    universes_are_kept,
+}
+
+pub(crate) const TOOLS: [&str; 3] = ["get_universe_state", "list_universe_commands", "send_universe_command"];
+const CATEGORIES: [&str; 10] = [
+    "Simulation",
+    "Star CRUD",
+    "Star hierarchy",
+    "Group CRUD",
+    "Group hierarchy",
+    "Small body fields",
+    "Protoplanetary disks",
+    "Nebulae",
+    "Rings",
+    "Snapshot",
+];
+
+fn create(seat: &mut Seat, id: &str) {
+    let answer = seat.ok("universe", &json!({"method": "create", "universeId": id, "name": "Sol"}));
+    assert_eq!((&answer["universe"]["id"], &answer["universe"]["revision"]), (&json!(id), &json!(1)), "{answer}");
+}
+
+fn state(seat: &mut Seat, id: &str) -> Value {
+    seat.ok("get_universe_state", &json!({"universeId": id}))
+}
+
+fn send(seat: &mut Seat, id: &str, command: &Value) -> Value {
+    seat.ok("send_universe_command", &json!({"universeId": id, "command": command}))
+}
+
+fn star(id: &str, parent: Option<&str>) -> Value {
+    json!({"type": "addStar", "id": id, "payload": {
+        "name": id, "mass": 1, "radius": 1, "color": "#FFD700", "parentId": parent,
+        "orbitalDistance": 10, "orbitalSpeed": 1, "orbitalPhase": 0
+    }})
+}
+
+/// REQ-MCP-6, REQ-MCP-12; scenarios 6a and 6b.
+fn req_mcp_6_the_state_is_read(seat: &mut Seat) {
+    create(seat, "u-1");
+    let empty = json!({
+        "stars": {}, "rootIds": [], "groups": {}, "rootGroupIds": [], "belts": {}, "smallBodyFields": {},
+        "protoplanetaryDisks": {}, "nebulae": {}, "time": 0
+    });
+    assert_eq!(state(seat, "u-1"), empty, "nine keys, always");
+    for id in ["a", "b", "c"] {
+        send(seat, "u-1", &star(id, None));
+    }
+    let now = state(seat, "u-1");
+    assert_eq!(
+        (&now["rootIds"], now["stars"].as_object().map(serde_json::Map::len)),
+        (&json!(["a", "b", "c"]), Some(3))
+    );
+    let known = json!({"method": "create", "universeId": "u-2", "name": "Copy", "state": now});
+    seat.ok("universe", &known);
+    assert_eq!(state(seat, "u-2"), now, "a state as it was read can be sent");
+}
+
+/// REQ-MCP-7, REQ-MCP-13; scenarios 7 and 13.
+fn req_mcp_7_and_13_the_commands_are_listed(seat: &mut Seat) {
+    create(seat, "u-1");
+    let list = |seat: &mut Seat, category: Option<&str>| {
+        let mut input = json!({"universeId": "u-1"});
+        if let Some(category) = category {
+            input["category"] = category.into();
+        }
+        seat.ok("list_universe_commands", &input)
+    };
+    let before = list(seat, None);
+    let names: Vec<&str> = before["categories"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|category| category["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(names, CATEGORIES);
+    assert_eq!(before["commandTypes"].as_array().map(Vec::len), Some(25));
+    let commands: usize = before["categories"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|category| category["commands"].as_array().map_or(0, Vec::len))
+        .sum();
+    assert_eq!(commands, 25);
+    send(seat, "u-1", &star("a", None));
+    assert_eq!(list(seat, None), before, "whatever the universe holds");
+    let one = list(seat, Some("star-hierarchy"));
+    assert_eq!(one["categories"][0]["title"], "Star Hierarchy");
+    assert_eq!(one["categories"][0]["commands"][0]["schema"]["required"], json!(["type", "childId", "parentId"]));
+    for spelling in ["Star hierarchy", "Star Hierarchy", "STAR HIERARCHY", " star-hierarchy "] {
+        assert_eq!(list(seat, Some(spelling)), one, "{spelling}");
+    }
+    let fault = seat.refused("list_universe_commands", &json!({"universeId": "u-1", "category": "stars"}));
+    assert_eq!(
+        (named(&fault).0, &fault["path"], &fault["universeId"]),
+        ("INVALID_PARAMS", &json!("/category"), &json!("u-1"))
+    );
+    assert_eq!(fault["allowed"].as_array().map(Vec::len), Some(10));
+}
+
+/// REQ-MCP-8, REQ-MCP-9; scenarios 8 and 9. REST is among the surfaces: it is the same operation there.
+fn req_mcp_8_and_9_a_command_is_done_and_answered(seat: &mut Seat) {
+    create(seat, "u-1");
+    let answer = send(seat, "u-1", &json!({"type": "tick"}));
+    assert_eq!(
+        (&answer["revision"], &answer["events"], &answer["changed"]),
+        (&json!(2), &json!([]), &json!({"time": 1.0}))
+    );
+    assert_eq!(answer["nextState"], state(seat, "u-1"));
+    send(seat, "u-1", &star("sun", None));
+    send(seat, "u-1", &star("earth", Some("sun")));
+    let answer = send(seat, "u-1", &json!({"type": "removeStar", "id": "sun"}));
+    let removed = json!(["sun", "earth"]);
+    assert_eq!(answer["events"], json!([{"type": "starRemoved", "id": "sun", "removedIds": removed}]));
+    assert_eq!((&answer["changed"], &answer["nextState"]["stars"]), (&json!({"stars": removed}), &json!({})));
+}
+
+/// REQ-MCP-14, REQ-MCP-16; scenarios 14a, 14b and 16.
+fn req_mcp_14_and_16_what_is_not_there_is_not_found(seat: &mut Seat) {
+    for id in ["u-missing", "00000000-0000-0000-0000-000000000000", "", "a/b", "%", "ü"] {
+        let calls = [
+            (TOOLS[0], json!({"universeId": id})),
+            (TOOLS[1], json!({"universeId": id})),
+            (TOOLS[2], json!({"universeId": id, "command": {"type": "tick"}})),
+        ];
+        for (tool, input) in calls {
+            let fault = seat.refused(tool, &input);
+            assert_eq!(named(&fault), ("NOT_FOUND", "NotFound"), "{tool}");
+            assert_eq!(fault["universeId"], id, "{tool}");
+            let message = fault["message"].as_str().expect("a message");
+            assert!(message.contains("universe not found") && message.contains(id), "{message}");
+        }
+    }
+    assert_eq!(named(&seat.read("universe://u-missing").expect_err("nothing there")).0, "NOT_FOUND");
+}
+
+/// REQ-MCP-15, REQ-MCP-16; scenario 15: the server goes on, and nothing was stored.
+fn req_mcp_15_and_16_a_refused_command_changes_nothing(seat: &mut Seat) {
+    create(seat, "u-42");
+    send(seat, "u-42", &star("sun", None));
+    let before = seat.listing("universe://u-42");
+    let commands = [
+        (json!({"type": "removeStar", "id": "mars"}), json!({"type": "starNotFound", "id": "mars"})),
+        (
+            json!({"type": "attachStar", "childId": "sun", "parentId": "sun"}),
+            json!({"type": "attachFailed", "reason": "cycle", "childId": "sun", "parentId": "sun"}),
+        ),
+        (star("sun", None), json!({"type": "addStarFailed", "reason": "duplicateId", "id": "sun", "field": "/id"})),
+        (json!({"type": "explode"}), json!({"type": "unknownCommand", "command": {"type": "explode"}})),
+    ];
+    for (command, event) in commands {
+        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-42", "command": command}));
+        assert_eq!(named(&fault), ("REJECTED", "FailedPrecondition"), "{fault}");
+        assert_eq!((&fault["universeId"], &fault["events"][0]["type"]), (&json!("u-42"), &event["type"]), "{fault}");
+        for (field, value) in event.as_object().expect("an object") {
+            assert_eq!(&fault["events"][0][field], value, "{fault}");
+        }
+        assert!(fault["hint"].is_string());
+    }
+    assert_eq!(seat.listing("universe://u-42"), before, "neither its state nor its revision");
+    send(seat, "u-42", &json!({"type": "tick"}));
+}
+
+fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
+    create(seat, "u-1");
+    let mut misspelt = star("sun", None);
+    misspelt["payload"]["colour"] = json!("#FFFFFF");
+    let cases = [
+        (misspelt, "REJECTED", "/command/payload/colour"),
+        (json!({"type": "addStar", "id": "x"}), "REJECTED", "/command/payload"),
+        (json!({"type": "tick", "dt": "soon"}), "REJECTED", "/command/dt"),
+        (json!({"type": "moveToGroup", "childId": "x", "childType": "moon"}), "REJECTED", "/command/childType"),
+        (json!({}), "INVALID_PARAMS", "/command/type"),
+        (json!({"type": 7}), "INVALID_PARAMS", "/command/type"),
+    ];
+    for (command, code, path) in cases {
+        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
+        assert_eq!((named(&fault).0, &fault["path"]), (code, &json!(path)), "{fault}");
+        assert!(fault["example"]["type"].is_string() && fault["universeId"] == "u-1", "{fault}");
+    }
+    for input in [
+        json!({"universeId": "u-1"}),
+        json!({"command": {"type": "tick"}}),
+        json!({"universeId": "u-1", "command": []}),
+    ] {
+        assert_eq!(named(&seat.refused(TOOLS[2], &input)).0, "INVALID_PARAMS", "{input}");
+    }
+    assert_eq!(seat.listing("universe://u-1")["universe"]["revision"], 1);
+}
+
+fn keys_and_revisions_are_minded(seat: &mut Seat) {
+    create(seat, "u-1");
+    let input = json!({"universeId": "u-1", "command": {"type": "tick", "dt": 5}});
+    let how = How { key: Some("once"), revision: Some(1) };
+    let first = seat.call_so(TOOLS[2], &input, how).expect("it stands at 1");
+    assert_eq!(seat.call_so(TOOLS[2], &input, how).expect("the same again"), first);
+    assert_eq!(state(seat, "u-1")["time"], 5);
+    let other = json!({"universeId": "u-1", "command": {"type": "tick", "dt": 6}});
+    let fault = seat.call_so(TOOLS[2], &other, How { key: Some("once"), revision: None }).expect_err("another request");
+    assert_eq!(named(&fault).0, "IDEMPOTENCY_MISMATCH");
+    let fault = seat.call_so(TOOLS[2], &other, How { key: None, revision: Some(1) }).expect_err("it is at 2");
+    assert_eq!((named(&fault).0, &fault["universeId"]), ("REVISION_CONFLICT", &json!("u-1")));
+}
+
+fn universes_are_kept(seat: &mut Seat) {
+    assert_eq!(seat.listing("universes://list"), json!({"universes": []}));
+    let campaign_id = crate::table::create_campaign(seat);
+    create(seat, "u 1/é");
+    let made = seat.ok("universe", &json!({"method": "create", "name": " Mine ", "campaignId": campaign_id}));
+    let id = made["universe"]["id"].as_str().expect("an id").to_owned();
+    assert!(id.starts_with("univ_") && made["universe"]["name"] == "Mine", "{made}");
+    let listed = seat.listing("universes://list");
+    assert_eq!(listed, seat.ok("universe", &json!({"method": "list"})));
+    assert_eq!(
+        (&listed["universes"][0]["id"], &listed["universes"][0]["campaignId"]),
+        (&json!(id), &json!(campaign_id))
+    );
+    seat.ok("universe", &json!({"method": "rename", "universeId": id, "name": "Ours"}));
+    let read = seat.listing(&format!("universe://{id}"));
+    assert_eq!((&read["universe"]["name"], &read["universe"]["revision"]), (&json!("Ours"), &json!(2)));
+    assert_eq!(read["universe"]["state"], state(seat, &id));
+    assert_eq!(seat.listing("universe://u%201%2F%C3%A9")["universe"]["name"], "Sol", "any id can be read");
+    let gone = seat.ok("universe", &json!({"method": "delete", "universeId": id}));
+    assert_eq!((&gone["deleted"], &gone["universe"]["name"]), (&json!(true), &json!("Ours")));
+    assert_eq!(named(&seat.refused(TOOLS[0], &json!({"universeId": id}))).0, "NOT_FOUND");
+    assert_eq!(seat.listing("universes://list")["universes"].as_array().map(Vec::len), Some(1));
+}
+
+/// REQ-MCP-1 to 5, scenarios 1 to 5, in both eras and on stdio.
+#[test]
+fn req_mcp_1_to_5_three_tools_are_registered() {
+    let world = World::new(crate::world::Kind::Memory);
+    let server = world.serve(&["--toolsets", "universe"]);
+    let seats =
+        [server.seat(Surface::Session), server.seat(Surface::Stateless), world.stdio(&["--toolsets", "universe"])];
+    for mut seat in seats {
+        let listed = seat.ask("tools/list", &json!({}));
+        let tools = listed["result"]["tools"].as_array().expect("tools");
+        assert_eq!(tools.iter().map(|tool| tool["name"].as_str().expect("a name")).collect::<Vec<_>>(), TOOLS);
+        for tool in tools {
+            assert!(!tool["description"].as_str().expect("a description").is_empty());
+            let schema = &tool["inputSchema"];
+            assert_eq!(schema["properties"]["universeId"]["type"], "string", "{tool}");
+            assert!(schema["required"].as_array().expect("a list").contains(&json!("universeId")), "{tool}");
+        }
+        let send = &tools[2]["inputSchema"];
+        assert_eq!(send["required"], json!(["universeId", "command"]));
+        let command = &send["properties"]["command"];
+        assert_eq!((&command["type"], &command["required"]), (&json!("object"), &json!(["type"])));
+        assert_eq!(command["properties"]["type"]["type"], "string");
+        assert_eq!(tools[1]["inputSchema"]["properties"]["category"]["type"], "string");
+    }
+}
+
+/// REQ-MCP-10 to 12, scenarios 10 to 12: whatever is answered is text, and JSON where it is not a refusal.
+#[test]
+fn req_mcp_10_to_12_answers_are_text() {
+    let world = World::sqlite();
+    let (mut seat, _server) = world.seat(Surface::Session);
+    create(&mut seat, "u-1");
+    let calls = [
+        (TOOLS[0], json!({"universeId": "u-1"}), false),
+        (TOOLS[1], json!({"universeId": "u-1"}), false),
+        (TOOLS[2], json!({"universeId": "u-1", "command": {"type": "tick"}}), false),
+        (TOOLS[0], json!({"universeId": "u-missing"}), true),
+        (TOOLS[1], json!({"universeId": "u-missing"}), true),
+        (TOOLS[2], json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "x"}}), true),
+        (TOOLS[2], json!({"universeId": 1}), true),
+    ];
+    for (tool, arguments, is_error) in calls {
+        let answer = seat.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let result = &answer["result"];
+        assert_eq!(result["isError"].as_bool().unwrap_or_default(), is_error, "{answer}");
+        for entry in result["content"].as_array().expect("content") {
+            assert_eq!(entry["type"], "text");
+            assert!(!entry["text"].as_str().expect("a text").is_empty());
+        }
+        if !is_error {
+            let text = result["content"][0]["text"].as_str().expect("a text");
+            assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), result["structuredContent"]);
+        }
+    }
+}
+
+/// Past what a listener of the newer revision is told on entry.
+fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
+    let mut news = seat.watch(uris);
+    if surface == Surface::Stateless {
+        for uri in uris {
+            assert_eq!(&news.next(), uri, "announced once on entry");
+        }
+    }
+    news
+}
+
+/// Scenario 8: real-time subscribers hear of a command, also of one that another process was sent; and of no refused one.
+#[test]
+fn a_change_is_told_to_those_who_watch() {
+    let world = World::sqlite();
+    create(&mut world.stdio(&[]), "u-1");
+    let (server, beside) = (world.serve(&[]), world.serve(&[]));
+    for (round, surface) in [Surface::Session, Surface::Stateless].into_iter().enumerate() {
+        let mut news = watch(&mut server.seat(surface), surface, &["universe://u-1", "universes://list"]);
+        let mut writer = beside.seat(Surface::Rest);
+        send(&mut writer, "u-1", &star(&format!("s{round}"), None));
+        assert_eq!(news.next(), "universe://u-1");
+        writer.refused(TOOLS[2], &json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nobody"}}));
+        writer.ok("universe", &json!({"method": "rename", "universeId": "u-1", "name": "Sun"}));
+        assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"]);
+        writer.ok("universe", &json!({"method": "create", "name": "Another"}));
+        let mut heard = [news.next(), news.next()];
+        heard.sort();
+        assert_eq!(heard, ["list", "universes://list"]);
+    }
+}
+
+/// Whoever has no role in its campaign hears nothing of a universe, not even of its end.
+#[test]
+fn a_change_is_told_to_nobody_else() {
+    let world = World::sqlite();
+    let mut owner = world.stdio(&[]);
+    let [campaign_id, other] = [(); 2].map(|()| crate::table::create_campaign(&mut owner));
+    let (theirs, _) = world.token(&["theirs", "--role", "guest", "--for", &campaign_id]);
+    let (others, _) = world.token(&["others", "--role", "gm", "--for", &other]);
+    let server = world.serve(&[]);
+    let seat = |token: &str| server.seat_of(Surface::Session, Some(token), "test");
+    let mut news = [&theirs, &others].map(|token| watch(&mut seat(token), Surface::Session, &["universe://u-1"]));
+    for (id, of) in [("u-1", &campaign_id), ("u-2", &other)] {
+        owner.ok("universe", &json!({"method": "create", "universeId": id, "name": "Sol", "campaignId": of}));
+    }
+    send(&mut owner, "u-1", &json!({"type": "tick"}));
+    owner.ok("universe", &json!({"method": "delete", "universeId": "u-1"}));
+    let [theirs, others] = &mut news;
+    assert!(theirs.until("universe://u-1").len() <= 2);
+    assert_eq!(others.next(), "list", "of u-2, which is theirs");
+    assert!(!others.comes(), "and nothing of u-1");
+}
