@@ -28,7 +28,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(kind: Kind) -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("skald_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let name = format!("world_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(&name);
         std::fs::create_dir_all(&folder).expect("a folder");
         let store = match kind {
