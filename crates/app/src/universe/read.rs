@@ -89,7 +89,7 @@ impl Operation for UniverseRead {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    // Seed tools are three; whatever else is read there is a resource.
+    // Of the three tools of this set none is this one: what it reads are resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
         Route::get("/universes").with("view", "universes"),

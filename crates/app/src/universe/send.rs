@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::universe::{UniverseCommand, UniverseState, WireEvent};
+use domain::universe::{UniverseCommand, UniverseEvent, UniverseState, WireEvent};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -113,7 +113,7 @@ impl Operation for SendUniverseCommand {
             .universe_command::<Self, _>(call, place, command, move |done| Sent {
                 universe_id: universe_id.clone(),
                 revision: done.revision,
-                events: done.events.iter().flat_map(|event| event.wire_events()).cloned().collect(),
+                events: done.events.iter().flat_map(UniverseEvent::wire_events).cloned().collect(),
                 changed: Changed::by(&done.events, &done.kept.state),
             })
             .await?;

@@ -84,20 +84,17 @@ fn unknown(name: &str, failure: &Failure) -> Fault {
 fn unreadable(name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
     let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
     let mut event = json!(failure);
-    let fault = match &differs {
-        Some(found) => {
-            let body = found.body();
-            let path = body.path.as_deref().unwrap_or_default();
-            event["field"] = path.into();
-            let message = format!("{name} cannot be read: {}", body.message);
-            let fault = Fault::new(Code::Rejected, message).at(format!("/command{path}")).allowed(body.allowed.clone());
-            let fault = body.value.iter().fold(fault, Fault::value);
-            body.hint.iter().fold(fault, |fault, hint| fault.hint(hint))
-        }
-        None => {
-            let path = failure.pointer().unwrap_or_default();
-            Fault::new(Code::Rejected, failure.to_string()).at(format!("/command{path}")).hint(failure.hint())
-        }
+    let fault = if let Some(found) = &differs {
+        let body = found.body();
+        let path = body.path.as_deref().unwrap_or_default();
+        event["field"] = path.into();
+        let message = format!("{name} cannot be read: {}", body.message);
+        let fault = Fault::new(Code::Rejected, message).at(format!("/command{path}")).allowed(body.allowed.clone());
+        let fault = body.value.iter().fold(fault, Fault::value);
+        body.hint.iter().fold(fault, Fault::hint)
+    } else {
+        let path = failure.pointer().unwrap_or_default();
+        Fault::new(Code::Rejected, failure.to_string()).at(format!("/command{path}")).hint(failure.hint())
     };
     let fault = fault.events([event]);
     let Some(entry) = command_entry(name) else { return fault };
