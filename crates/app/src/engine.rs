@@ -14,7 +14,7 @@ use crate::changes::{Place, Whom};
 use crate::following::{Following, READ_AT_ONCE, happened, place_at};
 use crate::journal::{Cursor, StoreError};
 use crate::{
-    App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
+    Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
     completion, document, from_text,
 };
 
@@ -52,13 +52,24 @@ pub struct Contents {
 pub trait Engine: Send + Sync + 'static {
     fn catalogue(&self) -> &Catalogue;
 
+    fn answer<'a>(
+        &'a self,
+        caller: &'a Caller,
+        operation: &'a str,
+        input: Value,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<Answer, Fault>>;
+
+    /// The same, for whoever looks into the answer.
     fn call<'a>(
         &'a self,
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
         work: &'a Work,
-    ) -> BoxFuture<'a, Result<Value, Fault>>;
+    ) -> BoxFuture<'a, Result<Value, Fault>> {
+        Box::pin(async move { self.answer(caller, operation, input, work).await.map(Answer::into_value) })
+    }
 
     fn render<'a>(
         &'a self,
@@ -99,10 +110,15 @@ pub trait Engine: Send + Sync + 'static {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
-            let answer = self.call(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
-            Ok(Contents { mime_type: resource.mime_type, text: document(answer, resource.mime_type) })
+            let answer = self.answer(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
+            Ok(Contents { mime_type: resource.mime_type, text: text(answer, resource.mime_type) })
         })
     }
+}
+
+/// An answer as a resource has it. What is no text is no answer.
+fn text(answer: Answer, mime_type: &str) -> String {
+    String::from_utf8(document(answer, mime_type).into()).unwrap_or_default()
 }
 
 /// The engine in this process.
@@ -197,7 +213,7 @@ impl Local {
         self.app.tell(change, Whom::Everybody);
     }
 
-    async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Value, Fault> {
+    async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Answer, Fault> {
         if !entry.allowed.admits(caller) {
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.words())));
         }
@@ -222,13 +238,13 @@ impl Engine for Local {
         &self.catalogue
     }
 
-    fn call<'a>(
+    fn answer<'a>(
         &'a self,
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
         work: &'a Work,
-    ) -> BoxFuture<'a, Result<Value, Fault>> {
+    ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let at = self.catalogue.position(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
@@ -282,7 +298,7 @@ impl Engine for Local {
     }
 }
 
-fn count(entry: &Entry, answered: &Counter, answer: &Result<Value, Fault>) {
+fn count(entry: &Entry, answered: &Counter, answer: &Result<Answer, Fault>) {
     match answer {
         Ok(_) => answered.increment(1),
         Err(fault) => {

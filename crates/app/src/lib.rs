@@ -4,6 +4,7 @@
 //! and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
 mod access;
+mod answer;
 mod answered;
 mod caller;
 mod campaign;
@@ -32,6 +33,7 @@ mod universe;
 pub(crate) use answered::Answered;
 
 pub use access::{NewToken, Token, bearer, token_required};
+pub use answer::{Answer, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{App, Caller, CampaignRole, Fault, Toolset, Work, input, schema};
+use crate::{Answer, App, Caller, CampaignRole, Fault, Toolset, Work, input, schema};
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,13 +99,13 @@ impl Route {
 pub const JSON: &str = "application/json";
 
 /// An answer as bytes of a type: the JSON itself, or the `text` field of a document.
-pub fn document(answer: Value, mime_type: &str) -> String {
+pub fn document(answer: Answer, mime_type: &str) -> Bytes {
     match answer {
-        Value::Object(mut fields) if mime_type != JSON => match fields.remove("text") {
-            Some(Value::String(text)) => text,
-            _ => Value::Object(fields).to_string(),
+        Answer::Value(Value::Object(mut fields)) if mime_type != JSON => match fields.remove("text") {
+            Some(Value::String(text)) => text.into(),
+            _ => Value::Object(fields).to_string().into(),
         },
-        answer => answer.to_string(),
+        answer => answer.into_json(),
     }
 }
 
@@ -125,6 +126,11 @@ pub trait Operation: 'static {
 
     fn run(app: &App, call: &Call, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
 
+    /// The output as it is answered; an operation that keeps it ready says so here.
+    fn answer(output: Self::Output) -> Result<Answer, serde_json::Error> {
+        serde_json::to_value(output).map(Answer::Value)
+    }
+
     /// What may be typed for an input field, where its schema cannot say it.
     fn complete(
         _app: &App,
@@ -137,7 +143,7 @@ pub trait Operation: 'static {
 }
 
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
-type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Value, Fault>>;
+type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
 
 /// An operation as data.
 #[derive(Clone)]
@@ -186,7 +192,7 @@ impl Entry {
         caller: &'a Caller,
         work: &'a Work,
         input: Value,
-    ) -> BoxFuture<'a, Result<Value, Fault>> {
+    ) -> BoxFuture<'a, Result<Answer, Fault>> {
         (self.run)(app, caller, work, self, input)
     }
 
@@ -207,8 +213,8 @@ async fn run<O: Operation>(
     work: &Work,
     entry: &Entry,
     input: Value,
-) -> Result<Value, Fault> {
+) -> Result<Answer, Fault> {
     let typed = input::typed::<O::Input>(&input, &entry.full_input)?;
     let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
-    serde_json::to_value(output).map_err(|error| Fault::internal(error, app.request_id()))
+    O::answer(output).map_err(|error| Fault::internal(error, app.request_id()))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::{Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, bearer, short, token_required};
+use app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, bearer, short, token_required};
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
 use tonic::Status;
@@ -52,12 +52,17 @@ impl Desk {
     }
 
     /// Calls an operation, if it may be seen here.
-    pub(crate) async fn call(&self, visit: &Visit, operation: &str, input: Value) -> Result<Value, Fault> {
+    pub(crate) async fn answer(&self, visit: &Visit, operation: &str, input: Value) -> Result<Answer, Fault> {
         let is_hidden = |entry| !self.visible.admits(entry);
         if self.engine.catalogue().operation(operation).is_ok_and(is_hidden) {
             return Err(hidden("operation", operation));
         }
-        self.engine.call(&visit.caller, operation, input, &visit.work).await
+        self.engine.answer(&visit.caller, operation, input, &visit.work).await
+    }
+
+    /// The same, for whoever looks into the answer.
+    pub(crate) async fn call(&self, visit: &Visit, operation: &str, input: Value) -> Result<Value, Fault> {
+        self.answer(visit, operation, input).await.map(Answer::into_value)
     }
 
     pub(crate) fn check_visible(&self, what: &str, name: &str, toolset: Toolset) -> Result<(), Fault> {

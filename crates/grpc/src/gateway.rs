@@ -42,8 +42,8 @@ impl Gateway for GatewayService {
         } else {
             parse_json(input.as_bytes()).map_err(refused)?
         };
-        let answer = self.desk.call(&visit, &operation, input).await.map_err(refused)?;
-        let mut response = Response::new(CallResponse { answer: answer.to_string() });
+        let answer = self.desk.answer(&visit, &operation, input).await.map_err(refused)?;
+        let mut response = Response::new(CallResponse { answer: answer.into_text() });
         metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
         Ok(response)
     }

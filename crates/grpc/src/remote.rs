@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::{
-    Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, Conversation,
+    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, Conversation,
     Credential, Engine, Fault, Holder, Kind, News, Principal, Work,
 };
 use futures::StreamExt;
@@ -251,13 +251,13 @@ impl Engine for Remote {
         &self.catalogue
     }
 
-    fn call<'a>(
+    fn answer<'a>(
         &'a self,
         caller: &'a Caller,
         operation: &'a str,
         input: Value,
         work: &'a Work,
-    ) -> BoxFuture<'a, Result<Value, Fault>> {
+    ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
             let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
@@ -271,7 +271,8 @@ impl Engine for Remote {
             let answer =
                 answer.map_err(|fault| if entry.kind == Kind::Command { in_doubt(fault, &how) } else { fault });
             let answer = told(work, answer?).answer;
-            serde_json::from_str(&answer).map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
+            let value = serde_json::from_str(&answer).map(Answer::Value);
+            value.map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))
         })
     }
 

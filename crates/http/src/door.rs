@@ -32,7 +32,7 @@ const ALLOWED: HeaderValue = HeaderValue::from_static(
      x-mcp-readonly",
 );
 /// What a page may read beside the headers that any page may.
-const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, etag");
+const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, etag, link, location");
 
 /// The names under which the server answers, and the pages that may call it. Loopback is always allowed.
 #[derive(Debug, Clone, Default)]
@@ -228,7 +228,7 @@ fn preflight() -> Response {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::NO_CONTENT;
     let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     response

@@ -12,6 +12,7 @@ mod metering;
 mod openapi;
 mod routes;
 mod serve;
+mod universes;
 
 pub use calls::Calls;
 pub use door::Allowlist;

@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use crate::universes::UNIVERSES;
+
 /// Where they are read.
 pub(crate) const METRICS: &str = "/metrics";
 /// Upper bounds, in seconds, of the request time's buckets.
@@ -55,7 +57,8 @@ impl Surface {
     pub(crate) fn of(path: &str) -> Self {
         match path {
             "/mcp" => Self::Mcp,
-            _ if path.starts_with("/api/") => Self::Rest,
+            _ if path.starts_with("/api/") || path == UNIVERSES => Self::Rest,
+            _ if path.strip_prefix(UNIVERSES).is_some_and(|below| below.starts_with('/')) => Self::Rest,
             _ => Self::Other,
         }
     }

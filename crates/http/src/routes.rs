@@ -1,11 +1,11 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use app::{
-    Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text, limits,
-    parse_json, short,
+    Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
+    limits, parse_json, short,
 };
 use axum::Router;
 use axum::body::Bytes;
@@ -18,7 +18,7 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
 
 use crate::metering::METRICS;
-use crate::{Calls, Exposition, Readiness, fault, openapi};
+use crate::{Calls, Exposition, Readiness, fault, openapi, universes};
 
 /// Every route of this room.
 pub fn router(
@@ -42,13 +42,10 @@ pub fn router(
     );
     let document = openapi::document(engine.catalogue(), visible).to_string();
     let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
-    rest.route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
-        .route(
-            "/health",
-            get(async || {
-                json_text(json!({"status": "ok", "name": "skald", "version": env!("CARGO_PKG_VERSION")}).to_string())
-            }),
-        )
+    let started = Instant::now();
+    rest.merge(universes::routes(visible))
+        .route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
+        .route("/health", get(async move || json_text(health(started.elapsed()).to_string())))
         .route("/ready", get(async move || ready.answer()))
         .route("/mcp/health", get(async move || mcp_ready.answer()))
         .route(METRICS, get(async move || exposition.render()))
@@ -58,9 +55,20 @@ pub fn router(
         .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone() })
 }
 
+/// That the server lives; whether it takes requests is another question.
+fn health(uptime: Duration) -> Value {
+    json!({
+        "ok": true,
+        "status": "ok",
+        "name": "skald",
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime": uptime.as_secs()
+    })
+}
+
 /// What every REST handler works with.
 #[derive(Clone)]
-struct Rest {
+pub(crate) struct Rest {
     engine: Arc<dyn Engine>,
     calls: Calls,
 }
@@ -69,9 +77,8 @@ type Body = Result<Bytes, BytesRejection>;
 
 /// The input is the body.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
-    let (caller, work) = (caller(&request), work(request.headers()));
-    match (work, read(request).await) {
-        (Ok(work), Ok(input)) => rest.call(&caller, name, input, &work, JSON).await,
+    match (Asked::by(&request), read(request).await) {
+        (Ok(asked), Ok(input)) => rest.call(&asked, name, input, JSON).await,
         (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
     }
 }
@@ -83,8 +90,8 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
                               query: Query<Vec<(String, String)>>,
                               request: Request| {
         let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, route, &path, &query));
-        match (work(request.headers()), input) {
-            (Ok(work), Ok(input)) => rest.call(&caller(&request), name, input, &work, route.mime_type).await,
+        match (Asked::by(&request), input) {
+            (Ok(asked), Ok(input)) => rest.call(&asked, name, input, route.mime_type).await,
             (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
         }
     };
@@ -104,7 +111,8 @@ fn fields(entry: &Entry, route: Route, path: &RawPathParams, query: &[(String, S
     Ok(from_text(&entry.full_input, given))
 }
 
-async fn read(request: Request) -> Result<Value, Fault> {
+/// The body of a request, as JSON; none is an empty object.
+pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
     use axum::extract::FromRequest;
     let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
     let body: Body = tokio::time::timeout(patience, Bytes::from_request(request, &())).await.map_err(|_| {
@@ -151,29 +159,52 @@ fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     Ok(Work { idempotency_key, expected_revision, ..Work::default() })
 }
 
+/// Who asks, and how it is to be done.
+pub(crate) struct Asked {
+    pub caller: Caller,
+    pub work: Work,
+}
+
+impl Asked {
+    pub(crate) fn by(request: &Request) -> Result<Self, Fault> {
+        Ok(Self { caller: caller(request), work: work(request.headers())? })
+    }
+}
+
 impl Rest {
-    async fn call(&self, caller: &Caller, name: &str, input: Value, work: &Work, mime_type: &'static str) -> Response {
+    /// Calls an operation, which counts as under way until it has answered.
+    pub(crate) async fn ask(&self, caller: &Caller, name: &str, input: Value, work: &Work) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
-        match self.engine.call(caller, name, input, work).await {
-            Ok(answer) => {
-                let mut response = typed(mime_type, document(answer, mime_type));
-                let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
-                if let Some(Ok(etag)) = etag {
-                    response.headers_mut().insert(ETAG, etag);
-                }
-                response
-            }
+        self.engine.answer(caller, name, input, work).await
+    }
+
+    async fn call(&self, asked: &Asked, name: &str, input: Value, mime_type: &'static str) -> Response {
+        match self.ask(&asked.caller, name, input, &asked.work).await {
+            Ok(answer) => at_revision(typed(mime_type, document(answer, mime_type)), &asked.work),
             Err(fault) => fault::response(&fault),
         }
     }
 }
 
-fn json_text(text: String) -> Response {
-    typed(JSON, text)
+/// An answer that says where the thing that it is about stands now.
+pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
+    let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
+    if let Some(Ok(etag)) = etag {
+        response.headers_mut().insert(ETAG, etag);
+    }
+    response
 }
 
-fn typed(mime_type: &'static str, text: String) -> Response {
-    let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(mime_type))], text).into_response();
+fn json_text(text: String) -> Response {
+    typed(JSON, text.into())
+}
+
+pub(crate) fn json_bytes(bytes: Bytes) -> Response {
+    typed(JSON, bytes)
+}
+
+fn typed(mime_type: &'static str, bytes: Bytes) -> Response {
+    let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(mime_type))], bytes).into_response();
     if mime_type != JSON {
         // A document opened in a browser runs nothing and is what it says it is.
         let headers = response.headers_mut();

@@ -1,6 +1,6 @@
 //! The catalogue and its answers in rmcp's words.
 
-use app::{Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
+use app::{Answer, Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use rmcp::ErrorData;
@@ -12,6 +12,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use crate::png::png;
+use crate::splice;
 
 /// The `_meta` key under which an error stands once more, for programs.
 const ERROR_KEY: &str = "skald/error";
@@ -32,15 +33,19 @@ fn tool(entry: &Entry) -> Tool {
         .with_annotations(annotations)
 }
 
-pub(crate) fn called(answer: Result<Value, Fault>, revision: Option<&u64>) -> CallToolResult {
-    match answer {
-        Ok(value) => {
-            let mut result = CallToolResult::structured(value);
-            result.meta = at_revision(revision);
+pub(crate) fn called(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
+    let mut result = match answer {
+        Ok(Answer::Value(value)) => CallToolResult::structured(value),
+        Ok(Answer::Prepared(prepared)) => {
+            let marks = splice::hold(&prepared);
+            let mut result = CallToolResult::success(vec![ContentBlock::text(marks.text)]);
+            result.structured_content = Some(marks.json.into());
             result
         }
-        Err(fault) => failed(&fault),
-    }
+        Err(fault) => return failed(&fault),
+    };
+    result.meta = at_revision(revision);
+    result
 }
 
 fn at_revision(revision: Option<&u64>) -> Option<MetaObject> {

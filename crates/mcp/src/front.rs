@@ -4,10 +4,11 @@
 //! `Accept` gets plain JSON, and a handshake is repaired (see [`crate::entry`]). What is refused from here on is refused
 //! as a JSON-RPC error.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use app::{Caller, Principal, limits};
@@ -29,9 +30,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::Options;
 use crate::entry::{self, INVALID_REQUEST, Refused};
 use crate::session::{ID_UNDER_WAY, Sessions};
+use crate::{Options, splice};
 
 static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const SESSION_COOKIE: &str = "mcp_session";
@@ -123,7 +124,9 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
         let front = self.clone();
         Box::pin(async move {
             let (answer, call) = front.handle(request).await;
-            Ok(answer.map(|inner| Reply { inner, _call: call }))
+            let is_whole = splice::is_holding() && !is_event_stream(&answer);
+            let answer = if is_whole { filled(answer).await } else { answer };
+            Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), _call: call }))
         })
     }
 }
@@ -133,6 +136,8 @@ pin_project! {
     pub(crate) struct Reply {
         #[pin]
         inner: BoxBody<Bytes, Infallible>,
+        // What is left of the last event, where it came in pieces.
+        pieces: VecDeque<Bytes>,
         _call: Option<TaskTrackerToken>,
     }
 }
@@ -142,11 +147,22 @@ impl http_body::Body for Reply {
     type Error = Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.project().inner.poll_frame(context)
+        let this = self.project();
+        if let Some(piece) = this.pieces.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        let frame = ready!(this.inner.poll_frame(context));
+        if let Some(Ok(frame)) = &frame
+            && let Some(pieces) = frame.data_ref().and_then(splice::fill)
+        {
+            *this.pieces = pieces.into();
+            return Poll::Ready(this.pieces.pop_front().map(|piece| Ok(Frame::data(piece))));
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.pieces.is_empty() && self.inner.is_end_stream()
     }
 
     fn size_hint(&self) -> http_body::SizeHint {
@@ -334,6 +350,52 @@ fn cookie_to_header(headers: &mut HeaderMap) {
 
 fn is_event_stream(answer: &Answer) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A plain answer with what was made ready in its place. How long it is, is known before it is sent.
+async fn filled(answer: Answer) -> Answer {
+    let (parts, body) = answer.into_parts();
+    let whole = match body.collect().await {
+        Ok(whole) => whole.to_bytes(),
+        Err(never) => match never {},
+    };
+    let body = match splice::fill(&whole) {
+        Some(pieces) => Pieces::new(pieces).boxed(),
+        None => Full::new(whole).boxed(),
+    };
+    Response::from_parts(parts, body)
+}
+
+/// A body in pieces, none of which is copied.
+struct Pieces {
+    left: VecDeque<Bytes>,
+    length: u64,
+}
+
+impl Pieces {
+    fn new(pieces: Vec<Bytes>) -> Self {
+        let length = pieces.iter().map(|piece| piece.len() as u64).sum();
+        Self { left: pieces.into(), length }
+    }
+}
+
+impl http_body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.left.pop_front();
+        self.length -= piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        http_body::SizeHint::with_exact(self.length)
+    }
 }
 
 /// The one response in an event stream, as plain JSON. Notifications on the way there are lost, as the client asked.

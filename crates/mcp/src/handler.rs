@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use app::{
-    Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal, Toolset,
-    Visible, Work, limits, short,
+    Answer, Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal,
+    Toolset, Visible, Work, limits, short,
 };
 use axum::http::HeaderName;
 use axum::http::request::Parts;
@@ -304,10 +304,10 @@ impl ServerHandler for Handler {
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let work = work(&context)?;
-        let answer = self.engine().call(&self.caller(&context).await?, entry.name, arguments, &work).await;
+        let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
-            (Some(field), Ok(answer)) if answer.get(field).is_some() => {
+            (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
                 Ok(Box::pin(answer::pictured(answer, field)).await.into())
             }
             (_, answer) => Ok(answer::called(answer, work.revision.get()).into()),

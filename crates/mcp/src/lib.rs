@@ -10,6 +10,7 @@ mod front;
 mod handler;
 mod png;
 mod session;
+mod splice;
 mod stdio;
 mod subscriptions;
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::{Engine, limits};
+use bytes::Bytes;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
@@ -16,9 +17,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Options;
 use crate::entry::{self, INVALID_REQUEST, Refused};
 use crate::handler::{Handler, Shared};
+use crate::{Options, splice};
 
 /// How long the last answers may take to be written.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -59,7 +60,7 @@ pub(crate) async fn serve(
     outcome
 }
 
-type Line = (Vec<u8>, Option<oneshot::Sender<io::Result<()>>>);
+type Line = (Bytes, Option<oneshot::Sender<io::Result<()>>>);
 
 /// A transport of one JSON-RPC message per line.
 struct Lines<R> {
@@ -135,7 +136,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
             && let Ok(permit) = self.output.reserve().await
             && let Some(refused) = self.refused.take()
         {
-            permit.send((refused, None));
+            permit.send((refused.into(), None));
         }
     }
 
@@ -179,7 +180,8 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         };
         let output = self.output.clone();
         async move {
-            let line = serde_json::to_vec(&item)?;
+            let line = Bytes::from(serde_json::to_vec(&item)?);
+            let line = splice::fill(&line).map_or(line, |pieces| pieces.concat().into());
             let (written, done) = oneshot::channel();
             output.send((line, Some(written))).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             done.await.map_err(|_| io::ErrorKind::BrokenPipe)?

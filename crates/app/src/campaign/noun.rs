@@ -15,6 +15,7 @@ pub(super) const PARTICIPANTS: &str = "participants";
 
 impl Noun for CampaignRules {
     const NAME: &'static str = "campaign";
+    type Ready = ();
 
     fn kind(event: &CampaignEvent) -> &'static str {
         event.kind()

@@ -136,7 +136,7 @@ impl<N: Noun> Cell<N> {
         let Ok(state) = serde_json::from_str(&snapshot.body) else { return Ok(Arc::default()) };
         self.snapshot.0.store(snapshot.head.revision, Ordering::Relaxed);
         self.snapshot.1.store(snapshot.body.len() as u64, Ordering::Relaxed);
-        Ok(Arc::new(Kept { state, head: snapshot.head }))
+        Ok(Arc::new(Kept::new(state, snapshot.head)))
     }
 
     async fn caught_up(&self, known: Arc<Kept<N>>) -> Result<Arc<Kept<N>>, StoreError> {
@@ -153,7 +153,7 @@ impl<N: Noun> Cell<N> {
             }
         }
         Ok(match state {
-            Some(state) if is_changed => Arc::new(Kept { state, head }),
+            Some(state) if is_changed => Arc::new(Kept::new(state, head)),
             _ => known,
         })
     }

@@ -13,6 +13,8 @@ pub trait Noun: Decider {
     const NAME: &'static str;
     /// Of the state's shape in snapshots: raise it when older ones no longer fit.
     const SNAPSHOT_VERSION: u32 = 1;
+    /// What is made ready of a state for its readers; nothing, for most.
+    type Ready: Default + Send + Sync;
 
     /// An event's name in the history.
     fn kind(event: &Self::Event) -> &'static str;

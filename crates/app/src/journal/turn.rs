@@ -17,9 +17,15 @@ use crate::{Code, Fault};
 pub struct Kept<N: Noun> {
     pub state: N::State,
     pub head: Head,
+    /// What readers have asked for, ready for the next one. It goes with the state.
+    pub ready: N::Ready,
 }
 
 impl<N: Noun> Kept<N> {
+    pub(super) fn new(state: N::State, head: Head) -> Self {
+        Self { state, head, ready: N::Ready::default() }
+    }
+
     pub fn revision(&self) -> u64 {
         self.head.revision
     }
@@ -27,7 +33,7 @@ impl<N: Noun> Kept<N> {
 
 impl<N: Noun> Default for Kept<N> {
     fn default() -> Self {
-        Self { state: N::State::default(), head: Head::default() }
+        Self::new(N::State::default(), Head::default())
     }
 }
 
@@ -201,7 +207,7 @@ impl<N: Noun> Turn<N> {
         }
         for record in &missed.records {
             match replay::<N>(self.base.state.clone(), self.base.head, record) {
-                Ok((state, head)) => self.base = Arc::new(Kept { state, head }),
+                Ok((state, head)) => self.base = Arc::new(Kept::new(state, head)),
                 Err(damage) => {
                     self.damage = Some(damage);
                     return None;
@@ -367,7 +373,7 @@ fn decided<N: Noun>(stream: &StreamName, now: &Kept<N>, ask: &Ask<N>) -> Result<
     let record = Record::next(stream, now.head, N::kind(first), given.at, &given.by, body);
     let state = events.iter().fold(now.state.clone(), |state, event| N::evolve(state, event, &given));
     let changes = N::index(stream, &state, &events);
-    let kept = Arc::new(Kept { state, head: record.head() });
+    let kept = Arc::new(Kept::new(state, record.head()));
     let mut done = Done { kept, revision: record.revision, events, answer: None, replayed: false };
     let command = ask.key.as_ref().map(|(key, answer)| {
         let answer = answer(&done);

@@ -21,6 +21,8 @@ pub(super) struct KeepUniverse;
 enum Method {
     Create,
     Rename,
+    /// Write it anew: its name, all that it holds, or both.
+    Replace,
     /// It is not there any more; what happened stays in the journal.
     Delete,
     List,
@@ -31,6 +33,7 @@ impl Method {
         match self {
             Self::Create => "create",
             Self::Rename => "rename",
+            Self::Replace => "replace",
             Self::Delete => "delete",
             Self::List => "list",
         }
@@ -44,11 +47,11 @@ pub(super) struct KeepUniverseInput {
     method: Method,
     /// The universe; on create an id of your own choice, one is made if left out.
     universe_id: Option<String>,
-    /// What it is called; for create and rename.
+    /// What it is called; for create, rename and replace.
     name: Option<String>,
     /// The campaign a new one belongs to; it cannot be changed.
     campaign_id: Option<String>,
-    /// What a new one holds, as `get_universe_state` answers it; nothing if left out.
+    /// What it holds, as `get_universe_state` answers it; for create and replace.
     state: Option<SentObject>,
     /// For list: the `nextCursor` of the page before.
     cursor: Option<String>,
@@ -108,9 +111,9 @@ impl KeepUniverseInput {
 
 impl Operation for KeepUniverse {
     const NAME: &'static str = "universe";
-    const TITLE: &'static str = "Create, rename, delete or list universes";
-    const SUMMARY: &'static str = "Create, rename or delete a universe of stars and planets, or list them all. What is in \
-        one is read by get_universe_state and changed by send_universe_command.";
+    const TITLE: &'static str = "Create, rename, replace, delete or list universes";
+    const SUMMARY: &'static str = "Create, rename, replace or delete a universe of stars and planets, or list them all. \
+        What is in one is read by get_universe_state and changed by send_universe_command.";
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
@@ -124,6 +127,11 @@ impl Operation for KeepUniverse {
                 input.only(&["universeId", "name"])?;
                 let name = input.needed("name", input.name.as_ref())?.to_owned();
                 change(app, call, &input, UniverseCommand::Rename { name }).await
+            }
+            Method::Replace => {
+                input.only(&["universeId", "name", "state"])?;
+                let state = input.state.as_ref().map(|sent| wording::state(&sent.0)).transpose()?;
+                change(app, call, &input, UniverseCommand::Replace { name: input.name.clone(), state }).await
             }
             Method::Delete => {
                 input.only(&["universeId"])?;

@@ -1,11 +1,14 @@
 //! The universe noun: what is in the sky, what may be done to it, and who is told.
 
+mod batch;
 mod change;
 mod commands;
 mod keep;
 mod news;
 mod noun;
 mod read;
+mod ready;
+mod record;
 mod send;
 mod shape;
 mod sky;
@@ -23,7 +26,9 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<state::GetUniverseState>(),
         Entry::of::<commands::ListUniverseCommands>(),
         Entry::of::<send::SendUniverseCommand>(),
+        Entry::of::<batch::SendUniverseCommands>(),
         Entry::of::<read::UniverseRead>(),
+        Entry::of::<record::ReadRecord>(),
     ]
 }
 
@@ -46,8 +51,8 @@ pub(crate) fn resources() -> Vec<Resource> {
             summary: "One universe with its name, its revision and all that it holds.",
             toolset: Toolset::Universe,
             mime_type: "application/json",
-            operation: "universe_read",
-            fixed: Some(("view", "universe")),
+            operation: "universe_record",
+            fixed: None,
         },
     ]
 }

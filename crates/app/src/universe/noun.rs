@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::ready::Ready;
 use crate::journal::{Change, Document, Noun, StreamName};
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 
@@ -26,6 +27,12 @@ pub(crate) struct Listed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign_id: Option<String>,
     pub created_at: String,
+    /// When it was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+    /// How many commands it has seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
 }
 
 impl Listed {
@@ -35,6 +42,8 @@ impl Listed {
             name: about.name.clone(),
             campaign_id: about.campaign_id.clone(),
             created_at: moment(about.created_at),
+            updated_at: None,
+            revision: None,
         }
     }
 
@@ -55,6 +64,7 @@ pub(super) fn role_place(campaign_id: Option<&str>) -> &str {
 
 impl Noun for UniverseRules {
     const NAME: &'static str = "universe";
+    type Ready = Ready;
 
     fn kind(event: &UniverseEvent) -> &'static str {
         event.kind()

@@ -91,10 +91,7 @@ impl Operation for UniverseRead {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // Of the three tools of this set none is this one: what it reads are resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[
-        Route::get("/universes").with("view", "universes"),
-        Route::get("/universes/{universeId}").with("view", "universe"),
-    ];
+    const ROUTES: &'static [Route] = &[Route::get("/universes").with("view", "universes")];
     type Input = UniverseReadInput;
     type Output = UniverseReadOutput;
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::change::Changed;
 use super::shape::{EventShape, StateShape};
+use super::sky::things;
 use super::wording;
 use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset, limits};
 
@@ -18,7 +19,7 @@ pub(super) struct SendUniverseCommand;
 /// A command as it was sent; it is read once it is known which universe it is for, so that an error can say so.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-struct SentCommand(Value);
+pub(super) struct SentCommand(pub Value);
 
 impl JsonSchema for SentCommand {
     fn inline_schema() -> bool {
@@ -44,7 +45,7 @@ impl JsonSchema for SentCommand {
 /// Whether the answer has the whole state in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum StateWanted {
+pub(super) enum StateWanted {
     /// If the universe is small.
     #[default]
     Auto,
@@ -88,6 +89,44 @@ pub(super) struct SendUniverseCommandOutput {
     next_state: Option<UniverseState>,
 }
 
+/// Sends commands, each with the field of the input that holds it: all of them or none. The one way for every surface.
+pub(super) async fn send<O: Operation>(
+    app: &App,
+    call: &Call<'_>,
+    universe_id: &str,
+    sent: &[(String, &Value)],
+    wanted: StateWanted,
+) -> Result<SendUniverseCommandOutput, Fault> {
+    // What is no command at all is not for this universe or another.
+    for (within, command) in sent {
+        wording::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
+    }
+    let sky = app.sky::<O>(call, universe_id, CampaignRole::Gm).await?;
+    let read = sent.iter().map(|(within, command)| wording::command(within, command).map(Arc::new));
+    let read = read.collect::<Result<Vec<_>, _>>().map_err(|fault| fault.universe(universe_id))?;
+    let within = match sent {
+        [(within, _)] => within,
+        _ => "/commands",
+    };
+    let (place, id) = ((universe_id, &sky.stream, within), universe_id.to_owned());
+    let sent = app.universe_command::<O, _>(call, place, UniverseCommand::Apply(read), move |done| Sent {
+        universe_id: id.clone(),
+        revision: done.revision,
+        events: done.events.iter().flat_map(UniverseEvent::wire_events).cloned().collect(),
+        changed: Changed::by(&done.events, &done.kept.state),
+    });
+    let (answered, done) = sent.await?;
+    let state = done.kept.state.state();
+    let is_wanted = match wanted {
+        StateWanted::Auto => things(state) <= limits::ANSWERED_STATE_MAX,
+        StateWanted::Full => true,
+        StateWanted::None => false,
+    };
+    // To a retry the state after it is told only where nothing came after it.
+    let is_after = done.kept.revision() == done.revision;
+    Ok(SendUniverseCommandOutput { answered, next_state: (is_wanted && is_after).then(|| state.clone()) })
+}
+
 impl Operation for SendUniverseCommand {
     const NAME: &'static str = "send_universe_command";
     const TITLE: &'static str = "Change a universe";
@@ -104,42 +143,11 @@ impl Operation for SendUniverseCommand {
         call: &Call<'_>,
         input: SendUniverseCommandInput,
     ) -> Result<SendUniverseCommandOutput, Fault> {
-        let sky = app.sky::<Self>(call, &input.universe_id, CampaignRole::Gm).await?;
-        let command = wording::command(&sky.universe_id, &input.command.0)?;
-        let command = UniverseCommand::Apply(vec![Arc::new(command)]);
-        let universe_id = sky.universe_id.clone();
-        let place = (sky.universe_id.as_str(), &sky.stream, "/command");
-        let (answered, done) = app
-            .universe_command::<Self, _>(call, place, command, move |done| Sent {
-                universe_id: universe_id.clone(),
-                revision: done.revision,
-                events: done.events.iter().flat_map(UniverseEvent::wire_events).cloned().collect(),
-                changed: Changed::by(&done.events, &done.kept.state),
-            })
-            .await?;
-        let state = done.kept.state.state();
-        let is_wanted = match input.state {
-            StateWanted::Auto => things(state) <= limits::ANSWERED_STATE_MAX,
-            StateWanted::Full => true,
-            StateWanted::None => false,
-        };
-        // To a retry the state after it is told only where nothing came after it.
-        let is_after = done.kept.revision() == done.revision;
-        Ok(SendUniverseCommandOutput { answered, next_state: (is_wanted && is_after).then(|| state.clone()) })
+        let SendUniverseCommandInput { universe_id, command, state } = input;
+        send::<Self>(app, call, &universe_id, &[("/command".to_owned(), &command.0)], state).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         app.universe_ids(caller, field).await
     }
-}
-
-/// How much there is to tell, without a look at any of it.
-fn things(state: &UniverseState) -> usize {
-    let snapshot = state.snapshot();
-    snapshot.bodies().len()
-        + snapshot.groups().len()
-        + snapshot.belts().len()
-        + snapshot.small_body_fields().len()
-        + snapshot.protoplanetary_disks().len()
-        + snapshot.nebulae().len()
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::universe::{Universe, UniverseCommand, UniverseRules};
+use domain::universe::{Universe, UniverseCommand, UniverseRules, UniverseState};
 use serde::Serialize;
 
 use super::news::Campaigns;
-use super::noun::{Listed, UNIVERSES, not_found, refused, role_place, stream};
-use crate::journal::{Done, Kept, StreamName};
+use super::noun::{Listed, UNIVERSES, moment, not_found, refused, role_place, stream};
+use crate::journal::{Done, Kept, StoreError, StreamName};
 use crate::listing::Page;
 use crate::seen::Seen;
 use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, limits};
@@ -82,8 +82,21 @@ impl App {
         })
     }
 
-    /// The universes that are there for a caller, the newest first.
+    /// The universes that are there for a caller, the newest first, and where each stands.
     pub(super) async fn universes_of(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page<Listed>, Fault> {
+        let mut page = self.undated_universes(caller, cursor, limit).await?;
+        for listed in &mut page.items {
+            self.date(listed).await.map_err(|error| self.unread(&error))?;
+        }
+        Ok(page)
+    }
+
+    async fn undated_universes(
         &self,
         caller: &Caller,
         cursor: Option<&str>,
@@ -98,12 +111,33 @@ impl App {
         .await
     }
 
+    /// Says where a universe stands. The list does not know: what is done to bodies does not touch it.
+    async fn date(&self, listed: &mut Listed) -> Result<(), StoreError> {
+        let stream = stream(&listed.id);
+        let head = self.journal.head(&stream).await?;
+        let last = self.journal.read(&stream, head.revision.saturating_sub(1), 1).await?;
+        listed.updated_at = last.first().map(|record| moment(record.at));
+        listed.revision = Some(head.revision);
+        Ok(())
+    }
+
     /// Ids that may be typed for a universe, the newest first.
     pub(super) async fn universe_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         if field != "universeId" {
             return None;
         }
-        let page = self.universes_of(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+        let page = self.undated_universes(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
         Some(page.items.into_iter().map(|universe| universe.id).collect())
     }
+}
+
+/// How much there is to tell, without a look at any of it.
+pub(super) fn things(state: &UniverseState) -> usize {
+    let snapshot = state.snapshot();
+    snapshot.bodies().len()
+        + snapshot.groups().len()
+        + snapshot.belts().len()
+        + snapshot.small_body_fields().len()
+        + snapshot.protoplanetary_disks().len()
+        + snapshot.nebulae().len()
 }

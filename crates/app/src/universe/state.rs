@@ -1,11 +1,10 @@
 //! All that a universe holds.
 
-use domain::universe::UniverseState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shape::StateShape;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, Answer, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Prepared, Toolset};
 
 pub(super) struct GetUniverseState;
 
@@ -18,7 +17,7 @@ pub(super) struct GetUniverseStateInput {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateShape")] UniverseState);
+pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateShape")] Prepared);
 
 impl Operation for GetUniverseState {
     const NAME: &'static str = "get_universe_state";
@@ -33,7 +32,11 @@ impl Operation for GetUniverseState {
 
     async fn run(app: &App, call: &Call<'_>, input: GetUniverseStateInput) -> Result<GetUniverseStateOutput, Fault> {
         let sky = app.sky::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
-        Ok(GetUniverseStateOutput(sky.universe()?.state().clone()))
+        Ok(GetUniverseStateOutput(app.ready(&sky).await?.state))
+    }
+
+    fn answer(output: GetUniverseStateOutput) -> Result<Answer, serde_json::Error> {
+        Ok(Answer::Prepared(output.0))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

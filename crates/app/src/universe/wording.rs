@@ -31,11 +31,23 @@ pub(super) fn example(entry: &CommandEntry) -> Value {
     serde_json::from_str(entry.example).unwrap_or_default()
 }
 
-/// Reads a command as it was sent to a universe.
-pub(super) fn command(universe_id: &str, sent: &Value) -> Result<Command, Fault> {
-    let Some(name) = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty()) else {
-        return Err(untyped(sent).universe(universe_id));
-    };
+/// The type of a command: an object that has one is what every command is.
+pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault> {
+    let name = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+    name.ok_or_else(|| {
+        let message = format!("a command is {}, expected an object with a \"type\"", short(&sent.to_string()));
+        let example = json!({"type": "tick", "dt": 60});
+        Fault::new(Code::InvalidParams, message)
+            .at(format!("{within}/type"))
+            .hint(format!("a right command: {example}"))
+            .allowed(Command::NAMES.iter().copied())
+            .example(example)
+    })
+}
+
+/// Reads a command. `within` is the field of the input that holds it.
+pub(super) fn command(within: &str, sent: &Value) -> Result<Command, Fault> {
+    let name = typed(within, sent)?;
     let full = COMMANDS.get(name).map(|(_, full)| full);
     // serde would read an array as the fields of an object, in order.
     let is_shaped = full.is_none_or(|full| input::is_shaped(full, full, sent));
@@ -44,32 +56,20 @@ pub(super) fn command(universe_id: &str, sent: &Value) -> Result<Command, Fault>
         Ok(_) => Failure::unreadable(sent, "an array stands where an object should"),
         Err(failure) => failure,
     };
-    let fault = match full {
-        None => unknown(name, &failure),
-        Some(full) => unreadable(name, sent, full, &failure),
-    };
-    Err(fault.universe(universe_id))
+    Err(match full {
+        None => unknown(within, name, &failure),
+        Some(full) => unreadable(within, name, sent, full, &failure),
+    })
 }
 
-/// No command at all: an object with a type is what every one is.
-fn untyped(sent: &Value) -> Fault {
-    let message = format!("command is {}, expected an object with a \"type\"", short(&sent.to_string()));
-    let example = json!({"type": "tick", "dt": 60});
-    Fault::new(Code::InvalidParams, message)
-        .at("/command/type")
-        .hint(format!("a right command: {example}"))
-        .allowed(Command::NAMES.iter().copied())
-        .example(example)
-}
-
-fn unknown(name: &str, failure: &Failure) -> Fault {
+fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
     let nearest = input::nearest(name, Command::NAMES);
     let hint = match nearest {
         Some(word) => format!("did you mean {word}? {}", failure.hint()),
         None => failure.hint().to_owned(),
     };
     let fault = Fault::new(Code::Rejected, failure.to_string())
-        .at("/command/type")
+        .at(format!("{within}/type"))
         .value(&name.into())
         .hint(hint)
         .allowed(Command::NAMES.iter().copied())
@@ -81,7 +81,7 @@ fn unknown(name: &str, failure: &Failure) -> Fault {
 }
 
 /// One of the commands, with something in it that does not belong there.
-fn unreadable(name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
+fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
     let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
     let mut event = json!(failure);
     let fault = if let Some(found) = &differs {
@@ -89,12 +89,12 @@ fn unreadable(name: &str, sent: &Value, full: &Value, failure: &Failure) -> Faul
         let path = body.path.as_deref().unwrap_or_default();
         event["field"] = path.into();
         let message = format!("{name} cannot be read: {}", body.message);
-        let fault = Fault::new(Code::Rejected, message).at(format!("/command{path}")).allowed(body.allowed.clone());
+        let fault = Fault::new(Code::Rejected, message).at(format!("{within}{path}")).allowed(body.allowed.clone());
         let fault = body.value.iter().fold(fault, Fault::value);
         body.hint.iter().fold(fault, Fault::hint)
     } else {
         let path = failure.pointer().unwrap_or_default();
-        Fault::new(Code::Rejected, failure.to_string()).at(format!("/command{path}")).hint(failure.hint())
+        Fault::new(Code::Rejected, failure.to_string()).at(format!("{within}{path}")).hint(failure.hint())
     };
     let fault = fault.events([event]);
     let Some(entry) = command_entry(name) else { return fault };
@@ -133,7 +133,7 @@ mod tests {
             let example = example(entry);
             let (_, full) = &COMMANDS[entry.name];
             assert!(input::differs(full, &example).is_none(), "{}: {:?}", entry.name, input::differs(full, &example));
-            assert!(command("u-1", &example).is_ok(), "{}", entry.name);
+            assert!(command("/command", &example).is_ok(), "{}", entry.name);
         }
         let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
         assert!(state(&example).is_ok() && input::differs(&STATE, &example).is_none());
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_a_right_example() {
-        let wrong = |sent: Value| command("u-42", &sent).unwrap_err();
+        let wrong = |sent: Value| command("/command", &sent).unwrap_err();
         let star = |payload: Value| json!({"type": "addStar", "id": "mars", "payload": payload});
         let right = json!({
             "name": "Mars", "mass": 1, "radius": 1, "color": "#C1440E", "parentId": null,
@@ -165,7 +165,6 @@ mod tests {
             let fault = wrong(sent.clone());
             let body = fault.body();
             assert_eq!((fault.code(), body.path.as_deref()), (Code::Rejected, Some(path)), "{sent}: {fault}");
-            assert_eq!(body.universe_id.as_deref(), Some("u-42"));
             assert!(body.events[0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
         }
         assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");

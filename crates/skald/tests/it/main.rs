@@ -24,4 +24,5 @@ mod stories;
 mod table;
 mod traced;
 mod universe;
+mod universes;
 mod world;

@@ -463,3 +463,22 @@ macro_rules! at_every_table {
     };
 }
 pub(crate) use at_every_table;
+
+/// One test per scenario and store, each against one server.
+macro_rules! on_every_store {
+    ($($scenario:ident,)+) => {
+        on_every_store!(@ memory Memory $($scenario,)+);
+        on_every_store!(@ sqlite Sqlite $($scenario,)+);
+        on_every_store!(@ postgres Postgres $($scenario,)+);
+    };
+    (@ $module:ident $kind:ident $($scenario:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $scenario() {
+                let world = $crate::world::World::new($crate::world::Kind::$kind);
+                super::$scenario(&world.serve(&[]));
+            })+
+        }
+    };
+}
+pub(crate) use on_every_store;

@@ -37,6 +37,7 @@ impl Decider for Counter {
 
 impl Noun for Counter {
     const NAME: &'static str = "counter";
+    type Ready = ();
 
     fn kind(_event: &Counted) -> &'static str {
         "counted"

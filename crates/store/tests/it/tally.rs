@@ -85,6 +85,7 @@ impl Decider for Tally {
 
 impl Noun for Tally {
     const NAME: &'static str = "tally";
+    type Ready = ();
 
     fn kind(event: &Event) -> &'static str {
         match event {

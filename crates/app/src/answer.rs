@@ -1,0 +1,110 @@
+//! What an operation answers: a value, or a document that was made ready before and is sent as it is.
+
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// An answer, in whichever form it is cheapest.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    Value(Value),
+    Prepared(Prepared),
+}
+
+impl Answer {
+    /// For whoever looks into it.
+    pub fn into_value(self) -> Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Prepared(prepared) => serde_json::from_slice(prepared.json()).unwrap_or_default(),
+        }
+    }
+
+    /// The JSON as text.
+    pub fn into_text(self) -> String {
+        String::from_utf8(self.into_json().into()).unwrap_or_default()
+    }
+
+    /// For whoever sends it on.
+    pub fn into_json(self) -> Bytes {
+        match self {
+            Self::Value(value) => value.to_string().into(),
+            Self::Prepared(prepared) => prepared.json().clone(),
+        }
+    }
+}
+
+/// A JSON document in the forms in which it is sent. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Prepared(Arc<Forms>);
+
+#[derive(Debug)]
+struct Forms {
+    json: Bytes,
+    quoted: OnceLock<Bytes>,
+}
+
+impl Prepared {
+    /// A document that is JSON.
+    pub fn new(json: Bytes) -> Self {
+        Self(Arc::new(Forms { json, quoted: OnceLock::new() }))
+    }
+
+    pub fn json(&self) -> &Bytes {
+        &self.0.json
+    }
+
+    /// The document as it stands in a JSON text, quotes included. Made when it is first asked for.
+    pub fn quoted(&self) -> &Bytes {
+        self.0.quoted.get_or_init(|| quoted(&self.0.json).into())
+    }
+
+    /// Whether two are one.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// For whoever has no use for bytes.
+impl Serialize for Prepared {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde_json::from_slice::<Value>(self.json()).map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
+/// JSON in quotes. What JSON leaves unquoted needs none here but quotes and backslashes, since a document without
+/// line breaks has no control characters.
+fn quoted(json: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(json.len() + json.len() / 4);
+    text.push(b'"');
+    let mut from = 0;
+    for at in memchr::memchr2_iter(b'"', b'\\', json) {
+        text.extend_from_slice(&json[from..at]);
+        text.push(b'\\');
+        from = at;
+    }
+    text.extend_from_slice(&json[from..]);
+    text.push(b'"');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_quoted_document_is_what_a_text_of_it_is(text in ".{0,40}", number in any::<f64>()) {
+            let document = json!({"text": text, "list": [number, "\u{0}\n\t\"\\\u{2028}", null], "": {}}).to_string();
+            let prepared = Prepared::new(document.clone().into());
+            prop_assert_eq!(prepared.quoted(), &Value::from(document.clone()).to_string());
+            prop_assert_eq!(serde_json::from_slice::<String>(prepared.quoted()).unwrap(), document);
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! Universes under `/universes`, as programs keep them, and beside MCP on the same server; on every store.
+
+use serde_json::{Value, json};
+use testkit::message::{BOTH, JSON, initialize, request};
+use testkit::{Client, Reply};
+
+use crate::universe::{TOOLS, star};
+use crate::world::{Kind, Server, Surface, World, on_every_store};
+
+on_every_store! {
+    a_universe_lives_and_dies,
+    a_universe_is_created_as_it_was_sent,
+    universes_are_listed_in_pages,
+    commands_come_alone_or_together,
+    what_is_wrong_is_refused,
+    revisions_are_minded,
+    req_mcp_8_the_same_service_is_behind_both,
+    req_mcp_17_to_23_sessions_begin_and_end,
+    req_mcp_24_the_other_routes_answer_beside_it,
+}
+
+/// A program with one connection.
+struct Program(Client);
+
+impl Program {
+    fn of(server: &Server) -> Self {
+        Self(Client::connect(server.address))
+    }
+
+    fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
+        self.send_so(method, path, &[], body)
+    }
+
+    fn send_so(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Reply {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        self.0.send(method, path, &[&[JSON], headers].concat(), body.as_bytes())
+    }
+
+    fn get(&mut self, path: &str) -> Reply {
+        self.send("GET", path, &Value::Null)
+    }
+
+    fn create(&mut self, id: &str) -> Value {
+        let reply = self.send("POST", "/universes", &json!({"id": id, "name": id, "state": {}}));
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        reply.json()
+    }
+
+    fn command(&mut self, id: &str, command: &Value) -> Value {
+        let reply = self.send("POST", &format!("/universes/{id}/commands"), command);
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        reply.json()
+    }
+
+    /// The status and the error.
+    fn refused(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let reply = self.send(method, path, body);
+        (reply.status, reply.json()["error"].take())
+    }
+}
+
+fn a_universe_lives_and_dies(server: &Server) {
+    let mut program = Program::of(server);
+    let made = program.send("POST", "/universes", &json!({"name": "  Sol ", "state": {}}));
+    assert_eq!((made.status, made.header("etag")), (201, Some("\"1\"")));
+    let record = made.json();
+    let id = record["id"].as_str().expect("an id");
+    let path = format!("/universes/{id}");
+    assert_eq!(made.header("location"), Some(path.as_str()));
+    assert_eq!((&record["name"], &record["state"]["stars"]), (&json!("Sol"), &json!({})));
+    for moment in ["createdAt", "updatedAt"] {
+        let text = record[moment].as_str().expect("a moment");
+        assert!(text.len() == 24 && text.ends_with('Z') && &text[19..20] == ".", "{text}");
+    }
+    let shown = program.get(&path);
+    assert_eq!((shown.status, shown.header("etag"), shown.json()), (200, Some("\"1\""), record.clone()));
+    let known = program.send_so("GET", &path, &[("If-None-Match", "\"1\"")], &Value::Null);
+    assert_eq!((known.status, known.body.as_slice()), (304, b"".as_slice()));
+
+    let renamed = program.send("PUT", &path, &json!({"name": "Sun"})).json();
+    assert_eq!(
+        (&renamed["name"], &renamed["state"], &renamed["revision"]),
+        (&json!("Sun"), &record["state"], &json!(2))
+    );
+    let touched = program.send("PUT", &path, &json!({})).json();
+    assert_eq!((&touched["name"], &touched["revision"]), (&json!("Sun"), &json!(3)), "nothing is a change too");
+    program.command(id, &star("sun", None));
+    let state = json!({"time": 7, "stars": {}, "rootIds": []});
+    let replaced = program.send("PUT", &path, &json!({"state": state})).json();
+    assert_eq!((&replaced["state"]["time"], &replaced["state"]["stars"]), (&json!(7), &json!({})));
+    assert_eq!(program.get(&path).json(), replaced);
+
+    let gone = program.send("DELETE", &path, &Value::Null);
+    assert_eq!((gone.status, gone.body.as_slice()), (204, b"".as_slice()));
+    for method in ["GET", "PUT", "DELETE"] {
+        let (status, fault) = program.refused(method, &path, &json!({}));
+        let message = fault["message"].as_str().expect("a message");
+        assert!(status == 404 && message.contains(id) && fault["universeId"] == id, "{method}: {fault}");
+    }
+}
+
+fn a_universe_is_created_as_it_was_sent(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    program.command("u-1", &star("sun", None));
+    let state = program.get("/universes/u-1").json()["state"].take();
+    let reply = program.send("POST", "/universes", &json!({"id": "a b/ü", "name": "Copy", "state": state}));
+    assert_eq!((reply.status, reply.header("location")), (201, Some("/universes/a%20b%2F%C3%BC")));
+    assert_eq!(program.get("/universes/a%20b%2F%C3%BC").json()["state"], state);
+    let (status, fault) = program.refused("POST", "/universes", &json!({"id": "u-1", "name": "x", "state": {}}));
+    assert_eq!((status, &fault["code"], &fault["value"]), (422, &json!("REJECTED"), &json!("u-1")));
+    for (body, path) in [
+        (json!({"state": {}}), "/name"),
+        (json!({"name": "", "state": {}}), "/name"),
+        (json!({"name": 7, "state": {}}), "/name"),
+        (json!({"name": "x"}), "/state"),
+        (json!({"name": "x", "state": []}), "/state"),
+        (json!({"name": "x", "state": {"time": "soon"}}), "/state/time"),
+        (json!({"name": "x", "state": {"star": {}}}), "/state/star"),
+        (json!({"name": "x", "state": {}, "colour": 1}), "/colour"),
+    ] {
+        let (status, fault) = program.refused("POST", "/universes", &body);
+        assert_eq!((status, &fault["path"]), (400, &json!(path)), "{body}: {fault}");
+        assert!(fault["hint"].is_string(), "{fault}");
+    }
+    assert_eq!(program.get("/universes").json().as_array().map(Vec::len), Some(2), "nothing else was created");
+    let twice = [("Idempotency-Key", "once")];
+    let body = json!({"name": "Twice", "state": {}});
+    let first = program.send_so("POST", "/universes", &twice, &body).json();
+    assert_eq!(program.send_so("POST", "/universes", &twice, &body).json()["id"], first["id"]);
+}
+
+fn universes_are_listed_in_pages(server: &Server) {
+    let mut program = Program::of(server);
+    assert_eq!(program.get("/universes").json(), json!([]));
+    let ids = ["u-0", "u-1", "u-2", "u-3", "u-4"];
+    for id in ids {
+        program.create(id);
+    }
+    program.command("u-3", &json!({"type": "tick"}));
+    for query in ["?limit=2", "?limit=2&state=full"] {
+        let (mut path, mut listed) = (format!("/universes{query}"), Vec::new());
+        loop {
+            let page = program.get(&path);
+            assert_eq!(page.status, 200);
+            listed.extend(page.json().as_array().expect("an array").clone());
+            let Some(link) = page.header("link") else { break };
+            let next = link.strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
+            path = next.expect("a link to the next page").to_owned();
+        }
+        let newest_first: Vec<&str> = listed.iter().map(|universe| universe["id"].as_str().expect("an id")).collect();
+        assert_eq!(newest_first, ["u-4", "u-3", "u-2", "u-1", "u-0"]);
+        for universe in &listed {
+            assert_eq!(universe.get("state").is_some(), query.ends_with("full"), "{universe}");
+        }
+        assert_eq!((&listed[1]["revision"], &listed[2]["revision"]), (&json!(2), &json!(1)));
+        let whole = program.get("/universes/u-3").json();
+        assert_eq!(listed[1]["updatedAt"], whole["updatedAt"]);
+        if query.ends_with("full") {
+            assert_eq!(listed[1], whole);
+        }
+    }
+    for (query, path) in [
+        ("limit=0", "/limit"),
+        ("limit=many", "/limit"),
+        ("limit=11&state=full", "/limit"),
+        ("cursor=x", "/cursor"),
+        ("order=oldest", "/order"),
+    ] {
+        let (status, fault) = program.refused("GET", &format!("/universes?{query}"), &Value::Null);
+        assert_eq!((status, &fault["path"]), (400, &json!(path)), "{query}: {fault}");
+    }
+}
+
+fn commands_come_alone_or_together(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    let one = program.command("u-1", &star("sun", None));
+    assert_eq!((&one["revision"], &one["events"]), (&json!(2), &json!([{"type": "starAdded", "id": "sun"}])));
+    assert_eq!(one["nextState"]["rootIds"], json!(["sun"]));
+    let several = json!([star("earth", Some("sun")), star("moon", Some("earth")), {"type": "tick", "dt": 2}]);
+    let all = program.command("u-1", &several);
+    let events = json!([{"type": "starAdded", "id": "earth"}, {"type": "starAdded", "id": "moon"}]);
+    assert_eq!((&all["revision"], &all["events"], &all["nextState"]["time"]), (&json!(3), &events, &json!(2)));
+
+    let before = program.get("/universes/u-1").json();
+    let wrong = json!([{"type": "tick"}, {"type": "removeStar", "id": "mars"}, {"type": "tick"}]);
+    let (status, fault) = program.refused("POST", "/universes/u-1/commands", &wrong);
+    assert_eq!((status, &fault["path"]), (422, &json!("/commands/1")), "{fault}");
+    assert_eq!(fault["events"], json!([{"type": "starNotFound", "id": "mars"}]));
+    let unread = json!([{"type": "tick"}, {"type": "tick", "dt": "soon"}]);
+    let (status, fault) = program.refused("POST", "/universes/u-1/commands", &unread);
+    assert_eq!((status, &fault["path"]), (422, &json!("/commands/1/dt")), "{fault}");
+    assert_eq!(program.get("/universes/u-1").json(), before, "all or nothing");
+
+    let quiet = program.send("POST", "/universes/u-1/commands?state=none", &json!({"type": "tick"})).json();
+    assert!(quiet.get("nextState").is_none() && quiet["changed"]["time"] == 3.0, "{quiet}");
+    let many: Vec<Value> = (0..201).map(|number| star(&format!("s{number}"), None)).collect();
+    assert_eq!(program.refused("POST", "/universes/u-1/commands", &json!(many)).0, 413, "too many at once");
+    for some in many.chunks(100) {
+        let large = program.command("u-1", &json!(some));
+        assert_eq!(large["changed"]["stars"].as_array().map(Vec::len), Some(some.len()));
+        let bodies = program.get("/universes/u-1").json()["state"]["stars"].as_object().map_or(0, serde_json::Map::len);
+        assert_eq!(large.get("nextState").is_some(), bodies <= 200, "of what is large, what changed and no more");
+    }
+    let whole = program.send("POST", "/universes/u-1/commands?state=full", &json!({"type": "tick"})).json();
+    assert_eq!(whole["nextState"], program.get("/universes/u-1").json()["state"]);
+}
+
+fn what_is_wrong_is_refused(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    let commands = "/universes/u-1/commands";
+    for body in [json!({}), json!({"type": ""}), json!({"type": "  "}), json!({"type": 7}), json!("tick"), json!([])] {
+        let (status, fault) = program.refused("POST", commands, &body);
+        assert_eq!((status, &fault["code"]), (400, &json!("INVALID_PARAMS")), "{body}: {fault}");
+    }
+    // As it was: what is no command is told before the universe is looked for.
+    assert_eq!(program.refused("POST", "/universes/nowhere/commands", &json!({})).0, 400);
+    let (status, fault) = program.refused("POST", "/universes/nowhere/commands", &json!({"type": "tick"}));
+    assert!(status == 404 && fault["message"].as_str().is_some_and(|message| message.contains("nowhere")), "{fault}");
+    let (status, fault) =
+        program.refused("POST", commands, &json!({"type": "attachStar", "childId": "a", "parentId": "b"}));
+    let failed = json!([{"type": "attachFailed", "reason": "notFound", "childId": "a", "parentId": "b"}]);
+    assert_eq!((status, &fault["events"], &fault["universeId"]), (422, &failed, &json!("u-1")));
+    let (status, fault) = program.refused("POST", commands, &json!({"type": "explode"}));
+    assert_eq!((status, &fault["events"][0]["type"]), (422, &json!("unknownCommand")));
+    let (status, fault) = program.refused("POST", &format!("{commands}?state=some"), &json!({"type": "tick"}));
+    assert_eq!((status, &fault["path"]), (400, &json!("/state")), "{fault}");
+    for method in ["POST", "PUT"] {
+        let path = if method == "POST" { commands } else { "/universes/u-1" };
+        let reply = program.0.send(method, path, &[JSON], b"{\"type\": ");
+        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!("INVALID_PARAMS")));
+        let large = vec![b' '; 10_000_001];
+        let reply = Client::connect(server.address).try_send(method, path, &[JSON], &large);
+        // A server that has heard enough may close before everything was sent.
+        assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
+    }
+    let (status, fault) = program.refused("PUT", "/universes/u-1", &json!({"title": "x"}));
+    assert_eq!((status, &fault["path"]), (400, &json!("/title")));
+    let (status, fault) = program.refused("PUT", "/universes/u-1", &json!({"name": " "}));
+    assert_eq!((status, &fault["path"]), (400, &json!("/name")), "{fault}");
+    assert_eq!(program.refused("PATCH", "/universes/u-1", &json!({})).0, 405);
+    assert_eq!(program.get("/universes/u-1").json()["revision"], 1, "nothing of it was stored");
+}
+
+fn revisions_are_minded(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    let tick = json!({"type": "tick"});
+    let pinned = |program: &mut Program, revision: &str, method: &str, path: &str, body: &Value| {
+        program.send_so(method, path, &[("If-Match", revision)], body)
+    };
+    let commands = "/universes/u-1/commands";
+    let ticked = pinned(&mut program, "\"1\"", "POST", commands, &tick);
+    assert_eq!((ticked.status, ticked.header("etag")), (200, Some("\"2\"")));
+    for (method, path, body) in [
+        ("POST", commands, &tick),
+        ("PUT", "/universes/u-1", &json!({"name": "x"})),
+        ("DELETE", "/universes/u-1", &Value::Null),
+    ] {
+        let late = pinned(&mut program, "\"1\"", method, path, body);
+        assert_eq!((late.status, &late.json()["error"]["code"]), (409, &json!("REVISION_CONFLICT")), "{method}");
+    }
+    assert_eq!(pinned(&mut program, "x", "POST", commands, &tick).status, 400);
+    assert_eq!(pinned(&mut program, "\"2\"", "DELETE", "/universes/u-1", &Value::Null).status, 204);
+}
+
+/// REQ-MCP-8, scenario 8: whatever is sent comes to the same over MCP and over REST, answers and refusals alike.
+fn req_mcp_8_the_same_service_is_behind_both(server: &Server) {
+    let (mut program, mut agent) = (Program::of(server), server.seat(Surface::Session));
+    program.create("by-rest");
+    program.create("by-mcp");
+    let commands = [
+        json!({"type": "tick"}),
+        star("sun", None),
+        star("earth", Some("sun")),
+        star("earth", Some("sun")),
+        json!({"type": "attachStar", "childId": "sun", "parentId": "earth"}),
+        json!({"type": "updateRing", "planetId": "earth", "patch": {"opacity": 0.5}}),
+        json!({"type": "tick", "dt": "soon"}),
+        json!({"type": "implode"}),
+        json!({}),
+        json!({"type": "removeStar", "id": "sun"}),
+    ];
+    for command in commands {
+        let reply = program.send("POST", "/universes/by-rest/commands", &command);
+        let over_rest = if reply.status == 200 { Ok(reply.json()) } else { Err(reply.json()["error"].take()) };
+        let over_mcp = agent.call(TOOLS[2], &json!({"universeId": "by-mcp", "command": command}));
+        let alike = |answer: Value| answer.to_string().replace("by-rest", "by-mcp");
+        assert_eq!(over_rest.map(alike).map_err(alike), over_mcp.map(alike).map_err(alike), "{command}");
+    }
+    let state = |program: &mut Program, id: &str| program.get(&format!("/universes/{id}")).json()["state"].take();
+    assert_eq!(state(&mut program, "by-rest"), state(&mut program, "by-mcp"));
+    assert_eq!(state(&mut program, "by-mcp"), agent.ok(TOOLS[0], &json!({"universeId": "by-rest"})));
+}
+
+/// REQ-MCP-17 to 23, scenarios 17 to 23.
+fn req_mcp_17_to_23_sessions_begin_and_end(server: &Server) {
+    Program::of(server).create("u-1");
+    let mut client = Client::connect(server.address);
+    let mut post = |headers: &[(&str, &str)], message: &Value| {
+        client.send("POST", "/mcp", &[&[JSON, BOTH], headers].concat(), message.to_string().as_bytes())
+    };
+    // 17, 20 and 21: a handshake without a session begins one.
+    let opened = post(&[], &initialize("2025-11-25"));
+    assert_eq!((opened.status, &opened.json()["result"]["serverInfo"]["name"]), (200, &json!("skald")));
+    let session = opened.header("mcp-session-id").expect("a session").to_owned();
+    assert!(!session.is_empty());
+    // 19: each its own.
+    let other = post(&[], &initialize("2025-11-25"));
+    assert_ne!(other.header("mcp-session-id"), Some(session.as_str()));
+    // 18a: a call within it.
+    let within = [("mcp-session-id", session.as_str())];
+    let call = request(2, "tools/call", &json!({"name": TOOLS[0], "arguments": {"universeId": "u-1"}}));
+    let called = post(&within, &call);
+    assert_eq!((called.status, &called.json()["result"]["structuredContent"]["time"]), (200, &json!(0)));
+    // 21: what is no handshake and names no session gets none.
+    let lost = post(&[], &call);
+    assert_eq!((lost.status, lost.header("mcp-session-id")), (400, None));
+    // 18b: the stream for notifications.
+    let events = Client::connect(server.address).open("GET", "/mcp", &within, b"");
+    assert_eq!((events.status, events.kind.as_str()), (200, "text/event-stream"));
+    drop(events);
+    // 18c and 22: it ends, and has ended for whoever names it.
+    let send = |method: &str, id: &str| {
+        Client::connect(server.address).send(method, "/mcp", &[BOTH, ("mcp-session-id", id)], b"").status
+    };
+    assert_eq!(send("DELETE", &session), 200);
+    for method in ["GET", "DELETE"] {
+        assert_eq!(send(method, &session), 404, "{method}");
+        // 23: as one that never was.
+        assert_eq!(send(method, "session-expired"), 404, "{method}");
+    }
+}
+
+/// REQ-MCP-24, scenario 24: with a session open on `/mcp`.
+fn req_mcp_24_the_other_routes_answer_beside_it(server: &Server) {
+    let mut agent = server.seat(Surface::Session);
+    let mut program = Program::of(server);
+    let health = program.get("/health").json();
+    assert!(health["ok"] == true && health["uptime"].is_u64(), "{health}");
+    program.create("u-1");
+    assert_eq!(program.get("/universes").json()[0]["id"], "u-1");
+    program.command("u-1", &json!({"type": "tick", "dt": 3}));
+    assert_eq!(agent.ok(TOOLS[0], &json!({"universeId": "u-1"}))["time"], 3);
+}
+
+/// Pages elsewhere that are allowed may call, and read what they need of the headers.
+#[test]
+fn pages_of_allowed_origins_may_call() {
+    let world = World::new(Kind::Memory);
+    let server = world.serve(&["--allowed-origins", "https://maps.example"]);
+    let mut client = Client::connect(server.address);
+    let asks = [
+        ("Origin", "https://maps.example"),
+        ("Access-Control-Request-Method", "PUT"),
+        ("Access-Control-Request-Headers", "if-match, last-event-id"),
+    ];
+    let preflight = client.send("OPTIONS", "/universes/u-1", &asks, b"");
+    let header = |reply: &Reply, name: &str| reply.header(name).unwrap_or_default().to_ascii_lowercase();
+    assert_eq!(
+        (preflight.status, header(&preflight, "access-control-allow-origin").as_str()),
+        (204, "https://maps.example")
+    );
+    for method in ["get", "post", "put", "delete"] {
+        assert!(header(&preflight, "access-control-allow-methods").contains(method), "{method}");
+    }
+    for name in ["if-match", "last-event-id", "mcp-session-id", "idempotency-key"] {
+        assert!(header(&preflight, "access-control-allow-headers").contains(name), "{name}");
+    }
+    let listed = client.send("GET", "/universes", &asks[..1], b"");
+    for name in ["mcp-session-id", "etag", "link", "location"] {
+        assert!(header(&listed, "access-control-expose-headers").contains(name), "{name}");
+    }
+    let stranger = client.send("GET", "/universes", &[("Origin", "https://elsewhere.example")], b"");
+    assert_eq!((stranger.status, stranger.header("access-control-allow-origin")), (403, None));
+}
+
+/// What may not be seen is not there; what may not be changed is not changed.
+#[test]
+fn toolsets_and_roles_hold_here_too() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    Program::of(&server).create("u-1");
+    let reading = world.serve(&["--read-only"]);
+    let mut program = Program::of(&reading);
+    assert_eq!(program.get("/universes/u-1").status, 200);
+    assert_eq!(program.send("POST", "/universes/u-1/commands", &json!({"type": "tick"})).status, 404);
+    assert_eq!(program.send("DELETE", "/universes/u-1", &Value::Null).status, 405);
+    let dice = world.serve(&["--toolsets", "dice"]);
+    assert_eq!(Program::of(&dice).get("/universes").status, 404);
+    let (token, _) = world.token(&["guest", "--role", "guest"]);
+    let bearer = format!("Bearer {token}");
+    let guest = [("Authorization", bearer.as_str())];
+    let mut program = Program::of(&server);
+    assert_eq!(program.send_so("GET", "/universes/u-1", &guest, &Value::Null).status, 200);
+    let tick = json!({"type": "tick"});
+    assert_eq!(program.send_so("POST", "/universes/u-1/commands", &guest, &tick).status, 403);
+    let wrong = program.send_so("GET", "/universes/u-1", &[("Authorization", "Bearer nobody")], &Value::Null);
+    assert_eq!(wrong.status, 401);
+}
