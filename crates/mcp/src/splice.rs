@@ -18,9 +18,9 @@ use memchr::{memchr, memmem, memrchr};
 use crate::entry::Refused;
 
 /// How long a message that was written may be asked for once more: as long as rmcp keeps it.
-const KEPT: Duration = Duration::from_secs(60);
+const KEPT: Duration = Duration::from_mins(1);
 /// How long a message may take until it is written.
-const WRITTEN: Duration = Duration::from_secs(600);
+const WRITTEN: Duration = Duration::from_mins(10);
 /// Bytes that are kept for messages which were written already.
 const KEPT_BYTES: usize = 64_000_000;
 /// A failure of the server, in JSON-RPC's words.
@@ -59,16 +59,13 @@ pub(crate) struct Marks {
 /// Holds a document until the message that it belongs to has been written.
 pub(crate) fn hold(prepared: &Prepared) -> Marks {
     let (mut held, now) = (HELD.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
-    let number = match held.iter_mut().find(|slot| slot.prepared.is(prepared)) {
-        Some(slot) => {
-            (slot.used_at, slot.waiting) = (now, slot.waiting + 1);
-            slot.number
-        }
-        None => {
-            let number = held.back().map_or(1, |slot| slot.number + 1);
-            held.push_back(Slot { number, prepared: prepared.clone(), used_at: now, waiting: 1 });
-            number
-        }
+    let number = if let Some(slot) = held.iter_mut().find(|slot| slot.prepared.is(prepared)) {
+        (slot.used_at, slot.waiting) = (now, slot.waiting + 1);
+        slot.number
+    } else {
+        let number = held.back().map_or(1, |slot| slot.number + 1);
+        held.push_back(Slot { number, prepared: prepared.clone(), used_at: now, waiting: 1 });
+        number
     };
     let mut bytes: usize = held.iter().filter(|slot| slot.waiting == 0).map(Slot::bytes).sum();
     held.retain(|slot| {
