@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,8 @@ static OPENING: LazyLock<memmem::Finder<'static>> =
 static HELD: Mutex<VecDeque<Slot>> = Mutex::new(VecDeque::new());
 /// How many those are, so that whoever writes a message need not look for marks where there are none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// No two documents ever have the same number: a message may be asked for once more.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 struct Slot {
     number: u64,
@@ -63,7 +65,7 @@ pub(crate) fn hold(prepared: &Prepared) -> Marks {
         (slot.used_at, slot.waiting) = (now, slot.waiting + 1);
         slot.number
     } else {
-        let number = held.back().map_or(1, |slot| slot.number + 1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         held.push_back(Slot { number, prepared: prepared.clone(), used_at: now, waiting: 1 });
         number
     };

@@ -146,7 +146,7 @@ fn universes_are_listed_in_pages(server: &Server) {
             listed.extend(page.json().as_array().expect("an array").clone());
             let Some(link) = page.header("link") else { break };
             let next = link.strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
-            path = next.expect("a link to the next page").to_owned();
+            next.expect("a link to the next page").clone_into(&mut path);
         }
         let newest_first: Vec<&str> = listed.iter().map(|universe| universe["id"].as_str().expect("an id")).collect();
         assert_eq!(newest_first, ["u-4", "u-3", "u-2", "u-1", "u-0"]);
