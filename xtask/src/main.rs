@@ -27,7 +27,8 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
-  bench --long      the same with more rounds";
+  bench --long      the same with more rounds
+  bench PART        one part of it, such as universe";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -48,8 +49,9 @@ fn command(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", "--long"] => suite::test(suite::Mode::Long),
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
-        ["bench"] => measure::bench(false),
-        ["bench", "--long"] => measure::bench(true),
+        ["bench"] => measure::bench(false, None),
+        ["bench", "--long"] => measure::bench(true, None),
+        ["bench", part] => measure::bench(false, Some(part)),
         _ => bail!("{USAGE}"),
     }
 }

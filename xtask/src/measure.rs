@@ -6,7 +6,11 @@ use crate::bench::{self, BenchOptions};
 use crate::install::Foreign;
 use crate::{paths, run};
 
-pub(crate) fn bench(long: bool) -> anyhow::Result<()> {
+/// Runs the whole bench, or the part that is named.
+pub(crate) fn bench(long: bool, only: Option<&str>) -> anyhow::Result<()> {
+    if let Some(part) = only.filter(|part| !bench::PARTS.contains(part)) {
+        bail!("there is no part {part:?}; there are {}", bench::PARTS.join(", "));
+    }
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))?;
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "mcp", "--example", "bare"]))?;
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "domain", "--examples"]))?;
@@ -26,12 +30,14 @@ pub(crate) fn bench(long: bool) -> anyhow::Result<()> {
         bare: paths::built("release", "examples/bare"),
         speed: paths::built("release", "examples/speed"),
         bounds: paths::built("release", "examples/bounds"),
+        universe: paths::built("release", "examples/universe_speed"),
         journal: paths::built("release", "examples/journal_speed"),
         echo: paths::built("release", "examples/echo"),
         calls: paths::built("release", "examples/calls"),
         typescript: Some((foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: Some((foreign.python_program(), foreign.script("python_server.py"))),
         long,
+        only: only.map(str::to_owned),
     };
     if !bench::run(&options)? {
         bail!("a gate is missed");

@@ -1,7 +1,8 @@
 //! How long a universe takes, in microseconds: what `cargo xtask bench` compares with its targets.
 //!
 //! Every command is decided and evolved while a reader holds the state before it, as in the journal: so each one pays
-//! for copying what it changes. The size is the same before every measured command.
+//! for copying what it changes. The size is the same before every measured command. An argument names the part that is
+//! wanted: commands or states.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 
@@ -22,51 +23,66 @@ const ROUNDS: usize = 2_001;
 
 fn main() {
     let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
-    for size in SIZES {
-        // There must be room for one more.
-        let size = size.min(BODIES_MAX - 1);
-        let universe = opened(size, &given);
-        let costs = [
-            ("tick", cost(&universe, &given, |_| vec![r#"{"type":"tick","dt":1}"#.to_owned()])),
-            (
-                "addStar",
-                cost(&universe, &given, |round| {
-                    vec![add(&format!("new{round}"), "s0"), remove(&format!("new{round}"))]
-                }),
-            ),
-            (
-                "removeStar",
-                cost(&universe, &given, |round| {
-                    vec![remove(&name(round % (size - 1) + 1)), add(&name(round % (size - 1) + 1), "s0")]
-                }),
-            ),
-            ("attachStar", cost(&universe, &given, |round| vec![attach(&name(round % (size - 2) + 2), "s0")])),
-            (
-                "updateStar",
-                cost(&universe, &given, |round| {
-                    let id = name(round % size);
-                    vec![format!(r#"{{"type":"updateStar","id":"{id}","payload":{{"mass":{round}}}}}"#)]
-                }),
-            ),
-        ];
-        for (command, microseconds) in costs {
-            say(&format!("{command} at {size}"), microseconds);
+    let wanted = std::env::args().nth(1);
+    let is_wanted = |part: &str| wanted.as_ref().is_none_or(|wanted| wanted == part);
+    if is_wanted("commands") {
+        for size in SIZES {
+            commands(size, &given);
         }
     }
-    for size in SIZES {
-        let state = json(size);
-        let read = || serde_json::from_str::<UniverseState>(&state);
-        say(&format!("read a state of {size} ({} bytes)", state.len()), median(15, read));
-        let universe = opened(size, &given);
-        let stored = serde_json::to_string(&universe).unwrap_or_default();
-        let tail = tail(1_000, &universe, &given);
-        say(&format!("open {size} with a tail of 1000"), median(7, || open(&stored, &tail, &given)));
-        say(&format!("write a state of {size}"), median(15, || serde_json::to_string(universe.state())));
-        say(&format!("clone a state of {size}"), median(1_001, || universe.clone()));
-        say(&format!("sum up {size}"), median(15, || universe.state().summary()));
-        let positions = || universe.state().snapshot().world_positions(1e6);
-        say(&format!("all positions of {size}"), median(15, positions));
+    if is_wanted("states") {
+        for size in SIZES {
+            states(size, &given);
+        }
     }
+}
+
+/// What a command costs.
+fn commands(size: usize, given: &Given) {
+    // There must be room for one more.
+    let size = size.min(BODIES_MAX - 1);
+    let universe = opened(size, given);
+    let costs = [
+        ("tick", cost(&universe, given, |_| vec![r#"{"type":"tick","dt":1}"#.to_owned()])),
+        (
+            "addStar",
+            cost(&universe, given, |round| vec![add(&format!("new{round}"), "s0"), remove(&format!("new{round}"))]),
+        ),
+        (
+            "removeStar",
+            cost(&universe, given, |round| {
+                vec![remove(&name(round % (size - 1) + 1)), add(&name(round % (size - 1) + 1), "s0")]
+            }),
+        ),
+        ("attachStar", cost(&universe, given, |round| vec![attach(&name(round % (size - 2) + 2), "s0")])),
+        (
+            "updateStar",
+            cost(&universe, given, |round| {
+                let id = name(round % size);
+                vec![format!(r#"{{"type":"updateStar","id":"{id}","payload":{{"mass":{round}}}}}"#)]
+            }),
+        ),
+    ];
+    for (command, microseconds) in costs {
+        say(&format!("{command} at {size}"), microseconds);
+    }
+}
+
+/// What is done with a whole state.
+fn states(size: usize, given: &Given) {
+    let state = json(size);
+    let read = || serde_json::from_str::<UniverseState>(&state);
+    say(&format!("read a state of {size}"), median(15, read));
+    let universe = opened(size, given);
+    let stored = serde_json::to_string(&universe).unwrap_or_default();
+    let tail = tail(1_000, &universe, given);
+    say(&format!("open {size}"), median(7, || open(&stored, &[], given)));
+    say(&format!("open {size} with a tail of 1000"), median(7, || open(&stored, &tail, given)));
+    say(&format!("write a state of {size}"), median(15, || serde_json::to_string(universe.state())));
+    say(&format!("clone a state of {size}"), median(1_001, || universe.clone()));
+    say(&format!("sum up {size}"), median(15, || universe.state().summary()));
+    let positions = || universe.state().snapshot().world_positions(1e6);
+    say(&format!("all positions of {size}"), median(15, positions));
 }
 
 fn say(what: &str, microseconds: f64) {

@@ -65,6 +65,16 @@ impl Gate {
         }
     }
 
+    /// A ratio that must not be above its target.
+    pub(crate) fn ratio_at_most(name: impl Into<String>, figure: f64, target: f64) -> Self {
+        Self {
+            name: name.into(),
+            figure: format!("{figure:.3}"),
+            target: format!("<= {target}"),
+            met: figure <= target,
+        }
+    }
+
     /// A figure that must not be above its target.
     pub(crate) fn at_most(name: impl Into<String>, figure: f64, target: f64, unit: &str) -> Self {
         Self {

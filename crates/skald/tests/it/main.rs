@@ -5,6 +5,7 @@ mod bridge;
 mod changes;
 mod command_line;
 mod context;
+mod crowd;
 mod damage;
 mod disk;
 mod faults;

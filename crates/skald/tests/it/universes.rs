@@ -20,14 +20,14 @@ on_every_store! {
 }
 
 /// A program with one connection.
-struct Program(Client);
+pub(crate) struct Program(Client);
 
 impl Program {
-    fn of(server: &Server) -> Self {
+    pub(crate) fn of(server: &Server) -> Self {
         Self(Client::connect(server.address))
     }
 
-    fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
+    pub(crate) fn send(&mut self, method: &str, path: &str, body: &Value) -> Reply {
         self.send_so(method, path, &[], body)
     }
 
@@ -36,17 +36,17 @@ impl Program {
         self.0.send(method, path, &[&[JSON], headers].concat(), body.as_bytes())
     }
 
-    fn get(&mut self, path: &str) -> Reply {
+    pub(crate) fn get(&mut self, path: &str) -> Reply {
         self.send("GET", path, &Value::Null)
     }
 
-    fn create(&mut self, id: &str) -> Value {
+    pub(crate) fn create(&mut self, id: &str) -> Value {
         let reply = self.send("POST", "/universes", &json!({"id": id, "name": id, "state": {}}));
         assert_eq!(reply.status, 201, "{}", reply.text());
         reply.json()
     }
 
-    fn command(&mut self, id: &str, command: &Value) -> Value {
+    pub(crate) fn command(&mut self, id: &str, command: &Value) -> Value {
         let reply = self.send("POST", &format!("/universes/{id}/commands"), command);
         assert_eq!(reply.status, 200, "{}", reply.text());
         reply.json()

@@ -1,0 +1,57 @@
+//! Many hands at one sky at once, and nothing lost.
+
+use serde_json::json;
+
+use crate::universe::{TOOLS, star};
+use crate::universes::Program;
+use crate::world::{Kind, Server, Surface, World};
+
+/// Writers at once, and the bodies of each.
+const WRITERS: usize = 16;
+const EACH: usize = 625;
+
+/// Half of them over REST and half over MCP, in turns on the servers: every body that was answered for is there.
+fn many_hands(servers: &[&Server]) {
+    Program::of(servers[0]).create("u-1");
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let server = servers[writer % servers.len()];
+            let (mut program, mut agent) = (Program::of(server), server.seat(Surface::Session));
+            scope.spawn(move || {
+                for number in 0..EACH {
+                    let command = star(&format!("s-{writer}-{number}"), None);
+                    if writer < WRITERS / 2 {
+                        let reply = program.send("POST", "/universes/u-1/commands?state=none", &command);
+                        assert_eq!(reply.status, 200, "{}", reply.text());
+                    } else {
+                        agent.ok(TOOLS[2], &json!({"universeId": "u-1", "command": command, "state": "none"}));
+                    }
+                }
+            });
+        }
+    });
+    for server in servers {
+        let universe = Program::of(server).get("/universes/u-1").json();
+        assert_eq!(universe["revision"], json!(1 + WRITERS * EACH));
+        let stars = universe["state"]["stars"].as_object().expect("bodies");
+        let there = |writer: usize, number: usize| stars.contains_key(&format!("s-{writer}-{number}"));
+        assert!((0..WRITERS).all(|writer| (0..EACH).all(|number| there(writer, number))), "every one of them");
+        assert_eq!((stars.len(), universe["state"]["rootIds"].as_array().map(Vec::len)), (10_000, Some(10_000)));
+    }
+}
+
+#[test]
+fn sixteen_writers_lose_nothing_on_one_file() {
+    let world = World::sqlite();
+    many_hands(&[&world.serve(&[])]);
+}
+
+mod postgres {
+    use super::*;
+
+    #[test]
+    fn sixteen_writers_lose_nothing_on_two_nodes_over_postgres() {
+        let world = World::new(Kind::Postgres);
+        many_hands(&[&world.serve(&[]), &world.serve(&[])]);
+    }
+}

@@ -1,0 +1,163 @@
+//! What a command costs, durably and over REST, in a universe of 10 bodies and in larger ones.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use serde_json::{Value, json};
+
+use super::super::report::{Gate, Table, grouped};
+use super::super::statistics::{median, percentile};
+use super::sky::{Client, SIZES, Sky, add, body, commands};
+
+const ROUNDS: usize = 7;
+/// Commands of one writer in a round.
+const ALONE: usize = 150;
+/// Writers at once, and commands of each in a round.
+const WRITERS: usize = 16;
+const EACH: usize = 100;
+/// How much dearer a command may be in the largest universe than in the smallest.
+const FLAT_MAX: f64 = 1.2;
+/// Commands a second of the Solar System Constructor over PostgreSQL, measured on two cores such as these: by bodies, with
+/// one writer and with 16, nine of ten of whose additions it loses.
+const ORIGINAL_TICKS: [(usize, f64, f64); 3] = [(10, 216.0, 657.0), (1_000, 20.0, 41.0), (10_000, 2.1, 2.4)];
+const ORIGINAL_ADDS: [(usize, f64, f64); 3] = [(10, 91.0, 86.0), (1_000, 26.0, 29.0), (10_000, 1.4, 1.9)];
+/// How many times its rate is wanted there.
+const TIMES_MIN: f64 = 3_000.0;
+
+/// What is measured. Each leaves the universe as large as it was.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Tick,
+    /// Bodies that are added and removed again; only the adding is timed where one writes alone.
+    Add,
+    /// The same the other way round, under a parent with all the others.
+    Remove,
+    /// To the parent that it has: it moves to the end of the children.
+    Attach,
+}
+
+const KINDS: [(Kind, &str); 4] =
+    [(Kind::Tick, "tick"), (Kind::Add, "addStar"), (Kind::Remove, "removeStar"), (Kind::Attach, "attachStar")];
+
+impl Kind {
+    /// A command that is timed, and one that is not.
+    fn pair(self, writer: usize, number: usize, size: usize) -> (Value, Option<Value>) {
+        let new = format!("new-{writer}-{number}");
+        let old = body(1 + (writer * 7 + number) % (size - 1));
+        let remove = |id: &str| json!({"type": "removeStar", "id": id});
+        match self {
+            Self::Tick => (json!({"type": "tick", "dt": 1}), None),
+            Self::Add => (add(&new, true), Some(remove(&new))),
+            Self::Remove => (remove(&old), Some(add(&old, true))),
+            Self::Attach => (json!({"type": "attachStar", "childId": old, "parentId": body(0)}), None),
+        }
+    }
+}
+
+pub(super) fn compare(sky: &Sky) -> anyhow::Result<Vec<Gate>> {
+    let mut gates = Vec::new();
+    for (kind, name) in KINDS {
+        let (mut alone, mut together) = (vec![Vec::new(); SIZES.len()], vec![Vec::new(); SIZES.len()]);
+        for _ in 0..ROUNDS {
+            for (at, size) in SIZES.into_iter().enumerate() {
+                alone[at].push(milliseconds(sky, kind, size)?);
+            }
+            // Two writers cannot remove the same body.
+            if kind == Kind::Tick || kind == Kind::Add {
+                for (at, size) in SIZES.into_iter().enumerate() {
+                    together[at].push(commands_per_second(sky, kind, size)?);
+                }
+            }
+        }
+        print(name, kind, &alone, &together);
+        gates.extend(judge(name, &alone, &together));
+    }
+    Ok(gates)
+}
+
+/// The median of one writer's commands, in milliseconds.
+fn milliseconds(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
+    let mut client = Client::open(sky.address())?;
+    let path = commands(size);
+    let mut times = Vec::new();
+    for number in 0..ALONE {
+        let (timed, other) = kind.pair(0, number, size);
+        times.push(client.send("POST", &path, &timed)?);
+        if let Some(other) = other {
+            client.send("POST", &path, &other)?;
+        }
+    }
+    times.sort_unstable();
+    Ok(percentile(&times, 0.5).as_secs_f64() * 1e3)
+}
+
+/// The commands a second of all writers together.
+#[expect(clippy::cast_precision_loss, reason = "some thousands")]
+fn commands_per_second(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
+    let path = commands(size);
+    let clients = (0..WRITERS).map(|_| Client::open(sky.address())).collect::<anyhow::Result<Vec<_>>>()?;
+    let started = Instant::now();
+    let sent: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
+        let write = |(writer, mut client): (usize, Client)| {
+            let path = &path;
+            scope.spawn(move || {
+                let mut sent = 0;
+                for number in 0..EACH {
+                    let (timed, other) = kind.pair(writer, number, size);
+                    for command in [Some(timed), other].into_iter().flatten() {
+                        client.send("POST", path, &command)?;
+                        sent += 1;
+                    }
+                }
+                Ok(sent)
+            })
+        };
+        let writers: Vec<_> = clients.into_iter().enumerate().map(write).collect();
+        writers.into_iter().map(|writer| writer.join().unwrap_or_else(|_| Err(anyhow!("a writer panicked")))).collect()
+    });
+    let wall: Duration = started.elapsed();
+    let sent = sent.into_iter().sum::<anyhow::Result<usize>>()?;
+    Ok(sent as f64 / wall.as_secs_f64())
+}
+
+fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
+    let title = format!("{name}, durable, over REST, medians of {ROUNDS} rounds; the original where it was measured");
+    let headings = ["bodies", "one writer", "a second", "16 writers, a second", "original, one", "original, 16"];
+    let mut table = Table::new(title, &headings);
+    let original: &[(usize, f64, f64)] = match kind {
+        Kind::Tick => &ORIGINAL_TICKS,
+        Kind::Add => &ORIGINAL_ADDS,
+        Kind::Remove | Kind::Attach => &[],
+    };
+    for (at, size) in SIZES.into_iter().enumerate() {
+        let one = median(alone[at].iter().copied());
+        let many = median(together[at].iter().copied());
+        let was = original.iter().find(|(bodies, _, _)| *bodies == size);
+        table.row([
+            size.to_string(),
+            format!("{one:.3} ms"),
+            grouped(1e3 / one),
+            if many.is_nan() { String::new() } else { grouped(many) },
+            was.map(|(_, one, _)| one.to_string()).unwrap_or_default(),
+            was.map(|(_, _, many)| many.to_string()).unwrap_or_default(),
+        ]);
+    }
+    table.print();
+}
+
+fn judge(name: &str, alone: &[Vec<f64>], together: &[Vec<f64>]) -> Vec<Gate> {
+    // Round by round: the machine's speed drifts.
+    let ratio = |small: &[f64], large: &[f64]| median(small.iter().zip(large).map(|(small, large)| large / small));
+    let (smallest, largest) = (0, SIZES.len() - 1);
+    let flat = ratio(&alone[smallest], &alone[largest]);
+    let mut gates = vec![Gate::ratio_at_most(format!("{name} at 99,900 bodies, of that at 10"), flat, FLAT_MAX)];
+    if !together[smallest].is_empty() {
+        let flat = ratio(&together[largest], &together[smallest]);
+        gates.push(Gate::ratio_at_most(format!("{name} at 99,900 bodies, 16 writers"), flat, FLAT_MAX));
+        let original = if name == "tick" { ORIGINAL_TICKS } else { ORIGINAL_ADDS };
+        let times = median(together[2].iter().copied()) / original[2].2;
+        gates.push(Gate::at_least(format!("{name} at 10,000 bodies, 16 writers, of the original"), times, TIMES_MIN));
+    }
+    gates
+}

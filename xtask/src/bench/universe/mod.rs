@@ -1,0 +1,29 @@
+//! Universes of four sizes on one server: what a command costs beside a smaller universe, what reading one costs beside
+//! sending its bytes, how soon one is open, and how many may follow it.
+
+mod commands;
+mod opening;
+mod reading;
+mod sky;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use super::BenchOptions;
+use super::report::Gate;
+
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let sky = sky::Sky::build(options)?;
+    let mut gates = commands::compare(&sky)?;
+    gates.extend(reading::compare(&sky, options)?);
+    gates.extend(opening::compare(sky, options)?);
+    Ok(gates)
+}
+
+/// What an example prints: names and numbers.
+fn figures(example: &Path, part: &str) -> anyhow::Result<BTreeMap<String, f64>> {
+    let text = crate::run::captured(Command::new(example).arg(part))?;
+    let lines = text.lines().filter_map(|line| line.rsplit_once(": "));
+    Ok(lines.filter_map(|(name, figure)| Some((name.to_owned(), figure.parse().ok()?))).collect())
+}

@@ -1,0 +1,182 @@
+//! The server with its universes, and a client that speaks plain HTTP to it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use super::super::BenchOptions;
+use super::super::process::Server;
+use crate::paths;
+
+/// Bodies of the universes, each of which is called by its number of them. The last leaves room for the writers.
+pub(super) const SIZES: [usize; 4] = [10, 1_000, 10_000, 99_900];
+/// Commands that are sent together while a universe is built.
+const TOGETHER: usize = 100;
+/// A server that is silent for so long has failed.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+pub(super) struct Sky {
+    pub(super) server: Server,
+    folder: PathBuf,
+}
+
+impl Sky {
+    /// Starts a server on a new file, and builds the universes: one root in each, and all others around it.
+    pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
+        let folder = paths::target().join("universe-bench");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder)?;
+        let sky = Self { server: serve(options, &folder)?, folder };
+        let mut client = Client::open(sky.address())?;
+        for size in SIZES {
+            client.send("POST", "/universes", &json!({"id": universe(size), "name": "Bench", "state": {}}))?;
+            let bodies: Vec<Value> = (0..size).map(|number| add(&body(number), number > 0)).collect();
+            for some in bodies.chunks(TOGETHER) {
+                client.send("POST", &commands(size), &json!(some))?;
+            }
+        }
+        Ok(sky)
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.server.address
+    }
+
+    /// The same universes on a server that has just started.
+    pub(super) fn restarted(mut self, options: &BenchOptions) -> anyhow::Result<Self> {
+        drop(self.server);
+        self.server = serve(options, &self.folder)?;
+        Ok(self)
+    }
+}
+
+fn serve(options: &BenchOptions, folder: &Path) -> anyhow::Result<Server> {
+    let store = format!("sqlite:{}", folder.join("sky.db").display());
+    let mut command = Command::new(&options.skald);
+    Server::start(
+        |port| {
+            command.args(["serve", "--store", &store, "--grpc-addr", "off"]);
+            command.args(["--http-addr", &format!("127.0.0.1:{port}")]);
+            command
+        },
+        Stdio::null(),
+    )
+}
+
+pub(super) fn universe(size: usize) -> String {
+    format!("u{size}")
+}
+
+pub(super) fn body(number: usize) -> String {
+    format!("s{number}")
+}
+
+/// Where commands go, so that the answer has what they changed and not all there is.
+pub(super) fn commands(size: usize) -> String {
+    format!("/universes/{}/commands?state=none", universe(size))
+}
+
+/// A body of some 220 bytes, around the first or on its own.
+pub(super) fn add(id: &str, has_parent: bool) -> Value {
+    json!({"type": "addStar", "id": id, "payload": {
+        "name": "A body of some name", "mass": 12.5, "radius": 1.25, "color": "#FFD2A1",
+        "parentId": has_parent.then(|| body(0)), "orbitalDistance": 42.75, "orbitalSpeed": 1.5, "orbitalPhase": 180,
+        "bodyType": "planet"
+    }})
+}
+
+/// One kept-alive connection.
+pub(super) struct Client {
+    address: SocketAddr,
+    stream: BufReader<TcpStream>,
+    request: Vec<u8>,
+    line: String,
+    /// Of the last answer.
+    pub(super) body: Vec<u8>,
+    pub(super) session: Option<String>,
+}
+
+impl Client {
+    pub(super) fn open(address: SocketAddr) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(address).context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(SILENCE_MAX))?;
+        let stream = BufReader::with_capacity(1 << 18, stream);
+        Ok(Self { address, stream, request: Vec::new(), line: String::new(), body: Vec::new(), session: None })
+    }
+
+    /// Sends a request and reads the whole answer. Says how long that took.
+    pub(super) fn send(&mut self, method: &str, path: &str, message: &Value) -> anyhow::Result<Duration> {
+        self.send_so(method, path, "", message)
+    }
+
+    pub(super) fn send_so(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &str,
+        message: &Value,
+    ) -> anyhow::Result<Duration> {
+        let message = if message.is_null() { String::new() } else { message.to_string() };
+        let (host, length) = (self.address, message.len());
+        self.request.clear();
+        write!(
+            self.request,
+            "{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n{message}"
+        )?;
+        let started = Instant::now();
+        self.stream.get_mut().write_all(&self.request).context("cannot send")?;
+        let status = self.answer()?;
+        let took = started.elapsed();
+        let text = || String::from_utf8_lossy(&self.body[..self.body.len().min(500)]).into_owned();
+        ensure!(status.starts_with('2'), "{method} {path}: {status} {}", text());
+        Ok(took)
+    }
+
+    /// Reads an answer into the buffer, and says its status.
+    fn answer(&mut self) -> anyhow::Result<String> {
+        self.body.clear();
+        let status = self.line()?.split(' ').nth(1).unwrap_or_default().to_owned();
+        let mut length = Some(0);
+        loop {
+            let line = self.line()?;
+            let Some((name, value)) = line.split_once(':') else { break };
+            match (name.to_ascii_lowercase().as_str(), value.trim()) {
+                ("content-length", value) => length = Some(value.parse()?),
+                ("transfer-encoding", _) => length = None,
+                ("mcp-session-id", value) => self.session = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        match length {
+            Some(length) => self.read(length)?,
+            None => loop {
+                let length = usize::from_str_radix(&self.line()?, 16)?;
+                self.read(length)?;
+                self.line()?;
+                if length == 0 {
+                    break;
+                }
+            },
+        }
+        Ok(status)
+    }
+
+    fn line(&mut self) -> anyhow::Result<String> {
+        self.line.clear();
+        self.stream.read_line(&mut self.line)?;
+        ensure!(!self.line.is_empty(), "the server closed the connection");
+        Ok(self.line.trim_end().to_owned())
+    }
+
+    fn read(&mut self, length: usize) -> anyhow::Result<()> {
+        let start = self.body.len();
+        self.body.resize(start + length, 0);
+        self.stream.read_exact(&mut self.body[start..]).context("an answer was cut off")
+    }
+}
