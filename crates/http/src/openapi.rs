@@ -4,6 +4,8 @@ use app::{Allowed, Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use crate::universes;
+
 pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
     let mut paths = Map::new();
     let mut schemas = Map::from_iter([("Fault".to_owned(), fault_schema())]);
@@ -14,6 +16,7 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
             path[verb(route.verb)] = by_fields(entry, *route);
         }
     }
+    paths.extend(universes::described(catalogue, visible));
     let mut paths = Value::Object(paths);
     hoist(&mut paths, &mut schemas);
     json!({

@@ -1,6 +1,8 @@
 //! Universes under `/universes`, where clients of the Solar System Constructor look for them. Every route calls the same
 //! operations as the other surfaces; what is here is paths, headers and statuses.
 
+mod described;
+
 use app::{Answer, Code, Fault, Toolset, Visible, Work, short};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,6 +13,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
+
+pub(crate) use described::described;
 
 use crate::fault;
 use crate::routes::{Asked, Rest, at_revision, json_bytes, read};
