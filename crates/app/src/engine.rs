@@ -15,7 +15,7 @@ use crate::following::{Following, READ_AT_ONCE, happened, place_at};
 use crate::journal::{Cursor, StoreError};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
-    completion, document, from_text,
+    Feed, completion, document, from_text,
 };
 
 /// How long a follower waits after a failure.
@@ -86,6 +86,18 @@ pub trait Engine: Send + Sync + 'static {
 
     /// What changes from now on, or after a place that earlier news have named, as far as this caller may hear of it.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
+
+    /// The commands of a universe from now on, or after one that the caller was told. Only where the universe is kept: it
+    /// is not for a bridge to hold back what its readers are too slow for.
+    fn feed<'a>(
+        &'a self,
+        _caller: &'a Caller,
+        universe_id: &'a str,
+        _after: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Feed, Fault>> {
+        let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands").universe(universe_id);
+        Box::pin(ready(Err(fault.hint("ask the server that keeps the universe"))))
+    }
 
     /// Who sends a token.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
@@ -195,7 +207,8 @@ impl Local {
             let records = journal.follow(after, READ_AT_ONCE).await?;
             let is_last = records.len() < READ_AT_ONCE;
             let all = happened(&**journal, &records).await?;
-            for ((place, _), happened) in records.into_iter().zip(all) {
+            for ((place, record), happened) in records.into_iter().zip(all) {
+                self.app.feeds.hear(&record);
                 if let Some(happened) = happened {
                     self.app.telling.tell(happened);
                 }
@@ -283,6 +296,15 @@ impl Engine for Local {
             Some(after) => Following::after(journal, Place::read(after), now),
         };
         Box::pin(ready(Changes::here(receiver, following)))
+    }
+
+    fn feed<'a>(
+        &'a self,
+        caller: &'a Caller,
+        universe_id: &'a str,
+        after: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Feed, Fault>> {
+        self.fenced(Box::pin(self.app.feed(caller, universe_id, after))).boxed()
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {

@@ -49,3 +49,4 @@ pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use resource::{Resource, UriFields};
 pub use toolset::{Toolset, Toolsets, Visible};
+pub use universe::{Fed, Feed};

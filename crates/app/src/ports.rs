@@ -1,6 +1,7 @@
 //! What this room needs of the world, as traits that the binary fills.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::campaign::CampaignRules;
 use domain::decider::Given;
@@ -13,7 +14,8 @@ use crate::campaign::Contexts;
 use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
-use crate::{Call, Change, Code, Fault};
+use crate::universe::Feeds;
+use crate::{Call, Change, Code, Fault, limits};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
@@ -32,11 +34,14 @@ pub struct App {
     pub journal: Arc<dyn Journal>,
     /// Where a caller who names no campaign, and has none in the context, is taken to be.
     pub default_campaign: Option<String>,
+    /// How often whoever reads a universe's commands is shown a sign of life.
+    pub heartbeat: Duration,
     pub(crate) campaigns: Streams<CampaignRules>,
     pub(crate) universes: Streams<UniverseRules>,
     pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
     pub(crate) telling: Telling,
+    pub(crate) feeds: Feeds,
 }
 
 impl App {
@@ -48,9 +53,11 @@ impl App {
             universes: Streams::new(Arc::clone(&journal)),
             journal,
             default_campaign: None,
+            heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
             contexts: Contexts::default(),
             computing: Computing::default(),
             telling: Telling::default(),
+            feeds: Feeds::default(),
         }
     }
 

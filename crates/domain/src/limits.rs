@@ -48,6 +48,12 @@ pub const REGIONS_MAX: usize = 10_000;
 pub const EXTENSIONS_BYTES_MAX: usize = 10_000;
 /// Commands to a universe that are sent together.
 pub const COMMANDS_MAX: usize = 100;
+/// Events that a reader of a universe's commands may fall behind.
+pub const EVENTS_BEHIND_MAX: usize = 4_096;
+/// Seconds between two signs of life to whoever reads a universe's commands.
+pub const HEARTBEAT_SECONDS: u64 = 15;
+/// Seconds for which a client may take nothing of what it is sent.
+pub const STALLED_SECONDS: u64 = 30;
 /// Things in a universe whose whole state answers a command.
 pub const ANSWERED_STATE_MAX: usize = 200;
 /// Bytes of one request body or of one line on stdio.
@@ -111,6 +117,9 @@ pub const ALL: &[Limit] = &[
     limit("belts, fields, disks or nebulae of one universe", REGIONS_MAX as u64, "of each kind"),
     limit("extensions of one thing in a universe", EXTENSIONS_BYTES_MAX as u64, "bytes"),
     limit("commands to a universe sent together", COMMANDS_MAX as u64, "commands"),
+    limit("a reader of a universe's commands behind the last", EVENTS_BEHIND_MAX as u64, "events"),
+    limit("time between two signs of life to such a reader", HEARTBEAT_SECONDS, "seconds"),
+    limit("time for which a client may take nothing of what it is sent", STALLED_SECONDS, "seconds"),
     limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),

@@ -1,12 +1,12 @@
 //! Whether the server lives, and whether it takes requests.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use serde_json::json;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Ready until told otherwise. All clones share one answer.
 #[derive(Debug, Clone, Default)]
@@ -14,19 +14,24 @@ pub struct Readiness(Arc<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    is_stopping: AtomicBool,
+    stopping: CancellationToken,
     trouble: Mutex<Option<String>>,
 }
 
 impl Readiness {
     /// Whether requests are taken at all. In trouble they are: what can be read is read.
     pub fn takes_requests(&self) -> bool {
-        !self.0.is_stopping.load(Ordering::Relaxed)
+        !self.0.stopping.is_cancelled()
     }
 
     /// From now on, whoever balances load should look elsewhere.
     pub fn stop(&self) {
-        self.0.is_stopping.store(true, Ordering::Relaxed);
+        self.0.stopping.cancel();
+    }
+
+    /// When requests are taken no more: answers that would never end by themselves end then.
+    pub(crate) fn stopped(&self) -> WaitForCancellationFutureOwned {
+        self.0.stopping.clone().cancelled_owned()
     }
 
     /// Why nothing can be stored right now, or that it can again.

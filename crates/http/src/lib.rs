@@ -10,6 +10,7 @@ mod health;
 mod identify;
 mod metering;
 mod openapi;
+mod patience;
 mod routes;
 mod serve;
 mod universes;

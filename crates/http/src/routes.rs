@@ -52,7 +52,7 @@ pub fn router(
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
-        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone() })
+        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone() })
 }
 
 /// That the server lives; whether it takes requests is another question.
@@ -69,8 +69,9 @@ fn health(uptime: Duration) -> Value {
 /// What every REST handler works with.
 #[derive(Clone)]
 pub(crate) struct Rest {
-    engine: Arc<dyn Engine>,
-    calls: Calls,
+    pub engine: Arc<dyn Engine>,
+    pub calls: Calls,
+    pub readiness: Readiness,
 }
 
 type Body = Result<Bytes, BytesRejection>;
@@ -133,7 +134,7 @@ pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
 /// REST has no sessions: what a caller set as context is kept under this name.
 const CLIENT: &str = "rest";
 
-fn caller(request: &Request) -> Caller {
+pub(crate) fn caller(request: &Request) -> Caller {
     let caller = request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner);
     caller.within(Conversation::Client(CLIENT.into()))
 }

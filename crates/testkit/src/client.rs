@@ -145,6 +145,14 @@ fn read_chunk(stream: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     Ok((size > 0).then_some(chunk))
 }
 
+/// One event of a stream.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    pub event: String,
+    pub id: Option<String>,
+    pub data: Value,
+}
+
 /// Messages of an event stream, as they come.
 pub struct Events {
     pub status: u16,
@@ -170,6 +178,34 @@ impl Events {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
     }
 
+    /// The next event or comment as it was sent, without the empty line; `None` once the stream has ended.
+    pub fn block(&mut self) -> Option<String> {
+        loop {
+            if let Some(end) = self.buffer.find("\n\n") {
+                let block = self.buffer.drain(..end + 2).collect::<String>();
+                return Some(block.trim_end().to_owned());
+            }
+            let chunk = read_chunk(&mut self.stream).ok()??;
+            self.buffer.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+
+    /// The next event by its fields. Comments and blocks without data are passed over.
+    pub fn event(&mut self) -> Option<Event> {
+        loop {
+            let block = self.block()?;
+            let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+            if let (Some(event), Some(data)) = (field("event:"), field("data:")) {
+                let data = serde_json::from_str(data).expect("an event is JSON");
+                return Some(Event { event: event.to_owned(), id: field("id:").map(str::to_owned), data });
+            }
+        }
+    }
+
+    pub fn header(&self, name: &str) -> Option<&str> {
+        find(&self.headers, name)
+    }
+
     /// The session that the answer opened.
     pub fn session(&self) -> Option<String> {
         find(&self.headers, "mcp-session-id").map(str::to_owned)
@@ -182,15 +218,11 @@ impl Iterator for Events {
     /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are passed over.
     fn next(&mut self) -> Option<Value> {
         loop {
-            while let Some((event, rest)) = self.buffer.split_once("\n\n") {
-                let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
-                self.buffer = rest.to_owned();
-                if !data.is_empty() {
-                    return Some(serde_json::from_str(&data).expect("an event is JSON"));
-                }
+            let event = self.block()?;
+            let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim).collect();
+            if !data.is_empty() {
+                return Some(serde_json::from_str(&data).expect("an event is JSON"));
             }
-            let chunk = read_chunk(&mut self.stream).ok()??;
-            self.buffer.push_str(&String::from_utf8_lossy(&chunk));
         }
     }
 }

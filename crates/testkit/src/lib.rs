@@ -7,4 +7,4 @@ mod client;
 pub mod message;
 pub mod story;
 
-pub use client::{Client, Events, Reply};
+pub use client::{Client, Event, Events, Reply};

@@ -13,6 +13,7 @@ mod streams;
 mod turn;
 mod verify;
 
+pub(crate) use noun::events;
 pub use noun::{Fold, Noun, Nouns};
 pub use port::{Again, Append, Batch, Health, Journal, Missed, Shelf, StoreError};
 pub use record::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName, hex, to_micros};

@@ -27,7 +27,7 @@ pub trait Noun: Decider {
 }
 
 /// The events of a record.
-pub(super) fn events<N: Noun>(record: &Record) -> Result<Vec<N::Event>, String> {
+pub(crate) fn events<N: Noun>(record: &Record) -> Result<Vec<N::Event>, String> {
     serde_json::from_str(&record.body).map_err(|error| error.to_string())
 }
 

@@ -3,6 +3,7 @@
 mod batch;
 mod change;
 mod commands;
+mod feed;
 mod keep;
 mod news;
 mod noun;
@@ -15,6 +16,8 @@ mod sky;
 mod state;
 mod wording;
 
+pub(crate) use feed::Feeds;
+pub use feed::{Fed, Feed};
 pub(crate) use news::{Campaigns, changed};
 pub(crate) use noun::Listed;
 

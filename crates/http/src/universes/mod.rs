@@ -2,6 +2,7 @@
 //! operations as the other surfaces; what is here is paths, headers and statuses.
 
 mod described;
+mod events;
 
 use app::{Answer, Code, Fault, Toolset, Visible, Work, short};
 use axum::Router;
@@ -37,15 +38,16 @@ pub(crate) fn routes(visible: Visible) -> Router<Rest> {
     let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(&fault));
     let mut all = get(async move |rest, query, request| said(list(rest, query, request).await));
     let mut one = get(async move |rest, id, request| said(show(rest, id, request).await));
+    let reading = events::routes();
     if visible.read_only {
-        return Router::new().route(UNIVERSES, all).route("/universes/{id}", one);
+        return reading.route(UNIVERSES, all).route("/universes/{id}", one);
     }
     all = all.post(async move |rest, request| said(create(rest, request).await));
     one = one
         .put(async move |rest, id, request| said(replace(rest, id, request).await))
         .delete(async move |rest, id, request| said(delete(rest, id, request).await));
     let commands = post(async move |rest, id, query, request| said(command(rest, id, query, request).await));
-    Router::new().route(UNIVERSES, all).route("/universes/{id}", one).route("/universes/{id}/commands", commands)
+    reading.route(UNIVERSES, all).route("/universes/{id}", one).route("/universes/{id}/commands", commands)
 }
 
 /// A universe as it stands, for an answer. Its revision is left in the work.

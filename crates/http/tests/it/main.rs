@@ -2,10 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod events;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work};
+use app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work, limits};
 use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use serde_json::{Value, json};
 use testkit::{Client, Reply};
@@ -34,6 +37,7 @@ struct Server {
     address: SocketAddr,
     readiness: Readiness,
     engine: Arc<dyn Engine>,
+    local: Arc<Local>,
     runtime: Runtime,
 }
 
@@ -45,18 +49,26 @@ fn exposition() -> Exposition {
 
 impl Server {
     fn start(visible: Visible) -> Self {
+        Self::with_heartbeat(visible, Duration::from_secs(limits::HEARTBEAT_SECONDS))
+    }
+
+    fn with_heartbeat(visible: Visible, heartbeat: Duration) -> Self {
         let exposition = exposition();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let engine: Arc<dyn Engine> =
-            Local::new(App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new())));
+        let mut app = App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new()));
+        app.heartbeat = heartbeat;
+        let local = Local::new(app);
+        let (following, from) = (Arc::clone(&local), runtime.block_on(local.end()));
+        runtime.spawn(async move { following.follow(from).await });
+        let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let readiness = Readiness::default();
         let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
         runtime.spawn(http::serve(listener, router, Allowlist::default(), Some(access), readiness.clone(), closing));
-        Self { address, readiness, engine, runtime }
+        Self { address, readiness, engine, local, runtime }
     }
 
     fn get(&self, path: &str) -> Reply {
@@ -239,7 +251,7 @@ fn a_page_that_may_call_may_also_read() {
     assert_eq!(ask(&[("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")]).status, 403);
     let read = Client::connect(server.address).send("GET", "/health", &[("Origin", origin)], b"");
     assert_eq!(read.header("access-control-allow-origin"), Some(origin));
-    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id, etag"));
+    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id, etag, link, location"));
     assert_eq!(server.get("/health").header("access-control-allow-origin"), None);
 }
 

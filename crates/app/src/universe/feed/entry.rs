@@ -1,0 +1,124 @@
+//! The way to a feed: whether the universe is there for this caller, and where they left off.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use domain::universe::{Created, Universe, UniverseEvent, UniverseRules};
+
+use super::pages::Pages;
+use super::told::{Position, Told};
+use super::{Feed, shared::Shared};
+use crate::journal::{Kept, Record, StreamName, events};
+use crate::universe::noun::{not_found, role_place, stream};
+use crate::{App, Caller, Code, EVERY_CAMPAIGN, Fault, limits, short};
+
+/// Records that are looked through at once.
+const LOOKED_AT_ONCE: usize = 256;
+
+impl App {
+    /// The commands of a universe from now on, or after one that the caller was told.
+    pub(crate) async fn feed(&self, caller: &Caller, universe_id: &str, after: Option<&str>) -> Result<Feed, Fault> {
+        // What could never have been created is not looked for.
+        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+            return Err(not_found(universe_id));
+        }
+        let stream = stream(universe_id);
+        let kept = self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
+        let heard = match after {
+            None => Ok(Position::after(kept.revision())),
+            Some(text) => Position::read(text).ok_or_else(|| unreadable(text)),
+        };
+        // Whoever may see nothing of it is told the same as if there were nothing, whatever they ask for.
+        let asked = heard.as_ref().copied().unwrap_or(Position::after(kept.revision()));
+        let place =
+            self.place_of_reading(caller, &stream, &kept, asked).await?.ok_or_else(|| not_found(universe_id))?;
+        if caller.role_in(&place).is_none() {
+            return Err(not_found(universe_id));
+        }
+        let position = heard.map_err(|fault| fault.universe(universe_id))?;
+        self.check(&stream, position, kept.revision()).await.map_err(|fault| fault.universe(universe_id))?;
+        let shared = self.feeds.open((&self.journal, self.heartbeat), &stream, kept.revision());
+        Ok(Feed::of(shared, Pages::of(Arc::clone(&self.journal), stream), position, place))
+    }
+
+    /// The campaign whose roles count for what a reader will be told; `None` if that is nothing, and never will be.
+    ///
+    /// An id may be used again once its universe is deleted, for another campaign. A reader hears of one universe, up to
+    /// its end: of the one that the record after the position belongs to.
+    async fn place_of_reading(
+        &self,
+        caller: &Caller,
+        stream: &StreamName,
+        kept: &Kept<UniverseRules>,
+        position: Position,
+    ) -> Result<Option<Arc<str>>, Fault> {
+        let about = kept.state.about();
+        if position.revision >= kept.revision() {
+            return Ok(about.map(|about| role_place(about.campaign_id.as_deref()).into()));
+        }
+        if caller.role_in(EVERY_CAMPAIGN).is_some() {
+            return Ok(Some(EVERY_CAMPAIGN.into()));
+        }
+        let (mut place, mut revision) = (None, 0);
+        while revision <= position.revision {
+            // The first record alone tells most of the time.
+            let limit = if revision == 0 { 1 } else { LOOKED_AT_ONCE };
+            let records = self.journal.read(stream, revision, limit).await.map_err(|error| self.unread(&error))?;
+            let Some(last) = records.last() else { break };
+            let upto = records.iter().take_while(|record| record.revision <= position.revision + 1);
+            place = upto.filter_map(created).last().or(place);
+            let is_only_one = || records.first().is_some_and(|first| is_its_beginning(first, &kept.state));
+            if revision == 0 && is_only_one() {
+                break;
+            }
+            revision = last.revision;
+        }
+        Ok(place.map(|created| role_place(created.campaign_id.as_deref()).into()))
+    }
+
+    /// Whether a position is one that somebody can have been told.
+    async fn check(&self, stream: &StreamName, position: Position, revision: u64) -> Result<(), Fault> {
+        if position > Position::after(revision) {
+            let message = format!("the last event id is {position}, and the universe is at revision {revision}");
+            let fault = Fault::new(Code::InvalidParams, message).at("/lastEventId").value(&position.to_string().into());
+            return Err(fault.hint("send the id of an event of this universe, or none to hear what comes from now on"));
+        }
+        if position.part == 0 {
+            return Ok(());
+        }
+        let next = self.journal.read(stream, position.revision, 1).await.map_err(|error| self.unread(&error))?;
+        let is_told = next.first().is_some_and(|record| position.part < Told::by(record).parts());
+        if is_told { Ok(()) } else { Err(unreadable(&position.to_string())) }
+    }
+}
+
+fn unreadable(text: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("{:?} is not the id of an event", short(text)))
+        .at("/lastEventId")
+        .value(&text.into())
+        .hint("send the id of the last event that came, such as 7 or 7.2, or none to hear what comes from now on")
+}
+
+fn created(record: &Record) -> Option<Created> {
+    if !record.kind.starts_with("universe.created") {
+        return None;
+    }
+    events::<UniverseRules>(record).ok()?.into_iter().find_map(|event| match event {
+        UniverseEvent::Created(created) => Some(created),
+        _ => None,
+    })
+}
+
+/// Whether the stream is about one universe from its first record to now.
+fn is_its_beginning(first: &Record, universe: &Universe) -> bool {
+    let (Some(created), Some(about)) = (created(first), universe.about()) else { return false };
+    first.at == about.created_at && created.campaign_id == about.campaign_id
+}
+
+impl Feed {
+    fn of(shared: Arc<Shared>, pages: Pages, position: Position, place: Arc<str>) -> Self {
+        let mut wakes = shared.wakes();
+        let beats = *wakes.borrow_and_update();
+        Self { shared, wakes, beats, position, read: VecDeque::new(), pages, is_live: false, is_over: false, place }
+    }
+}

@@ -1,0 +1,120 @@
+//! The stream of a universe's commands: from now on, or from wherever a reader left off, for thousands of readers.
+//!
+//! A universe that is read has one feed in this process, made for its first reader and gone with its last. The follower
+//! of the journal, which hears of every record whoever wrote it, wakes the feed; the feed reads what stands after the
+//! last revision that it told, once for all readers, and puts it into a [`window::Window`]. It reads by revision rather
+//! than taking the records from the follower, since where several nodes write at once the follower may see two records
+//! of one universe the other way round.
+//!
+//! A reader holds nothing but its position. While that is in the window it takes bytes from there; where it is older, it
+//! reads the journal, a page at a time. So what is told has no gap and nothing twice, whichever way it came.
+
+mod entry;
+mod pages;
+mod shared;
+mod told;
+mod window;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+
+pub(crate) use shared::Feeds;
+
+use crate::{Caller, limits};
+use pages::{Page, Pages};
+use shared::Shared;
+use told::{Position, Told, dropped};
+use window::Found;
+
+/// One reader of a universe's commands.
+pub struct Feed {
+    shared: Arc<Shared>,
+    wakes: watch::Receiver<u64>,
+    beats: u64,
+    position: Position,
+    /// What was read from the journal and not told yet.
+    read: VecDeque<Told>,
+    pages: Pages,
+    /// Whether the reader has been abreast once: from then on it must not fall far behind.
+    is_live: bool,
+    is_over: bool,
+    place: Arc<str>,
+}
+
+/// What a reader gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fed {
+    /// One or several events, as `text/event-stream`.
+    Events(Bytes),
+    /// Some time has passed: time to show a sign of life, and to see whether the reader may still read.
+    Beat,
+}
+
+impl Feed {
+    /// What comes next; `None` once nothing will.
+    pub async fn next(&mut self) -> Option<Fed> {
+        loop {
+            if self.is_over {
+                return None;
+            }
+            // Seen before the look, so that what comes after the look is waited for in vain by nobody.
+            let beats = *self.wakes.borrow_and_update();
+            if std::mem::replace(&mut self.beats, beats) != beats {
+                return Some(Fed::Beat);
+            }
+            let next = match self.read.pop_front() {
+                Some(told) => self.take(&told),
+                None => self.look().await?,
+            };
+            // A record may have nothing to tell.
+            if !next.is_empty() {
+                return Some(Fed::Events(next));
+            }
+        }
+    }
+
+    /// Whether a caller may read on.
+    pub fn admits(&self, caller: &Caller) -> bool {
+        caller.role_in(&self.place).is_some()
+    }
+
+    /// Ends it, with a reason and a position to go on from.
+    pub fn give_up(&mut self, reason: &str) -> Bytes {
+        self.is_over = true;
+        dropped(reason, self.position)
+    }
+
+    async fn look(&mut self) -> Option<Bytes> {
+        match self.shared.after(self.position) {
+            Found::Next(told) => {
+                self.is_live = true;
+                return Some(self.take(&told));
+            }
+            Found::Nothing => {
+                self.is_live = true;
+                self.wakes.changed().await.ok()?;
+            }
+            Found::Behind(records) if self.is_live && records > limits::EVENTS_BEHIND_MAX as u64 => {
+                return Some(self.give_up(&format!("{records} events behind, which is too slow")));
+            }
+            Found::Behind(_) => match self.pages.after(self.position.revision).await {
+                Ok(Page { told, .. }) => self.read = told.into(),
+                Err(error) => {
+                    tracing::warn!(%error, "what a reader of a universe missed cannot be read right now");
+                    return Some(self.give_up("the journal cannot be read right now"));
+                }
+            },
+        }
+        Some(Bytes::new())
+    }
+
+    fn take(&mut self, told: &Told) -> Bytes {
+        let bytes = told.beyond(self.position.part);
+        self.position = Position::after(told.revision);
+        self.is_over = told.is_last;
+        bytes
+    }
+}

@@ -1,0 +1,105 @@
+//! `GET /universes/{id}/events`: the commands of a universe as they are accepted, as server-sent events.
+//!
+//! What is sent is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader may still
+//! read, and the end when the server stops.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, Request, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use axum::routing::get;
+use futures::StreamExt;
+use futures::stream::{once, unfold};
+
+use crate::fault;
+use crate::routes::{Rest, caller};
+
+/// At once, so that a reader knows that nothing is missed from here on. A browser comes back after a second if it is cut.
+const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
+const HEARTBEAT: &[u8] = b":heartbeat\n\n";
+/// A header of the standard, which the crate of headers does not name.
+const LAST_EVENT_ID: &str = "last-event-id";
+/// The same in the query: a page cannot set headers on the first request.
+const LAST_EVENT_ID_FIELD: &str = "lastEventId";
+
+pub(crate) fn routes() -> Router<Rest> {
+    Router::new().route("/universes/{id}/events", get(events))
+}
+
+async fn events(
+    State(rest): State<Rest>,
+    Path(universe_id): Path<String>,
+    Query(query): Query<Vec<(String, String)>>,
+    request: Request,
+) -> Response {
+    let caller = caller(&request);
+    let opened = match last_event_id(request.headers(), &query) {
+        Ok(after) => rest.engine.feed(&caller, &universe_id, after).await,
+        Err(fault) => Err(fault.universe(&universe_id)),
+    };
+    let feed = match opened {
+        Ok(feed) => feed,
+        Err(fault) => return fault::response(&fault),
+    };
+    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine) };
+    let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
+    let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
+    let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.stopped())));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // A proxy that gathers an answer before it passes it on would pass on nothing.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// The id after which to go on. The header counts, if both are there: a browser that comes back has heard more since it
+/// was given its address. An empty one is none.
+fn last_event_id<'a>(headers: &'a HeaderMap, query: &'a [(String, String)]) -> Result<Option<&'a str>, Fault> {
+    if let Some((name, _)) = query.iter().find(|(name, _)| name != LAST_EVENT_ID_FIELD) {
+        let fault = Fault::new(Code::InvalidParams, format!("{:?} is not a field of this request", short(name)));
+        return Err(fault.at(format!("/{name}")).allowed([LAST_EVENT_ID_FIELD]).hint("leave it out"));
+    }
+    let header = headers.get(LAST_EVENT_ID).map(|value| {
+        let fault = Fault::new(Code::InvalidParams, "the header last-event-id is not the id of an event");
+        value.to_str().map_err(|_| fault.hint("send the id of the last event that came"))
+    });
+    let field = || query.first().map(|(_, value)| value.as_str());
+    let given = header.transpose()?.filter(|text| !text.is_empty()).or_else(field);
+    Ok(given.filter(|text| !text.is_empty()))
+}
+
+/// One reader.
+struct Reading {
+    feed: Feed,
+    caller: Caller,
+    engine: Arc<dyn Engine>,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Bytes> {
+        match self.feed.next().await? {
+            Fed::Events(bytes) => Some(bytes),
+            Fed::Beat if self.may_go_on().await => Some(Bytes::from_static(HEARTBEAT)),
+            Fed::Beat => Some(self.feed.give_up("the token was revoked, or may not read this universe any more")),
+        }
+    }
+
+    /// A token may be revoked or lose its role. If that cannot be said right now, it is asked again at the next beat.
+    async fn may_go_on(&mut self) -> bool {
+        if self.caller.principal == Principal::Owner {
+            return true;
+        }
+        match self.engine.current(&self.caller).await {
+            Ok(current) => self.caller = current,
+            Err(fault) => return fault.code() != Code::Unauthorized,
+        }
+        self.feed.admits(&self.caller)
+    }
+}
