@@ -14,7 +14,7 @@ use tokio::net::lookup_host;
 use crate::arguments::{DoctorArguments, NOWHERE, StoreArguments};
 use crate::clients::CLIENTS;
 use crate::output::say;
-use crate::world;
+use crate::{descriptors, world};
 
 /// How long a check may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -69,6 +69,7 @@ fn checks(
         ("store", store),
         ("port", check_port(address)),
         ("gRPC", grpc),
+        ("open files", check_descriptors()),
         ("handshake", check_handshake(binary)),
     ]
 }
@@ -86,6 +87,14 @@ fn check_binary(binary: &Path) -> anyhow::Result<String> {
     let metadata = binary.metadata().with_context(|| format!("{} cannot be read", binary.display()))?;
     ensure!(metadata.is_file(), "{} is not a file", binary.display());
     Ok(format!("{}, version {}", binary.display(), env!("CARGO_PKG_VERSION")))
+}
+
+/// One for each client of `skald serve`, and some beside.
+fn check_descriptors() -> anyhow::Result<String> {
+    Ok(match descriptors::most() {
+        Some(most) => format!("up to {most} at once, each client of skald serve is one"),
+        None => "as many as there are clients".to_owned(),
+    })
 }
 
 /// Free, or taken by a Skald that runs already.

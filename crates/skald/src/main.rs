@@ -3,6 +3,7 @@
 mod arguments;
 mod bridge;
 mod clients;
+mod descriptors;
 mod dice;
 mod doctor;
 mod keeping;

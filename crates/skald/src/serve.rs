@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch};
 use crate::listening::{self, Listening, listen};
-use crate::{output, stopping, world};
+use crate::{descriptors, output, stopping, world};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
@@ -66,6 +66,7 @@ pub(crate) async fn serve_http(
     exposition: Exposition,
 ) -> anyhow::Result<()> {
     let Door { arguments, listening: Listening { listener, is_open }, readiness } = door;
+    descriptors::allow_many();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
     let access = Access { engine: Arc::clone(&engine), is_token_required: is_open };
     let (mcp, drain) = mcp::http(Arc::clone(&engine), &options);
