@@ -18,7 +18,7 @@ const USAGE: &str = "usage: universe_readers http://HOST:PORT/universes/ID/event
 /// How many connect at once: a listener's queue is short.
 const CONNECTING: usize = 128;
 /// How long a reader waits for the next line.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Descriptors that are needed beside those of the readers.
 const BESIDE: u64 = 50;
 

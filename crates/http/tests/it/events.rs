@@ -145,7 +145,9 @@ fn a_long_history_is_told_whole_while_more_is_written() {
         for dt in OLD + 1..=OLD + NEW {
             server.tick("u-1", dt);
         }
-        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        for reader in readers {
+            reader.join().unwrap();
+        }
     });
 }
 

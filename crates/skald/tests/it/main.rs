@@ -22,6 +22,7 @@ mod rest;
 mod serving;
 mod stdio;
 mod stories;
+mod streaming;
 mod table;
 mod traced;
 mod universe;

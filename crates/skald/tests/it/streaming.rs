@@ -1,0 +1,163 @@
+//! The stream of a universe's commands, with real processes: several that write, one that is read from, and readers that
+//! are cut and come back.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+use testkit::{Client, Event, Events};
+
+use crate::process::Running;
+use crate::rest::Rest;
+use crate::world::{Kind, Surface, World};
+
+const WRITERS: u64 = 4;
+/// Commands of each writer.
+const COMMANDS: u64 = 60;
+/// How often a reader is cut.
+const CUTS: u64 = 25;
+
+#[test]
+fn each_command_comes_once_and_in_order_to_readers_that_come_back_on_sqlite() {
+    read_while_written(Kind::Sqlite);
+}
+
+mod postgres {
+    #[test]
+    fn each_command_comes_once_and_in_order_to_readers_that_come_back_on_postgres() {
+        super::read_while_written(super::Kind::Postgres);
+    }
+}
+
+fn create(rest: &mut Rest, id: &str) {
+    rest.call("universe", &json!({"method": "create", "universeId": id, "name": id}));
+}
+
+fn tick(rest: &mut Rest, id: &str, dt: u64) {
+    let command = json!({"type": "tick", "dt": dt});
+    rest.call("send_universe_command", &json!({"universeId": id, "command": command, "state": "none"}));
+}
+
+fn open(address: SocketAddr, id: &str, after: Option<&str>) -> Events {
+    let headers: Vec<(&str, &str)> = after.iter().map(|after| ("Last-Event-ID", *after)).collect();
+    let mut events = Client::connect(address).open("GET", &format!("/universes/{id}/events"), &headers, b"");
+    assert_eq!(events.status, 200);
+    assert_eq!(events.block().as_deref(), Some(":connected"));
+    events
+}
+
+fn command(revision: u64, dt: u64) -> Event {
+    Event { event: "command".to_owned(), id: Some(revision.to_string()), data: json!({"type": "tick", "dt": dt}) }
+}
+
+/// Half of the writers write through one process and half through another. One reader stays with the first; one is cut
+/// again and again, after a few commands, and goes on with whichever process it finds.
+fn read_while_written(kind: Kind) {
+    let world = World::new(kind);
+    let servers = [world.serve(&[]), world.serve(&[])];
+    let addresses = servers.each_ref().map(|server| server.address);
+    create(&mut Rest::new(addresses[0]), "sol");
+    let total = WRITERS * COMMANDS;
+    let [steady, restless] = std::thread::scope(|scope| {
+        let mut reader = open(addresses[0], "sol", None);
+        let steady = scope.spawn(move || (0..total).map_while(|_| reader.event()).collect::<Vec<_>>());
+        let restless = scope.spawn(move || {
+            let (mut heard, mut last) = (Vec::new(), "1".to_owned());
+            for cut in 0_u64.. {
+                let mut reader = open(addresses[usize::from(cut % 3 == 1)], "sol", Some(&last));
+                // As good as by chance, and the same every time.
+                let few = if cut < CUTS { cut * 7_919 % 13 } else { total };
+                for _ in 0..few.min(total - heard.len() as u64) {
+                    let event: Event = reader.event().expect("another command");
+                    last = event.id.clone().expect("an id");
+                    heard.push(event);
+                }
+                if heard.len() as u64 == total {
+                    break;
+                }
+            }
+            heard
+        });
+        for writer in 0..WRITERS {
+            let address = addresses[usize::from(writer % 2 == 1)];
+            scope.spawn(move || {
+                let mut rest = Rest::new(address);
+                (0..COMMANDS).for_each(|number| tick(&mut rest, "sol", writer * 1_000 + number));
+            });
+        }
+        [steady, restless].map(|reader| reader.join().expect("a reader"))
+    });
+    assert_eq!(steady, restless, "whoever comes back hears the same");
+    let ids: Vec<String> = steady.iter().filter_map(|event| event.id.clone()).collect();
+    assert_eq!(ids, (2..total + 2).map(|revision| revision.to_string()).collect::<Vec<_>>());
+    for writer in 0..WRITERS {
+        let of_writer = steady.iter().filter_map(|event| event.data["dt"].as_u64()).filter(|dt| dt / 1_000 == writer);
+        let expected: Vec<u64> = (0..COMMANDS).map(|number| writer * 1_000 + number).collect();
+        assert_eq!(of_writer.collect::<Vec<_>>(), expected, "all that the writer was told is done, in its order");
+    }
+}
+
+/// REQ-MCP-25: the stream of a session and that of a universe are apart.
+#[test]
+fn req_mcp_25_the_streams_of_mcp_and_of_a_universe_do_not_touch() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let mut rest = Rest::new(server.address);
+    create(&mut rest, "sol");
+    create(&mut rest, "other");
+    let mut seat = server.seat(Surface::Session);
+    let mut news = seat.watch(&["universe://other"]);
+    let mut reader = open(server.address, "sol", None);
+    for number in 1..=3 {
+        tick(&mut rest, "sol", number);
+        tick(&mut rest, "other", number);
+        assert_eq!(news.next(), "universe://other", "a session hears of what it subscribed to");
+        assert_eq!(reader.event(), Some(command(number + 1, number)), "a reader hears of its universe");
+    }
+    // Each goes on without the other.
+    drop(reader);
+    tick(&mut rest, "other", 4);
+    assert_eq!(news.next(), "universe://other");
+    let mut reader = open(server.address, "sol", Some("4"));
+    drop((news, seat));
+    tick(&mut rest, "sol", 5);
+    assert_eq!(reader.event(), Some(command(5, 5)));
+}
+
+#[test]
+fn readers_do_not_keep_a_server_from_stopping() {
+    let (running, address) = Running::serve(&[]);
+    let mut rest = Rest::new(address);
+    create(&mut rest, "sol");
+    let mut readers: Vec<Events> = (0..20).map(|_| open(address, "sol", None)).collect();
+    tick(&mut rest, "sol", 1);
+    for reader in &mut readers {
+        assert_eq!(reader.event(), Some(command(2, 1)));
+    }
+    running.signal("TERM");
+    for reader in &mut readers {
+        assert_eq!(reader.event(), None);
+    }
+    let (status, took, log) = running.end();
+    assert!(status.success() && took.as_secs() < 2, "{status} after {took:?}: {log}");
+}
+
+/// The metrics and the door know the routes as REST; a bridge says whom to ask.
+#[test]
+fn the_stream_is_behind_the_door_and_not_on_a_bridge() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    create(&mut Rest::new(server.address), "sol");
+    let mut stranger = Client::connect(server.address);
+    let refused = stranger.send("GET", "/universes/sol/events", &[("Origin", "https://evil.example")], b"");
+    assert_eq!(refused.status, 403);
+    let wrong = stranger.send("GET", "/universes/sol/events", &[("Authorization", "Bearer skald_no_such")], b"");
+    assert_eq!(wrong.status, 401);
+    let metrics = stranger.send("GET", "/metrics", &[], b"").text();
+    assert!(metrics.contains("skald_http_requests_total{surface=\"rest\",status=\"4xx\"} 2"), "{metrics}");
+    let bridge = server.bridge(&["--transport", "http", "--http-addr", "127.0.0.1:0"]);
+    let (_bridge, address) = Running::greeted(bridge);
+    let answer = Client::connect(address).send("GET", "/universes/sol/events", &[], b"");
+    let fault: Value = answer.json()["error"].clone();
+    assert_eq!((answer.status, &fault["universeId"]), (404, &json!("sol")));
+    assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("server")), "{fault}");
+}
