@@ -2,6 +2,7 @@
 //! are cut and come back.
 
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::{Client, Event, Events};
@@ -144,6 +145,34 @@ fn readers_do_not_keep_a_server_from_stopping() {
     }
     let (status, took, log) = running.end();
     assert!(status.success() && took.as_secs() < 2, "{status} after {took:?}: {log}");
+}
+
+#[test]
+fn readers_that_go_are_forgotten() {
+    let (_running, address) = Running::serve(&[]);
+    let mut rest = Rest::new(address);
+    let mut metrics = Client::connect(address);
+    let mut count = || {
+        let text = metrics.send("GET", "/metrics", &[], b"").text();
+        let value = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            line.map_or(0.0, |value| value.parse().expect("a number"))
+        };
+        (value("skald_universes_read"), value("skald_universe_readers"))
+    };
+    create(&mut rest, "sol");
+    create(&mut rest, "other");
+    let readers = ["sol", "sol", "sol", "other"].map(|id| open(address, id, None));
+    assert_eq!(count(), (2.0, 4.0));
+    drop(readers);
+    let began = Instant::now();
+    while count() != (0.0, 0.0) {
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?} are still counted", count());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut reader = open(address, "sol", None);
+    tick(&mut rest, "sol", 1);
+    assert_eq!(reader.event(), Some(command(2, 1)), "the next is read to as the first was");
 }
 
 /// The metrics and the door know the routes as REST; a bridge says whom to ask.

@@ -117,6 +117,7 @@ fn is_its_beginning(first: &Record, universe: &Universe) -> bool {
 
 impl Feed {
     fn of(shared: Arc<Shared>, pages: Pages, position: Position, place: Arc<str>) -> Self {
+        metrics::gauge!(super::READERS).increment(1);
         let mut wakes = shared.wakes();
         let beats = *wakes.borrow_and_update();
         Self { shared, wakes, beats, position, read: VecDeque::new(), pages, is_live: false, is_over: false, place }

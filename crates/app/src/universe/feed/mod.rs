@@ -29,6 +29,11 @@ use shared::Shared;
 use told::{Position, Told, dropped};
 use window::Found;
 
+/// How many readers there are, of all universes.
+const READERS: &str = "skald_universe_readers";
+/// How many were given up.
+const DROPPED: &str = "skald_universe_readers_dropped_total";
+
 /// One reader of a universe's commands.
 pub struct Feed {
     shared: Arc<Shared>,
@@ -84,6 +89,7 @@ impl Feed {
     /// Ends it, with a reason and a position to go on from.
     pub fn give_up(&mut self, reason: &str) -> Bytes {
         self.is_over = true;
+        metrics::counter!(DROPPED).increment(1);
         dropped(reason, self.position)
     }
 
@@ -116,5 +122,11 @@ impl Feed {
         self.position = Position::after(told.revision);
         self.is_over = told.is_last;
         bytes
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        metrics::gauge!(READERS).decrement(1);
     }
 }

@@ -16,6 +16,9 @@ use crate::journal::{Journal, Record, StoreError, StreamName};
 /// How long a feed waits after a failure to read.
 const READ_AGAIN: Duration = Duration::from_millis(500);
 
+/// How many universes are read.
+const READ: &str = "skald_universes_read";
+
 /// All universes that are read in this process.
 #[derive(Clone, Default)]
 pub(crate) struct Feeds(Arc<Mutex<HashMap<StreamName, Open>>>);
@@ -51,6 +54,7 @@ impl Feeds {
         let feeding = Feeding { window: Arc::clone(&window), wake: Arc::clone(&wake), beats, heartbeat, pages };
         let task = tokio::spawn(feeding.run()).abort_handle();
         let shared = Arc::new(Shared { window, wakes, task, stream: stream.clone(), feeds: self.clone() });
+        metrics::gauge!(READ).increment(1);
         open.insert(stream.clone(), Open { shared: Arc::downgrade(&shared), wake });
         shared
     }
@@ -79,6 +83,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.task.abort();
+        metrics::gauge!(READ).decrement(1);
         let mut open = lock(&self.feeds.0);
         // Its place may have been taken by a newer one already.
         if open.get(&self.stream).is_some_and(|open| open.shared.strong_count() == 0) {
