@@ -22,12 +22,14 @@ mod model;
 mod motion;
 mod number;
 mod order;
+mod outcome;
 mod part;
 mod patch;
 #[cfg(test)]
 mod properties;
 mod refusal;
 mod region;
+mod row;
 mod shape;
 mod snapshot;
 mod state;
@@ -53,6 +55,7 @@ pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
 pub use motion::{local_position, period};
 pub use number::{Count, Fraction, Number, Seed, Whole, Within};
 pub use order::Order;
+pub use outcome::{FailureEntry, Outcome, outcome};
 pub use part::{
     BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
     RoguePlanetMeta,
@@ -63,6 +66,7 @@ pub use region::{
     AsteroidBelt, BeltType, DiskStyle, NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch,
     SmallBodyField, SmallBodyFieldPatch, SmallBodyFieldStyle,
 };
+pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
 pub use state::{About, Universe, UniverseState};
 pub use text::{Color, Extensions, Id, Name};

@@ -3,6 +3,8 @@
 //! An orbit is an ellipse around its centre, run through at an even pace of the eccentric angle, turned about Z, then Y,
 //! then X, and moved by its offset. The parent stands at the centre, not in a focus: these are not Kepler's orbits.
 
+use std::collections::BTreeMap;
+
 use super::body::Star;
 use super::number::Number;
 use super::part::{Position, RoguePlanetMeta};
@@ -47,6 +49,31 @@ impl Snapshot {
         Some(
             self.above(id).fold(local_position(star, time), |position, star| sum(position, local_position(star, time))),
         )
+    }
+
+    /// The same, for whoever asks about many: `known` keeps the positions of what others move around.
+    pub(super) fn world_position_from<'a>(
+        &'a self,
+        star: &'a Star,
+        time: f64,
+        known: &mut BTreeMap<&'a Id, Position>,
+    ) -> Position {
+        let (mut way, mut next, mut position) = (Vec::new(), Some(star), Position::default());
+        while let Some(star) = next {
+            if let Some(reached) = known.get(&star.id) {
+                position = *reached;
+                break;
+            }
+            way.push(star);
+            next = star.parent_id.as_ref().and_then(|id| self.body(id));
+        }
+        for star in way.into_iter().rev() {
+            position = sum(local_position(star, time), position);
+            if !star.children.is_empty() {
+                known.insert(&star.id, position);
+            }
+        }
+        position
     }
 
     /// Where every body is in the world, by id. Each is computed once, however deep it is nested.
@@ -273,7 +300,11 @@ mod tests {
                 let world = state.snapshot().world_position(&format!("b{number}"), time).unwrap();
                 prop_assert!(near(world, expected, 1e4));
             }
-            for (id, position) in state.snapshot().world_positions(time) {
+            let listed: Vec<Position> =
+                state.snapshot().placed_after(None, time).map(|placed| placed.position).collect();
+            let all = state.snapshot().world_positions(time);
+            prop_assert_eq!(&listed, &all.iter().map(|(_, position)| *position).collect::<Vec<_>>());
+            for (id, position) in all {
                 prop_assert!(near(position, axes(state.snapshot().world_position(id, time).unwrap()), 1e4));
             }
         }

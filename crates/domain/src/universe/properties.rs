@@ -179,11 +179,15 @@ proptest! {
             match (sky.asks(&apply(command)), model.run(command)) {
                 (Ok(events), Ok(expected)) => {
                     prop_assert_eq!(to_value(events[0].wire_events()).unwrap(), json!(expected), "{}", command);
+                    let told = outcome(command["type"].as_str().unwrap()).unwrap().event.map(|name| json!(name));
+                    prop_assert_eq!(expected.first().map(|event| event["type"].clone()), told, "{}", command);
                 }
                 (Err(refusal), Err((name, reason))) => {
                     prop_assert_eq!(&sky.universe, &before);
                     let failure = refusal.failure().unwrap();
                     prop_assert_eq!(failure.name(), name, "{}", command);
+                    let told = outcome(command["type"].as_str().unwrap()).unwrap();
+                    prop_assert!(told.has(failure.name(), failure.reason()), "{}: {:?}", command, failure);
                     prop_assert_eq!(to_value(failure).unwrap()["reason"].as_str().map(str::to_owned), reason, "{}", command);
                     prop_assert!(!refusal.to_string().is_empty() && refusal.to_string().len() < 2_000 && !refusal.hint().is_empty());
                 }

@@ -113,7 +113,8 @@ pub struct BodyView {
     /// The last child of this page, where more follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_child_after: Option<Id>,
-    /// The groups that hold it.
+    pub group_count: usize,
+    /// The first of the groups that hold it, as many as children at most.
     pub groups: Vec<Relative>,
     /// The time of the positions.
     pub time: Number,
@@ -179,6 +180,7 @@ impl UniverseState {
         let is_more = page.len() > limit;
         page.truncate(limit);
         let child = GroupChild { id: star.id.clone(), kind: GroupChildType::System };
+        let groups = snapshot.groups_of(&child).take(limit).filter_map(|id| snapshot.group(id));
         Some(BodyView {
             body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..Star::clone(star) },
             kind: star.kind(),
@@ -187,7 +189,8 @@ impl UniverseState {
             child_count: star.children.len(),
             children: page.iter().filter_map(|id| snapshot.body(id)).map(Relative::from).collect(),
             next_child_after: page.last().filter(|_| is_more).map(|id| (*id).clone()),
-            groups: snapshot.groups_of(&child).filter_map(|id| snapshot.group(id)).map(Relative::from).collect(),
+            group_count: snapshot.groups_of(&child).count(),
+            groups: groups.map(Relative::from).collect(),
             time: Number(time),
             position: local_position(star, time),
             world_position: snapshot.world_position(id, time).unwrap_or_default(),
@@ -217,11 +220,21 @@ impl Snapshot {
 
     /// Where bodies are in the world, by id, after one of them.
     pub fn placed_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
-        self.bodies_after(after).map(move |star| Placed {
+        self.placed(self.bodies_after(after), time)
+    }
+
+    /// Where some bodies are in the world. What several of them move around is computed once.
+    pub fn placed<'a>(
+        &'a self,
+        stars: impl Iterator<Item = &'a Star> + 'a,
+        time: f64,
+    ) -> impl Iterator<Item = Placed> + 'a {
+        let mut known = BTreeMap::new();
+        stars.map(move |star| Placed {
             id: star.id.clone(),
             name: star.name.clone(),
             kind: star.kind(),
-            position: self.world_position(&star.id, time).unwrap_or_default(),
+            position: self.world_position_from(star, time, &mut known),
         })
     }
 

@@ -1,0 +1,152 @@
+//! What each command can come to: the event of its success, and the failures it can be refused with.
+
+use super::check::Reason;
+
+/// What a command can come to.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The event of its success; none for a command that says nothing.
+    pub event: Option<&'static str>,
+    pub failures: &'static [FailureEntry],
+}
+
+/// One failure event, with the reasons that it can give.
+#[derive(Debug)]
+pub struct FailureEntry {
+    pub event: &'static str,
+    /// Empty where the name says it all.
+    pub reasons: &'static [Reason],
+}
+
+impl Outcome {
+    /// Whether a failure is among those that the command can be refused with.
+    pub fn has(&self, event: &str, reason: Option<Reason>) -> bool {
+        let named = |entry: &&FailureEntry| entry.event == event;
+        self.failures.iter().find(named).is_some_and(|entry| match reason {
+            None => entry.reasons.is_empty(),
+            Some(reason) => entry.reasons.contains(&reason),
+        })
+    }
+}
+
+const fn named(event: &'static str) -> FailureEntry {
+    FailureEntry { event, reasons: &[] }
+}
+
+const fn failed(event: &'static str, reasons: &'static [Reason]) -> FailureEntry {
+    FailureEntry { event, reasons }
+}
+
+macro_rules! outcomes {
+    ($($command:literal => $event:expr, [$($failure:expr),*];)+) => {
+        /// What the command of this name can come to.
+        pub fn outcome(command: &str) -> Option<&'static Outcome> {
+            use Reason::{
+                BadColor, BrokenLinks, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
+                NotFound, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
+            };
+            match command {
+                $($command => {
+                    const OUTCOME: &Outcome = &Outcome { event: $event, failures: &[$($failure),*] };
+                    Some(OUTCOME)
+                })+
+                _ => None,
+            }
+        }
+    };
+}
+
+outcomes! {
+    "tick" => None, [failed("tickFailed", &[NotFinite, Unreadable])];
+    "addStar" => Some("starAdded"), [failed("addStarFailed", &[
+        DuplicateId, ForbiddenId, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+    "updateStar" => Some("starUpdated"), [
+        named("starNotFound"),
+        failed("updateStarFailed", &[LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable])
+    ];
+    "removeStar" => Some("starRemoved"), [named("starNotFound"), failed("removeStarFailed", &[Unreadable])];
+    "attachStar" => Some("starAttached"), [failed("attachFailed", &[NotFound, Cycle, Unreadable])];
+    "detachStar" => Some("starDetached"), [failed("detachFailed", &[NotAttached, Unreadable])];
+    "addGroup" => Some("groupAdded"), [failed("addGroupFailed", &[
+        DuplicateId, ForbiddenId, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong, BadColor,
+        TooMany, Unreadable,
+    ])];
+    "updateGroup" => Some("groupUpdated"), [
+        named("groupNotFound"),
+        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, BadColor, Unreadable])
+    ];
+    "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
+    "addToGroup" => Some("childAddedToGroup"), [
+        named("groupNotFound"),
+        named("childAlreadyInGroup"),
+        failed("addToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
+    ];
+    "removeFromGroup" => Some("childRemovedFromGroup"), [
+        named("groupNotFound"),
+        named("childNotInGroup"),
+        failed("removeFromGroupFailed", &[Unreadable])
+    ];
+    "moveToGroup" => Some("movedToGroup"), [
+        named("groupNotFound"),
+        failed("moveToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
+    ];
+    "setSmallBodyFields" => Some("smallBodyFieldsSet"), [failed("setSmallBodyFieldsFailed", &[
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+    "updateSmallBodyField" => Some("smallBodyFieldUpdated"), [
+        named("smallBodyFieldNotFound"),
+        failed("updateSmallBodyFieldFailed", &[
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable,
+        ])
+    ];
+    "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failed("removeSmallBodyFieldFailed", &[Unreadable])];
+    "setProtoplanetaryDisks" => Some("protoplanetaryDisksSet"), [failed("setProtoplanetaryDisksFailed", &[
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+    "addProtoplanetaryDisk" => Some("protoplanetaryDiskAdded"), [failed("addProtoplanetaryDiskFailed", &[
+        ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+    "updateProtoplanetaryDisk" => Some("protoplanetaryDiskUpdated"), [
+        named("protoplanetaryDiskNotFound"),
+        failed("updateProtoplanetaryDiskFailed", &[
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable,
+        ])
+    ];
+    "removeProtoplanetaryDisk" => Some("protoplanetaryDiskRemoved"), [
+        failed("removeProtoplanetaryDiskFailed", &[Unreadable])
+    ];
+    "setNebulae" => Some("nebulaeSet"), [failed("setNebulaeFailed", &[
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+    "updateNebula" => Some("nebulaUpdated"), [
+        named("nebulaNotFound"),
+        failed("updateNebulaFailed", &[
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ])
+    ];
+    "removeNebula" => Some("nebulaRemoved"), [failed("removeNebulaFailed", &[Unreadable])];
+    "updateRing" => Some("ringUpdated"), [
+        named("starNotFound"),
+        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, Unreadable])
+    ];
+    "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
+    "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[
+        ForbiddenId, Cycle, WrongKey, ListedTwice, BrokenLinks, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+    ])];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::command::Command;
+    use super::*;
+
+    #[test]
+    fn every_command_has_its_outcome_and_its_own_failure() {
+        for name in Command::NAMES {
+            let outcome = outcome(name).unwrap();
+            assert!(outcome.has(Command::failed(name).unwrap(), Some(Reason::Unreadable)), "{name}");
+        }
+        assert!(outcome("fly").is_none());
+    }
+}

@@ -1,0 +1,51 @@
+//! Things in a list. What one holds may be long, so only the first of it is in the list, with how many there are.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::body::Star;
+use super::group::Group;
+use super::view::BodyKind;
+
+/// A body in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BodyRow {
+    /// Its children are the first of them.
+    #[serde(flatten)]
+    pub body: Star,
+    pub kind: BodyKind,
+    pub child_count: usize,
+}
+
+impl BodyRow {
+    /// With so many of its children at most.
+    pub fn of(star: &Star, children: usize) -> Self {
+        let mut body = star.clone();
+        if body.children.len() > children {
+            body.children = star.children.iter().take(children).cloned().collect();
+        }
+        Self { body, kind: star.kind(), child_count: star.children.len() }
+    }
+}
+
+/// A group in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupRow {
+    /// Its children are the first of them.
+    #[serde(flatten)]
+    pub group: Group,
+    pub child_count: usize,
+}
+
+impl GroupRow {
+    /// With so many of its children at most.
+    pub fn of(group: &Group, children: usize) -> Self {
+        let mut shown = group.clone();
+        if shown.children.len() > children {
+            shown.children = group.children.iter().take(children).cloned().collect();
+        }
+        Self { group: shown, child_count: group.children.len() }
+    }
+}
