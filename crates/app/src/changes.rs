@@ -11,7 +11,7 @@ use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvErr
 
 use crate::following::Following;
 use crate::journal::{Cursor, Hash};
-use crate::{Caller, Conversation};
+use crate::{Caller, Conversation, universe};
 
 /// A change that a subscriber may want to hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,16 @@ pub enum Change {
     Resource(Arc<str>),
     /// The list of resources is another one.
     ResourceList,
+}
+
+impl Change {
+    /// Whether the resource at this URI may read differently now: it is the one that changed, or a part of that one.
+    pub fn concerns(&self, uri: &str) -> bool {
+        match self {
+            Self::Resource(changed) => **changed == *uri || universe::whole(uri).as_deref() == Some(&**changed),
+            Self::ResourceList => false,
+        }
+    }
 }
 
 /// What changed at once, and whom it concerns.
@@ -126,9 +136,10 @@ impl News {
         news
     }
 
-    /// Whether a resource reads differently for this caller now.
+    /// Whether a resource reads differently for this caller now, or is a part of one that does.
     pub fn concerns(&self, caller: &Caller, uri: &str) -> bool {
-        self.everything || self.resources.get(uri).is_some_and(|audience| audience.has(caller))
+        let has = |uri: &str| self.resources.get(uri).is_some_and(|audience| audience.has(caller));
+        self.everything || has(uri) || universe::whole(uri).is_some_and(|whole| has(&whole))
     }
 
     pub fn concerns_list(&self, caller: &Caller) -> bool {

@@ -18,9 +18,18 @@ pub struct CompletionRequest {
     pub argument: String,
     /// What was typed so far.
     pub typed: String,
+    /// What other arguments are already.
+    pub given: Vec<(String, String)>,
 }
 
-/// The values that begin with what was typed, in the order of the schema.
+impl CompletionRequest {
+    /// What another argument is, if that is known.
+    pub fn beside(&self, argument: &str) -> Option<&str> {
+        self.given.iter().find(|(name, _)| name == argument).map(|(_, value)| value.as_str())
+    }
+}
+
+/// The values that begin with what was typed, in the order of the schema, or of those who know them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
     pub values: Vec<String>,
@@ -41,6 +50,9 @@ pub(crate) async fn complete(
         }
         CompletionTarget::Resource(uri) => {
             let entry = catalogue.operation(catalogue.template(uri)?.operation)?;
+            if let Some(found) = entry.complete_beside(app, caller, request).await {
+                return Ok(found);
+            }
             (&entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)
         }
     };

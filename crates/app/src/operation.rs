@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Answer, App, Caller, CampaignRole, Fault, Toolset, Work, input, schema};
+use crate::{Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, Toolset, Work, input, schema};
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +117,8 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     const KIND: Kind;
     const ALLOWED: Allowed;
+    /// Whether it can take away what was there: a client may ask its user first.
+    const DESTRUCTIVE: bool = false;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[];
     /// The output field that is an SVG, for clients that show pictures.
@@ -140,8 +142,18 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Option<Vec<String>>> + Send {
         std::future::ready(None)
     }
+
+    /// The same for a field whose values depend on other fields, or are found by more than how they begin.
+    fn complete_beside(
+        _app: &App,
+        _caller: &Caller,
+        _request: &CompletionRequest,
+    ) -> impl Future<Output = Option<Completion>> + Send {
+        std::future::ready(None)
+    }
 }
 
+type CompleteBeside = for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> BoxFuture<'a, Option<Completion>>;
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
 
@@ -154,6 +166,7 @@ pub struct Entry {
     pub toolset: Toolset,
     pub kind: Kind,
     pub allowed: Allowed,
+    pub destructive: bool,
     pub exposed: Exposed,
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
@@ -164,6 +177,7 @@ pub struct Entry {
     pub full_input: Value,
     run: Run,
     complete: Complete,
+    complete_beside: CompleteBeside,
 }
 
 impl Entry {
@@ -175,6 +189,7 @@ impl Entry {
             toolset: O::TOOLSET,
             kind: O::KIND,
             allowed: O::ALLOWED,
+            destructive: O::DESTRUCTIVE,
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
@@ -183,6 +198,7 @@ impl Entry {
             full_input: schema::full_input::<O::Input>(),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
+            complete_beside: |app, caller, request| Box::pin(O::complete_beside(app, caller, request)),
         }
     }
 
@@ -204,6 +220,15 @@ impl Entry {
         typed: &'a str,
     ) -> BoxFuture<'a, Option<Vec<String>>> {
         (self.complete)(app, caller, field, typed)
+    }
+
+    pub(crate) fn complete_beside<'a>(
+        &'a self,
+        app: &'a App,
+        caller: &'a Caller,
+        request: &'a CompletionRequest,
+    ) -> BoxFuture<'a, Option<Completion>> {
+        (self.complete_beside)(app, caller, request)
     }
 }
 

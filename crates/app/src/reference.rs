@@ -163,7 +163,7 @@ fn inlined(schema: &Value) -> Value {
 }
 
 /// A row for each field, and below it one for each of its own: `rng.seed`, `dice[].sides`.
-fn rows(schema: &Value, prefix: &str) -> Vec<String> {
+pub(crate) fn rows(schema: &Value, prefix: &str) -> Vec<String> {
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut rows = Vec::new();
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
@@ -171,7 +171,7 @@ fn rows(schema: &Value, prefix: &str) -> Vec<String> {
         let about = property.get("description").and_then(Value::as_str).unwrap_or_default();
         let words = property.get("enum").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
-        let about = [about.to_owned(), words.join(", ")].into_iter().filter(|part| !part.is_empty());
+        let about = [about.to_owned(), words.join(", "), range(property)].into_iter().filter(|part| !part.is_empty());
         let about = about.collect::<Vec<_>>().join(" ");
         rows.push(format!("| `{prefix}{name}` | {} | {is_required} | {about} |", kind_of(property)));
         rows.extend(self::rows(property, &format!("{prefix}{name}.")));
@@ -182,9 +182,20 @@ fn rows(schema: &Value, prefix: &str) -> Vec<String> {
     rows
 }
 
+/// From where to where a number goes, if the schema says so.
+fn range(property: &Value) -> String {
+    match (property.get("minimum"), property.get("maximum")) {
+        (Some(low), Some(high)) => format!("From {low} to {high}."),
+        _ => String::new(),
+    }
+}
+
 fn kind_of(property: &Value) -> String {
     if let Some(kind) = property.get("type").and_then(Value::as_str) {
         return kind.to_owned();
+    }
+    if let Some(kinds) = property.get("type").and_then(Value::as_array) {
+        return kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ");
     }
     let branches = property.get("anyOf").and_then(Value::as_array).into_iter().flatten();
     branches.map(kind_of).collect::<Vec<_>>().join(" or ")

@@ -7,7 +7,8 @@ use crate::{Code, Fault, Toolset, short};
 /// The fields of an operation's input that a URI gives, by name.
 pub type UriFields = Vec<(&'static str, String)>;
 
-/// A URI, or a template of URIs, that reads through an operation. `{name}` stands for one field of the operation's input.
+/// A URI, or a template of URIs, that reads through an operation. `{name}` stands for one field of the operation's input;
+/// `{?one,two}` at the end for fields that may be given as a query, in any order (RFC 6570).
 #[derive(Debug, Clone, Copy)]
 pub struct Resource {
     pub uri: &'static str,
@@ -33,6 +34,10 @@ impl Resource {
         while let Some((literal, after)) = template.split_once('{') {
             rest = rest.strip_prefix(literal)?;
             let (name, after) = after.split_once('}')?;
+            if let Some(names) = name.strip_prefix('?') {
+                query(names, rest, &mut fields)?;
+                return after.is_empty().then_some(fields);
+            }
             let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
             let (text, left) = rest.split_at(end);
             if text.is_empty() {
@@ -45,6 +50,22 @@ impl Resource {
     }
 }
 
+/// Adds what a query gives; `None` if it gives something else, or something twice.
+fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> {
+    if rest.is_empty() {
+        return Some(());
+    }
+    for pair in rest.strip_prefix('?')?.split('&') {
+        let (name, text) = pair.split_once('=')?;
+        let name = names.split(',').find(|known| *known == name)?;
+        if fields.iter().any(|(given, _)| *given == name) {
+            return None;
+        }
+        fields.push((name, percent_decode(text)?));
+    }
+    Some(())
+}
+
 pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
     let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
     Fault::new(Code::NotFound, format!("there is no resource {:?}", short(uri)))
@@ -53,7 +74,7 @@ pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
         .allowed(known)
 }
 
-fn percent_decode(text: &str) -> Option<String> {
+pub(crate) fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -68,4 +89,33 @@ fn percent_decode(text: &str) -> Option<String> {
         }
     }
     String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_gives_what_its_template_names() {
+        let resource = Resource {
+            uri: "sky://{id}/places{?t,limit}",
+            name: "places",
+            title: "Places",
+            summary: "Places.",
+            toolset: Toolset::Universe,
+            mime_type: "application/json",
+            operation: "places",
+            fixed: Some(("view", "places")),
+        };
+        let fields = |uri: &str| {
+            let fields = resource.fields(uri)?;
+            Some(fields.iter().skip(1).map(|(name, text)| format!("{name}={text}")).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(fields("sky://a/places").as_deref(), Some("id=a"));
+        assert_eq!(fields("sky://a/places?limit=2&t=-1.5e3").as_deref(), Some("id=a limit=2 t=-1.5e3"));
+        assert_eq!(fields("sky://a%20b/places?t=%31").as_deref(), Some("id=a b t=1"));
+        for wrong in ["?", "?t", "?t=1&t=2", "?u=1", "?id=b", "?t=%", "x?t=1", "/?t=1", "#t"] {
+            assert_eq!(fields(&format!("sky://a/places{wrong}")), None, "{wrong}");
+        }
+    }
 }

@@ -38,7 +38,7 @@ struct CategoryShown {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct CommandShown {
+pub(super) struct CommandShown {
     #[serde(rename = "type")]
     kind: &'static str,
     purpose: &'static str,
@@ -52,16 +52,21 @@ struct CommandShown {
     schema: Option<Value>,
 }
 
-impl CategoryShown {
-    fn of(category: &'static Category, with_schemas: bool) -> Self {
-        let shown = |entry: &'static CommandEntry| CommandShown {
+impl CommandShown {
+    pub(super) fn of(entry: &'static CommandEntry, with_schema: bool) -> Self {
+        Self {
             kind: entry.name,
             purpose: entry.purpose,
             required: entry.required,
             example: wording::example(entry),
-            schema: with_schemas.then(|| wording::shown_schema(entry.name)).flatten().cloned(),
-        };
-        let commands = category.commands.iter().map(shown).collect();
+            schema: with_schema.then(|| wording::shown_schema(entry.name)).flatten().cloned(),
+        }
+    }
+}
+
+impl CategoryShown {
+    fn of(category: &'static Category, with_schemas: bool) -> Self {
+        let commands = category.commands.iter().map(|entry| CommandShown::of(entry, with_schemas)).collect();
         Self { title: category.title, name: category.name, slug: category.slug, commands }
     }
 }

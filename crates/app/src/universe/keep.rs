@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::noun::{Listed, stream};
-use super::read::UniverseRecord;
+use super::record::UniverseRecord;
 use super::shape::SentObject;
 use super::wording;
 use crate::listing::page_limit;
@@ -117,6 +117,7 @@ impl Operation for KeepUniverse {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const DESTRUCTIVE: bool = true;
     type Input = KeepUniverseInput;
     type Output = Output;
 

@@ -3,25 +3,30 @@
 mod batch;
 mod change;
 mod commands;
+mod docs;
 mod feed;
 mod keep;
+mod narrow;
 mod news;
 mod noun;
 mod read;
 mod ready;
 mod record;
+mod resources;
 mod send;
 mod shape;
 mod sky;
 mod state;
+mod typed;
 mod wording;
 
 pub(crate) use feed::Feeds;
 pub use feed::{Fed, Feed};
-pub(crate) use news::{Campaigns, changed};
+pub(crate) use news::{Campaigns, changed, whole};
 pub(crate) use noun::Listed;
+pub(crate) use resources::resources;
 
-use crate::{Entry, Resource, Toolset};
+use crate::Entry;
 
 pub(crate) fn operations() -> Vec<Entry> {
     vec![
@@ -32,30 +37,7 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<batch::SendUniverseCommands>(),
         Entry::of::<read::UniverseRead>(),
         Entry::of::<record::ReadRecord>(),
-    ]
-}
-
-pub(crate) fn resources() -> Vec<Resource> {
-    vec![
-        Resource {
-            uri: news::LIST,
-            name: "universes",
-            title: "Universes",
-            summary: "All universes without what they hold, the newest first.",
-            toolset: Toolset::Universe,
-            mime_type: "application/json",
-            operation: "universe_read",
-            fixed: Some(("view", "universes")),
-        },
-        Resource {
-            uri: "universe://{universeId}",
-            name: "universe",
-            title: "A universe",
-            summary: "One universe with its name, its revision and all that it holds.",
-            toolset: Toolset::Universe,
-            mime_type: "application/json",
-            operation: "universe_record",
-            fixed: None,
-        },
+        Entry::of::<docs::UniverseDocs>(),
+        Entry::of::<docs::UniverseCommandDocs>(),
     ]
 }

@@ -8,9 +8,11 @@ use serde_json::Value;
 
 use super::noun::PLACES;
 use crate::journal::{Journal, Record, StoreError};
+use crate::resource::percent_decode;
 use crate::{Change, EVERY_CAMPAIGN};
 
 pub(super) const LIST: &str = "universes://list";
+const SCHEME: &str = "universe://";
 
 /// The kind of a record is a prefix of its type, so that a new version of one is heard too.
 pub(crate) fn changed(record: &Record) -> Vec<Change> {
@@ -28,7 +30,7 @@ pub(crate) fn changed(record: &Record) -> Vec<Change> {
 
 /// Where a universe is read. An id may have any characters, a URI may not.
 fn uri(universe_id: &str) -> String {
-    let mut uri = String::from("universe://");
+    let mut uri = String::from(SCHEME);
     for byte in universe_id.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             uri.push(char::from(byte));
@@ -37,6 +39,13 @@ fn uri(universe_id: &str) -> String {
         }
     }
     uri
+}
+
+/// Of a resource that is read from a universe, the URI of the universe: whatever changes it may change its parts.
+pub(crate) fn whole(part: &str) -> Option<String> {
+    let rest = part.strip_prefix(SCHEME)?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    percent_decode(&rest[..end]).map(|id| uri(&id))
 }
 
 /// The campaigns of universes, each looked up once for as many records as are read together.
@@ -71,5 +80,18 @@ mod tests {
     fn any_id_has_a_uri() {
         assert_eq!(uri("u-1"), "universe://u-1");
         assert_eq!(uri("a b/ß"), "universe://a%20b%2F%C3%9F");
+    }
+
+    #[test]
+    fn a_part_belongs_to_its_universe_however_that_is_written() {
+        let parts = ["", "/summary", "/body/earth?t=7", "?x", "/positions?cursor=a%2Fb"];
+        for part in parts {
+            assert_eq!(whole(&format!("universe://u-1{part}")).as_deref(), Some("universe://u-1"), "{part}");
+            assert_eq!(whole(&format!("universe://u%2D1{part}")).as_deref(), Some("universe://u-1"), "{part}");
+            assert_eq!(whole(&format!("universe://a%2fb{part}")).as_deref(), Some("universe://a%2Fb"), "{part}");
+        }
+        for other in ["universes://list", "campaign://u-1/actors", "universe://%", "u-1"] {
+            assert_eq!(whole(other), None, "{other}");
+        }
     }
 }

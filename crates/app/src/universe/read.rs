@@ -1,13 +1,18 @@
 //! Reading universes: one operation with a view, behind every resource.
 
-use domain::universe::{Universe, UniverseState};
+use std::slice;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::noun::{Listed, moment, not_found};
-use super::shape::StateShape;
+use super::narrow::{self, Ask, Part};
+use super::noun::Listed;
+use super::sky::Sky;
 use crate::listing::page_limit;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Kind, Operation, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Kind, Operation,
+    Route, Toolset, limits,
+};
 
 pub(super) struct UniverseRead;
 
@@ -17,8 +22,29 @@ enum View {
     /// All universes, without what they hold.
     #[default]
     Universes,
-    /// One universe.
-    Universe,
+    /// How much there is of what.
+    Summary,
+    /// Bodies, by id.
+    Bodies,
+    /// One body with those around it.
+    Body,
+    /// Groups, by id.
+    Groups,
+    /// Where bodies are, by id.
+    Positions,
+}
+
+impl View {
+    fn part(self) -> Option<narrow::View> {
+        match self {
+            Self::Universes => None,
+            Self::Summary => Some(narrow::View::Summary),
+            Self::Bodies => Some(narrow::View::Bodies),
+            Self::Body => Some(narrow::View::Body),
+            Self::Groups => Some(narrow::View::Groups),
+            Self::Positions => Some(narrow::View::Positions),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -29,45 +55,17 @@ pub(super) struct UniverseReadInput {
     view: View,
     /// The universe, where one is read.
     universe_id: Option<String>,
+    /// The body, for the view body.
+    body_id: Option<String>,
+    /// Only the bodies, groups or positions of these ids.
+    ids: Option<Vec<String>>,
+    /// For positions and body: when, in simulated seconds; now if left out.
+    t: Option<f64>,
     /// The `nextCursor` of the page before.
     cursor: Option<String>,
-    /// Rows of the list, the newest first.
+    /// Rows of one page.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
     limit: Option<usize>,
-}
-
-/// A universe as it is told.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct UniverseRecord {
-    id: String,
-    name: String,
-    /// The campaign it belongs to, if any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    campaign_id: Option<String>,
-    created_at: String,
-    updated_at: String,
-    /// How many commands it has seen.
-    revision: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<StateShape>")]
-    state: Option<UniverseState>,
-}
-
-impl UniverseRecord {
-    /// `None` if there is no such universe.
-    pub(super) fn of(universe: &Universe, revision: u64) -> Option<Self> {
-        let about = universe.about()?;
-        Some(Self {
-            id: about.id.clone(),
-            name: about.name.clone(),
-            campaign_id: about.campaign_id.clone(),
-            created_at: moment(about.created_at),
-            updated_at: moment(universe.updated_at().unwrap_or(about.created_at)),
-            revision,
-            state: None,
-        })
-    }
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -75,44 +73,74 @@ impl UniverseRecord {
 pub(super) struct UniverseReadOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     universes: Option<Vec<Listed>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    universe: Option<UniverseRecord>,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    /// A part of a universe, which has a cursor of its own.
+    #[serde(flatten)]
+    part: Option<Box<Part>>,
 }
 
 impl Operation for UniverseRead {
     const NAME: &'static str = "universe_read";
     const TITLE: &'static str = "Read universes";
-    const SUMMARY: &'static str = "Read the list of universes, or one with all that it holds.";
+    const SUMMARY: &'static str = "Read the list of universes, or a part of one.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // Of the three tools of this set none is this one: what it reads are resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/universes").with("view", "universes")];
+    const ROUTES: &'static [Route] = &[
+        Route::get("/universes").with("view", "universes"),
+        Route::get("/universes/{universeId}/summary").with("view", "summary"),
+        Route::get("/universes/{universeId}/bodies").with("view", "bodies"),
+        Route::get("/universes/{universeId}/body/{bodyId}").with("view", "body"),
+        Route::get("/universes/{universeId}/groups").with("view", "groups"),
+        Route::get("/universes/{universeId}/positions").with("view", "positions"),
+    ];
     type Input = UniverseReadInput;
     type Output = UniverseReadOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UniverseReadInput) -> Result<UniverseReadOutput, Fault> {
         let output = UniverseReadOutput::default();
-        if input.view == View::Universes {
+        let Some(view) = input.view.part() else {
             let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
             return Ok(UniverseReadOutput { universes: Some(page.items), next_cursor: page.next_cursor, ..output });
-        }
+        };
         let Some(universe_id) = &input.universe_id else {
-            let fault = Fault::new(Code::InvalidParams, "universeId is required for the view universe");
+            let fault = Fault::new(Code::InvalidParams, "universeId is required for what is in a universe");
             return Err(fault.at("/universeId").hint("the view universes lists them"));
         };
         let sky = app.sky::<Self>(call, universe_id, CampaignRole::Guest).await?;
-        let universe = sky.universe()?;
-        let record = UniverseRecord::of(&universe, sky.kept.revision()).ok_or_else(|| not_found(universe_id))?;
-        let record = UniverseRecord { state: Some(universe.state().clone()), ..record };
-        Ok(UniverseReadOutput { universe: Some(record), ..output })
+        Ok(UniverseReadOutput { part: part(&sky, view, &input)?.map(Box::new), ..output })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
         app.universe_ids(caller, field).await
     }
+
+    async fn complete_beside(app: &App, caller: &Caller, request: &CompletionRequest) -> Option<Completion> {
+        if request.argument == "bodyId" { Some(app.body_ids(caller, request).await) } else { None }
+    }
+}
+
+/// Here the one body has a field of its own.
+fn part(sky: &Sky, view: narrow::View, input: &UniverseReadInput) -> Result<Option<Part>, Fault> {
+    let UniverseReadInput { body_id, ids, cursor, limit, t, .. } = input;
+    let misplaced = |field: &str, message: &str, hint: &str| {
+        let fault = Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(hint);
+        Err(fault.universe(&sky.universe_id))
+    };
+    let ids = match (view, body_id, ids) {
+        (narrow::View::Body, _, Some(_)) => return misplaced("ids", "the view body takes no ids", "send bodyId"),
+        (narrow::View::Body, None, _) => {
+            return misplaced("bodyId", "bodyId is required for the view body", "the view bodies lists them");
+        }
+        (narrow::View::Body, Some(id), None) => Some(slice::from_ref(id)),
+        (_, Some(_), _) => return misplaced("bodyId", "only the view body takes a bodyId", "send ids instead"),
+        (_, None, ids) => ids.as_deref(),
+    };
+    let ask = Ask { view: Some(view), ids, cursor: cursor.as_deref(), limit: *limit, t: *t };
+    let is_of_body = |fault: &Fault| body_id.is_some() && fault.body().path.as_deref() == Some("/ids/0");
+    narrow::part(sky, &ask).map_err(|fault| if is_of_body(&fault) { fault.at("/bodyId") } else { fault })
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use domain::universe::UniverseRules;
 use tokio::sync::OnceCell;
 
-use super::read::UniverseRecord;
+use super::record::UniverseRecord;
 use super::sky::{Sky, things};
 use crate::journal::Kept;
 use crate::{App, Fault, Prepared, limits};

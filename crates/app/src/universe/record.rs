@@ -1,12 +1,53 @@
 //! One universe, with its name, its revision and all that it holds.
 
+use domain::universe::Universe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::read::UniverseRecord;
+use super::noun::moment;
+use super::shape::StateShape;
 use crate::{
     Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Prepared, Route, Toolset,
 };
+
+/// A universe as it is told, without what it holds.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UniverseRecord {
+    id: String,
+    name: String,
+    /// The campaign it belongs to, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaign_id: Option<String>,
+    created_at: String,
+    updated_at: String,
+    /// How many commands it has seen.
+    revision: u64,
+}
+
+impl UniverseRecord {
+    /// `None` if there is no such universe.
+    pub(super) fn of(universe: &Universe, revision: u64) -> Option<Self> {
+        let about = universe.about()?;
+        Some(Self {
+            id: about.id.clone(),
+            name: about.name.clone(),
+            campaign_id: about.campaign_id.clone(),
+            created_at: moment(about.created_at),
+            updated_at: moment(universe.updated_at().unwrap_or(about.created_at)),
+            revision,
+        })
+    }
+}
+
+/// The same with all of it, as its schema shows.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct WholeRecord {
+    #[serde(flatten)]
+    record: UniverseRecord,
+    state: StateShape,
+}
 
 pub(super) struct ReadRecord;
 
@@ -19,7 +60,7 @@ pub(super) struct ReadRecordInput {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(super) struct ReadRecordOutput(#[schemars(with = "UniverseRecord")] Prepared);
+pub(super) struct ReadRecordOutput(#[schemars(with = "WholeRecord")] Prepared);
 
 impl Operation for ReadRecord {
     const NAME: &'static str = "universe_record";

@@ -135,6 +135,7 @@ impl Operation for SendUniverseCommand {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    const DESTRUCTIVE: bool = true;
     type Input = SendUniverseCommandInput;
     type Output = SendUniverseCommandOutput;
 

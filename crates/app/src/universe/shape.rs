@@ -1,6 +1,7 @@
 //! What answers about a universe look like to a client that reads their schemas: as much as it needs to find its way.
 //! Every field of every entity is in the schemas of the commands.
 
+use super::narrow::Part;
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
@@ -23,6 +24,16 @@ pub(super) struct StateShape {
     nebulae: Map<String, Value>,
     /// Simulated seconds.
     time: f64,
+}
+
+/// All that a universe holds, or a part of it.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct StateOrPartShape {
+    #[serde(flatten)]
+    state: Option<StateShape>,
+    #[serde(flatten)]
+    part: Option<Part>,
 }
 
 /// What happened, such as starAdded, with the ids of what it happened to.

@@ -93,7 +93,8 @@ fn odds_that_nobody_waits_for_are_given_up() {
 fn an_expression_is_completed_while_it_is_typed() {
     let complete = |uri: &str, typed: &str| {
         let target = CompletionTarget::Resource(uri.to_owned());
-        let request = CompletionRequest { target, argument: "expression".to_owned(), typed: typed.to_owned() };
+        let request =
+            CompletionRequest { target, argument: "expression".to_owned(), typed: typed.to_owned(), given: Vec::new() };
         block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
     };
     assert_eq!(complete("dice://odds/{expression}", "2d20k"), ["2d20kh1", "2d20kh3", "2d20kl1"]);
@@ -136,6 +137,7 @@ fn completions_are_cut_to_what_was_typed() {
             target: CompletionTarget::Prompt("explain_odds".to_owned()),
             argument: "outcome".to_owned(),
             typed: typed.to_owned(),
+            given: Vec::new(),
         };
         block_on(engine().complete(&Caller::owner(), &request)).unwrap().values
     };

@@ -2,7 +2,9 @@
 
 mod catalogue;
 mod changes;
+mod docs;
 mod engine;
 mod input;
+mod narrow;
 mod notation;
 mod universe;

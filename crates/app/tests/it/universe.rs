@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use crate::engine::engine;
 
-fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
 }
 
-fn holder(roles: &[(&str, CampaignRole)]) -> Caller {
+pub(crate) fn holder(roles: &[(&str, CampaignRole)]) -> Caller {
     let roles: BTreeMap<String, CampaignRole> = roles.iter().map(|(id, role)| ((*id).to_owned(), *role)).collect();
     let holder = Holder {
         id: format!("token_{roles:?}"),
@@ -28,11 +28,11 @@ fn holder(roles: &[(&str, CampaignRole)]) -> Caller {
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }
 
-async fn call(engine: &Local, caller: &Caller, operation: &str, input: Value) -> Result<Value, Fault> {
+pub(crate) async fn call(engine: &Local, caller: &Caller, operation: &str, input: Value) -> Result<Value, Fault> {
     engine.call(caller, operation, input, &Work::default()).await
 }
 
-async fn ok(engine: &Local, operation: &str, input: Value) -> Value {
+pub(crate) async fn ok(engine: &Local, operation: &str, input: Value) -> Value {
     call(engine, &Caller::owner(), operation, input).await.expect("it is right")
 }
 
@@ -44,7 +44,7 @@ async fn create(engine: &Local, id: &str, campaign_id: Option<&str>) {
     ok(engine, "universe", input).await;
 }
 
-fn tick(id: &str) -> Value {
+pub(crate) fn tick(id: &str) -> Value {
     json!({"universeId": id, "command": {"type": "tick"}})
 }
 
@@ -196,7 +196,8 @@ fn lists_are_paged_verified_and_made_anew() {
         // Once deleted, an id is free again.
         create(&engine, "c", None).await;
         let target = CompletionTarget::Resource("universe://{universeId}".to_owned());
-        let request = CompletionRequest { target, argument: "universeId".to_owned(), typed: "c".to_owned() };
+        let request =
+            CompletionRequest { target, argument: "universeId".to_owned(), typed: "c".to_owned(), given: Vec::new() };
         let completion = engine.complete(&Caller::owner(), &request).await.expect("a completion");
         assert_eq!(completion.values, ["c"]);
     });

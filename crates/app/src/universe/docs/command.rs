@@ -1,0 +1,97 @@
+//! One command with all that there is to know about it.
+
+use domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_entry, outcome};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::commands::CommandShown;
+use crate::{Allowed, App, Call, Caller, Code, Exposed, Fault, Kind, Operation, Route, Toolset, input, short};
+
+pub(in super::super) struct UniverseCommandDocs;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct UniverseCommandDocsInput {
+    /// The type of a command, such as addStar.
+    command: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in super::super) struct UniverseCommandDocsOutput {
+    /// As `list_universe_commands` takes it.
+    category: &'static str,
+    #[serde(flatten)]
+    command: CommandShown,
+    /// The event of its success; none for tick.
+    events: Vec<&'static str>,
+    /// The events that it can fail with. Then nothing is changed.
+    refusals: Vec<Refusal>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Refusal {
+    event: &'static str,
+    /// Words that the event can give as reason; none where its name says it all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reasons: Vec<ReasonShown>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ReasonShown {
+    #[schemars(with = "String")]
+    reason: Reason,
+    /// What to do then.
+    hint: &'static str,
+}
+
+impl Refusal {
+    fn of(entry: &FailureEntry) -> Self {
+        let shown = |reason: &Reason| ReasonShown { reason: *reason, hint: reason.hint() };
+        Self { event: entry.event, reasons: entry.reasons.iter().map(shown).collect() }
+    }
+}
+
+impl Operation for UniverseCommandDocs {
+    const NAME: &'static str = "universe_command_docs";
+    const TITLE: &'static str = "About a command";
+    const SUMMARY: &'static str =
+        "One command to a universe: its schema, an example, the event of its success and the ways it can fail.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::get("/docs/universe/commands/{command}")];
+    type Input = UniverseCommandDocsInput;
+    type Output = UniverseCommandDocsOutput;
+
+    async fn run(_: &App, _: &Call<'_>, input: UniverseCommandDocsInput) -> Result<UniverseCommandDocsOutput, Fault> {
+        about(input.command.trim()).ok_or_else(|| unknown(&input.command))
+    }
+
+    async fn complete(_: &App, _: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        (field == "command").then(|| Command::NAMES.iter().copied().map(str::to_owned).collect())
+    }
+}
+
+fn about(name: &str) -> Option<UniverseCommandDocsOutput> {
+    let (entry, outcome) = (command_entry(name)?, outcome(name)?);
+    let category = CATEGORIES.iter().find(|category| category.commands.iter().any(|entry| entry.name == name))?;
+    Some(UniverseCommandDocsOutput {
+        category: category.slug,
+        command: CommandShown::of(entry, true),
+        events: outcome.event.into_iter().collect(),
+        refusals: outcome.failures.iter().map(Refusal::of).collect(),
+    })
+}
+
+fn unknown(name: &str) -> Fault {
+    let hint = match input::nearest(name, Command::NAMES) {
+        Some(word) => format!("did you mean {word}? docs://universe/commands has them all"),
+        None => "docs://universe/commands has them all".to_owned(),
+    };
+    Fault::new(Code::NotFound, format!("there is no command {:?}", short(name)))
+        .at("/command")
+        .value(&name.into())
+        .hint(hint)
+        .allowed(Command::NAMES.iter().copied())
+}

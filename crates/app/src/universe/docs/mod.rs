@@ -1,0 +1,97 @@
+//! What there is to know about universes, as pages: written where something has to be explained, made from the types and
+//! tables where something has to be right.
+
+mod command;
+mod commands;
+mod rules;
+mod structure;
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(super) use command::UniverseCommandDocs;
+
+use crate::{Allowed, App, Call, Exposed, Fault, Kind, Operation, Route, Toolset};
+
+pub(super) struct UniverseDocs;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Page {
+    #[default]
+    Overview,
+    Structure,
+    Commands,
+    Rules,
+    Streaming,
+    /// All of them.
+    Full,
+}
+
+static STRUCTURE: LazyLock<String> = LazyLock::new(structure::page);
+static COMMANDS: LazyLock<String> = LazyLock::new(commands::page);
+static RULES: LazyLock<String> = LazyLock::new(rules::page);
+static FULL: LazyLock<String> = LazyLock::new(|| {
+    let pages = [Page::Overview, Page::Structure, Page::Commands, Page::Rules, Page::Streaming];
+    pages.map(|page| page.text().trim_end()).join("\n\n---\n\n") + "\n"
+});
+
+impl Page {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Overview => "Overview",
+            Self::Structure => "Structure",
+            Self::Commands => "Commands",
+            Self::Rules => "Rules",
+            Self::Streaming => "As it happens",
+            Self::Full => "Universes",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Overview => include_str!("overview.md"),
+            Self::Structure => &STRUCTURE,
+            Self::Commands => &COMMANDS,
+            Self::Rules => &RULES,
+            Self::Streaming => include_str!("streaming.md"),
+            Self::Full => &FULL,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UniverseDocsInput {
+    /// Which page.
+    #[serde(default)]
+    page: Page,
+}
+
+/// A text and what it is called.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct UniverseDocsOutput {
+    title: &'static str,
+    /// Markdown.
+    text: &'static str,
+}
+
+impl Operation for UniverseDocs {
+    const NAME: &'static str = "universe_docs";
+    const TITLE: &'static str = "About universes";
+    const SUMMARY: &'static str =
+        "What a universe holds, what may be done to it, what is refused, and how to watch it.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::document("/docs/universe/{page}", "text/markdown")];
+    type Input = UniverseDocsInput;
+    type Output = UniverseDocsOutput;
+
+    async fn run(_: &App, _: &Call<'_>, input: UniverseDocsInput) -> Result<UniverseDocsOutput, Fault> {
+        Ok(UniverseDocsOutput { title: input.page.title(), text: input.page.text() })
+    }
+}

@@ -1,0 +1,74 @@
+//! The page of all that a universe holds, made from the types themselves.
+
+use std::fmt::Write;
+
+use domain::universe::{AsteroidBelt, EXAMPLE_STATE, Group, NebulaRegion, ProtoplanetaryDisk, SmallBodyField, Star};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::super::shape::StateShape;
+use crate::{reference, schema};
+
+const HEAD: &str = "# Structure\n\nA universe is an object with nine keys, and all of them are always there. Everything \
+    in it has an id of your choice, up to 200 characters, which is also its key.\n";
+
+/// What each thing is, and where its fields are from.
+type Thing = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
+
+const THINGS: [Thing; 7] = [
+    (
+        "The whole",
+        "Lengths are in world units, angles in degrees, times in simulated seconds.",
+        StateShape::json_schema,
+    ),
+    (
+        "Body",
+        "Under `stars`: a star, planet, moon, asteroid, comet, Lagrange point or black hole. `parentId` and `children` \
+         are two sides of one link, which `attachStar` and `detachStar` change; a body without a parent is listed in \
+         `rootIds`, except that a rogue planet need not be. A body moves on an ellipse around its parent: where it is \
+         follows from `time` alone.",
+        Star::json_schema,
+    ),
+    (
+        "Group",
+        "Under `groups`. It holds systems, which are bodies with all that moves around them, and other groups. A group \
+         without a parent is listed in `rootGroupIds`.",
+        Group::json_schema,
+    ),
+    ("Asteroid belt", "Under `belts`. An older form: only `replaceSnapshot` changes it.", AsteroidBelt::json_schema),
+    ("Small body field", "Under `smallBodyFields`: a belt of particles around a body.", SmallBodyField::json_schema),
+    ("Protoplanetary disk", "Under `protoplanetaryDisks`.", ProtoplanetaryDisk::json_schema),
+    ("Nebula", "Under `nebulae`.", NebulaRegion::json_schema),
+];
+
+pub(super) fn page() -> String {
+    let mut page = HEAD.to_owned();
+    for (title, about, make) in THINGS {
+        let (shown, _) = schema::made(make);
+        let _ = write!(page, "\n## {title}\n\n{about}\n\n| field | type | required | what |\n|---|---|---|---|\n");
+        for row in reference::rows(&shown, "") {
+            let _ = writeln!(page, "{row}");
+        }
+    }
+    let _ = write!(page, "\n## An example\n\n```json\n{}\n```\n", EXAMPLE_STATE.trim());
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::universe::UniverseState;
+    use serde_json::{Value, to_value};
+
+    use super::*;
+
+    #[test]
+    fn the_whole_has_the_keys_of_a_state() {
+        let (shown, _) = schema::made(StateShape::json_schema);
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&shown["properties"]), keys(&to_value(UniverseState::default()).unwrap()));
+        let page = page();
+        for field in ["`stars` | object | yes", "`children[].type` | string | yes", "`ring.seed` | string or number |"]
+        {
+            assert!(page.contains(field), "{field}");
+        }
+    }
+}

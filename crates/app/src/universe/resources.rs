@@ -1,0 +1,149 @@
+//! Where universes, parts of them and what there is to know about them are read.
+
+use super::news;
+use crate::{JSON, Resource, Toolset};
+
+const MARKDOWN: &str = "text/markdown";
+
+/// Something that is read of universes.
+const fn read(
+    uri: &'static str,
+    name: &'static str,
+    view: &'static str,
+    title: &'static str,
+    summary: &'static str,
+) -> Resource {
+    Resource {
+        uri,
+        name,
+        title,
+        summary,
+        toolset: Toolset::Universe,
+        mime_type: JSON,
+        operation: "universe_read",
+        fixed: Some(("view", view)),
+    }
+}
+
+/// A page to read.
+const fn page(
+    uri: &'static str,
+    name: &'static str,
+    page: &'static str,
+    title: &'static str,
+    summary: &'static str,
+) -> Resource {
+    Resource {
+        uri,
+        name,
+        title,
+        summary,
+        toolset: Toolset::Universe,
+        mime_type: MARKDOWN,
+        operation: "universe_docs",
+        fixed: Some(("page", page)),
+    }
+}
+
+pub(crate) fn resources() -> Vec<Resource> {
+    vec![
+        read(
+            news::LIST,
+            "universes",
+            "universes",
+            "Universes",
+            "All universes without what they hold, the newest first.",
+        ),
+        Resource {
+            uri: "universe://{universeId}",
+            name: "universe",
+            title: "A universe",
+            summary: "One universe with its name, its revision and all that it holds.",
+            toolset: Toolset::Universe,
+            mime_type: JSON,
+            operation: "universe_record",
+            fixed: None,
+        },
+        read(
+            "universe://{universeId}/summary",
+            "universe_summary",
+            "summary",
+            "A universe in a page",
+            "How much there is of what, the first roots, the time.",
+        ),
+        read(
+            "universe://{universeId}/bodies{?cursor,limit}",
+            "universe_bodies",
+            "bodies",
+            "Bodies of a universe",
+            "Its bodies by id, page by page.",
+        ),
+        read(
+            "universe://{universeId}/body/{bodyId}{?t,cursor,limit}",
+            "universe_body",
+            "body",
+            "A body",
+            "One body with its parent, a page of its children, its groups, and where it is at a time.",
+        ),
+        read(
+            "universe://{universeId}/groups{?cursor,limit}",
+            "universe_groups",
+            "groups",
+            "Groups of a universe",
+            "Its groups by id, page by page.",
+        ),
+        read(
+            "universe://{universeId}/positions{?t,cursor,limit}",
+            "universe_positions",
+            "positions",
+            "Where bodies are",
+            "World positions of bodies by id, page by page, at a time or now.",
+        ),
+        page(
+            "docs://universe/overview",
+            "universe_overview",
+            "overview",
+            "Universes: overview",
+            "What a universe is, and what to do in which order.",
+        ),
+        page(
+            "docs://universe/structure",
+            "universe_structure",
+            "structure",
+            "Universes: structure",
+            "Everything that a universe holds, field by field.",
+        ),
+        page(
+            "docs://universe/commands",
+            "universe_commands",
+            "commands",
+            "Universes: commands",
+            "The 25 commands with an example of each, what it answers and how it fails.",
+        ),
+        page(
+            "docs://universe/rules",
+            "universe_rules",
+            "rules",
+            "Universes: rules",
+            "What is refused and why, by the names of the failures.",
+        ),
+        page(
+            "docs://universe/streaming",
+            "universe_streaming",
+            "streaming",
+            "Universes: as it happens",
+            "How to hear of every command when it is done.",
+        ),
+        page("docs://universe/full", "universe_docs", "full", "Universes: all pages", "All of these pages in one."),
+        Resource {
+            uri: "docs://universe/commands/{command}",
+            name: "universe_command",
+            title: "A command",
+            summary: "One command: its schema, an example, the event of its success and the ways it can fail.",
+            toolset: Toolset::Universe,
+            mime_type: JSON,
+            operation: "universe_command_docs",
+            fixed: None,
+        },
+    ]
+}
