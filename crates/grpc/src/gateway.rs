@@ -73,7 +73,7 @@ impl Gateway for GatewayService {
 
     async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
         let visit = self.desk.enter(request.metadata()).await?;
-        let CompleteRequest { target, argument, typed } = request.into_inner();
+        let CompleteRequest { target, argument, typed, given } = request.into_inner();
         let target = match target {
             Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
             Some(Target::Resource(uri)) => CompletionTarget::Resource(uri),
@@ -84,7 +84,8 @@ impl Gateway for GatewayService {
         };
         let toolset = self.desk.engine.catalogue().toolset_of(&target).map_err(refused)?;
         self.desk.check_visible("argument", &argument, toolset).map_err(refused)?;
-        let request = CompletionRequest { target, argument, typed };
+        let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
+        let request = CompletionRequest { target, argument, typed, given };
         let completion = self.desk.engine.complete(&visit.caller, &request).await.map_err(refused)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }

@@ -306,7 +306,8 @@ impl Engine for Remote {
                     CompletionTarget::Resource(uri) => Target::Resource(uri),
                 };
                 let (argument, typed) = (request.argument.clone(), request.typed.clone());
-                let message = CompleteRequest { target: Some(target), argument, typed };
+                let given = request.given.iter().cloned().map(|(name, value)| Argument { name, value }).collect();
+                let message = CompleteRequest { target: Some(target), argument, typed, given };
                 let request = with(&beside, message);
                 async move { gateway.complete(request).await }
             });

@@ -108,13 +108,27 @@ impl Watch {
     }
 
     fn message(&self, news: &News) -> WatchResponse {
-        let changes = news.told(&self.caller).filter(|told| self.wants(&told.change)).map(told);
+        let changes = news.told(&self.caller).flat_map(|heard| self.asked(heard)).map(told);
         WatchResponse { place: self.place(news.place()), everything: news.is_everything(), changes: changes.collect() }
     }
 
     /// After which to go on. Without a place in the journal there is none to go on from.
     fn place(&self, journal: Option<&Arc<str>>) -> String {
         journal.map(|place| format!("{place}{BESIDE}{}", self.context)).unwrap_or_default()
+    }
+
+    /// What is told of a change: of those resources that were asked for, each that it concerns.
+    fn asked(&self, heard: Told) -> Vec<Told> {
+        let Told { change, campaign_id } = heard;
+        let changes = match &change {
+            Change::Resource(_) if !self.uris.is_empty() => {
+                let concerned = self.uris.iter().filter(|uri| change.concerns(uri));
+                concerned.map(|uri| Change::Resource(uri.as_str().into())).collect()
+            }
+            _ => vec![change],
+        };
+        let wanted = changes.into_iter().filter(|change| self.wants(change));
+        wanted.map(|change| Told { change, campaign_id: campaign_id.clone() }).collect()
     }
 
     fn wants(&self, change: &Change) -> bool {

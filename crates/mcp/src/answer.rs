@@ -26,7 +26,7 @@ pub(crate) fn tools(catalogue: &Catalogue) -> Vec<Tool> {
 fn tool(entry: &Entry) -> Tool {
     let is_read = entry.kind == Kind::Read;
     let annotations =
-        ToolAnnotations::new().read_only(is_read).destructive(false).idempotent(is_read).open_world(false);
+        ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
     Tool::new(entry.name, entry.summary, entry.input.clone())
         .with_title(entry.title)
         .with_raw_output_schema(entry.output.clone())

@@ -404,7 +404,9 @@ impl ServerHandler for Handler {
         if !is_visible(toolset) {
             return Err(answer::protocol_error(&hidden("argument", &request.argument.name)));
         }
-        let request = CompletionRequest { target, argument: request.argument.name, typed: request.argument.value };
+        let given = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
+        let (argument, typed) = (request.argument.name, request.argument.value);
+        let request = CompletionRequest { target, argument, typed, given };
         let completion = self.engine().complete(&self.caller(&context).await?, &request).await;
         answer::completed(completion.map_err(|fault| answer::protocol_error(&fault))?)
     }

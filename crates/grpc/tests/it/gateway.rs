@@ -59,6 +59,7 @@ fn everything_of_the_catalogue_can_be_reached() {
             target: Some(Target::Prompt("explain_odds".to_owned())),
             argument: "outcome".to_owned(),
             typed: "crit".to_owned(),
+            given: Vec::new(),
         };
         let completion = gateway.complete(complete).await.unwrap().into_inner();
         assert_eq!((completion.values, completion.total), (vec!["CRITICAL_SUCCESS".to_owned()], 1));
@@ -88,7 +89,7 @@ fn refusals_have_a_status_by_class_and_say_the_rest_in_details() {
 
         let nonsense = CallRequest { operation: "roll".to_owned(), input: "{".to_owned() };
         assert_eq!(reason(&gateway.call(nonsense).await.unwrap_err()).0, Code::InvalidArgument);
-        let none = CompleteRequest { target: None, argument: String::new(), typed: String::new() };
+        let none = CompleteRequest { target: None, argument: String::new(), typed: String::new(), given: Vec::new() };
         assert_eq!(reason(&gateway.complete(none).await.unwrap_err()).0, Code::InvalidArgument);
     });
 }

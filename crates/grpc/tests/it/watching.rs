@@ -71,6 +71,28 @@ fn whoever_comes_back_goes_on_where_they_were() {
 }
 
 #[test]
+fn whoever_watches_a_part_of_a_universe_is_told_of_that_part() {
+    run(async {
+        let local = Local::new(app());
+        let call = async |operation: &str, input: Value| {
+            local.call(&Caller::owner(), operation, input, &Work::default()).await.expect("it is done")
+        };
+        for id in ["u-1", "u-2"] {
+            call("universe", json!({"method": "create", "universeId": id, "name": "Sol"})).await;
+        }
+        let server = Server::of(&local).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let parts = ["universe://u-1/body/sun?t=5", "universe://u-1/summary", "universe://u-3/bodies"];
+        let mut stream = gateway.watch(request("", &parts)).await.unwrap().into_inner();
+        next(&mut stream).await;
+        for id in ["u-2", "u-1"] {
+            call("send_universe_command", json!({"universeId": id, "command": {"type": "tick"}})).await;
+        }
+        assert_eq!(next(&mut stream).await.0, &parts[..2], "each that was asked for and may have changed");
+    });
+}
+
+#[test]
 fn strangers_hear_nothing_and_a_revoked_token_ends_it() {
     run(async {
         let local = Local::new(app());

@@ -11,6 +11,7 @@ mod disk;
 mod faults;
 mod following;
 mod kills;
+mod parts;
 mod places;
 mod play;
 mod player;

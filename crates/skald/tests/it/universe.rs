@@ -29,7 +29,7 @@ const CATEGORIES: [&str; 10] = [
     "Snapshot",
 ];
 
-fn create(seat: &mut Seat, id: &str) {
+pub(crate) fn create(seat: &mut Seat, id: &str) {
     let answer = seat.ok("universe", &json!({"method": "create", "universeId": id, "name": "Sol"}));
     assert_eq!((&answer["universe"]["id"], &answer["universe"]["revision"]), (&json!(id), &json!(1)), "{answer}");
 }
@@ -38,7 +38,7 @@ fn state(seat: &mut Seat, id: &str) -> Value {
     seat.ok("get_universe_state", &json!({"universeId": id}))
 }
 
-fn send(seat: &mut Seat, id: &str, command: &Value) -> Value {
+pub(crate) fn send(seat: &mut Seat, id: &str, command: &Value) -> Value {
     seat.ok("send_universe_command", &json!({"universeId": id, "command": command}))
 }
 
@@ -297,7 +297,7 @@ fn req_mcp_10_to_12_answers_are_text() {
 }
 
 /// Past what a listener of the newer revision is told on entry.
-fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
+pub(crate) fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
     let mut news = seat.watch(uris);
     if surface == Surface::Stateless {
         for uri in uris {

@@ -1,0 +1,110 @@
+//! Parts of a universe, and pages about universes: read, completed and watched on every surface.
+
+use serde_json::{Value, json};
+
+use crate::universe::{create, send, star, watch};
+use crate::world::{Kind, OVER_HTTP, Seat, Surface, World, at_every_table, named};
+
+at_every_table! {
+    parts_are_read,
+    pages_are_read,
+}
+
+const TOOL: &str = "get_universe_state";
+const PARTS: [&str; 5] = [
+    "universe://u-1/summary",
+    "universe://u-1/bodies",
+    "universe://u-1/body/sun",
+    "universe://u-1/groups",
+    "universe://u-1/positions?t=5",
+];
+
+fn parts_are_read(seat: &mut Seat) {
+    create(seat, "u-1");
+    send(seat, "u-1", &star("sun", None));
+    send(seat, "u-1", &star("earth", Some("sun")));
+    for view in ["summary", "bodies", "groups", "positions"] {
+        let part = seat.ok(TOOL, &json!({"universeId": "u-1", "view": view}));
+        assert_eq!((&part["universeId"], &part["revision"]), (&json!("u-1"), &json!(3)), "{part}");
+        assert_eq!(seat.listing(&format!("universe://u-1/{view}")), part);
+    }
+    let first = seat.listing("universe://u-1/bodies?limit=1");
+    assert_eq!((&first["items"][0]["id"], &first["total"]), (&json!("earth"), &json!(2)));
+    let cursor = first["nextCursor"].as_str().expect("a cursor");
+    let second = seat.listing(&format!("universe://u-1/bodies?limit=1&cursor={cursor}"));
+    assert_eq!((&second["items"][0]["id"], second.get("nextCursor")), (&json!("sun"), None));
+    let then = seat.listing("universe://u-1/positions?t=-90");
+    assert_eq!((&then["time"], &then["items"][0]["kind"]), (&json!(-90), &json!("unspecified")));
+    let sun = seat.listing("universe://u-1/body/sun");
+    assert_eq!(sun["body"]["children"], json!([{"id": "earth", "name": "earth", "kind": "unspecified"}]));
+    let cases = [
+        ("universe://u-1/body/eart", "NOT_FOUND", "/bodyId"),
+        ("universe://u-1/positions?t=soon", "INVALID_PARAMS", "/t"),
+        ("universe://u-1/groups?limit=0", "INVALID_PARAMS", "/limit"),
+        ("universe://u-2/summary", "NOT_FOUND", "/universeId"),
+    ];
+    for (uri, code, path) in cases {
+        let fault = seat.read(uri).expect_err("it is refused");
+        assert_eq!((named(&fault).0, &fault["path"]), (code, &json!(path)), "{uri}: {fault}");
+    }
+    let fault = seat.refused(TOOL, &json!({"universeId": "u-1", "ids": ["sum"]}));
+    assert_eq!((named(&fault).0, &fault["path"], &fault["universeId"]), ("NOT_FOUND", &json!("/ids/0"), &json!("u-1")));
+    assert!(fault["hint"].as_str().expect("a hint").contains("\"sun\""), "{fault}");
+}
+
+fn pages_are_read(seat: &mut Seat) {
+    let docs = seat.ok("universe_command_docs", &json!({"command": "tick"}));
+    assert_eq!((&docs["type"], &docs["refusals"][0]["event"]), (&json!("tick"), &json!("tickFailed")));
+    assert!(
+        seat.ok("universe_docs", &json!({"page": "rules"}))["text"].as_str().expect("a text").contains("tickFailed")
+    );
+}
+
+fn completed(seat: &mut Seat, universe_id: Option<&str>, typed: &str) -> Value {
+    let mut ask = json!({
+        "ref": {"type": "ref/resource", "uri": "universe://{universeId}/body/{bodyId}{?t,cursor,limit}"},
+        "argument": {"name": "bodyId", "value": typed}
+    });
+    if let Some(universe_id) = universe_id {
+        ask["context"] = json!({"arguments": {"universeId": universe_id}});
+    }
+    seat.ask("completion/complete", &ask)["result"]["completion"]["values"].clone()
+}
+
+#[test]
+fn a_body_is_completed_for_the_universe_that_was_chosen() {
+    for surface in [Surface::Stdio, Surface::Session, Surface::Stateless, Surface::Bridge] {
+        let world = World::new(if surface == Surface::Bridge { Kind::Sqlite } else { Kind::Memory });
+        let (mut seat, _server) = world.seat(surface);
+        create(&mut seat, "u-1");
+        send(&mut seat, "u-1", &star("sun", None));
+        send(&mut seat, "u-1", &star("earth", Some("sun")));
+        assert_eq!(completed(&mut seat, Some("u-1"), "EA"), json!(["earth"]), "{surface:?}");
+        assert_eq!(completed(&mut seat, Some("u-2"), ""), json!([]), "{surface:?}");
+        assert_eq!(completed(&mut seat, None, ""), json!([]), "{surface:?}");
+    }
+}
+
+/// Whatever changes a universe is told to those who watch a part of it, and to nobody who may not read it.
+#[test]
+fn a_change_is_told_to_those_who_watch_a_part() {
+    let world = World::sqlite();
+    let mut owner = world.stdio(&[]);
+    let [campaign_id, other] = [(); 2].map(|()| crate::table::create_campaign(&mut owner));
+    owner.ok("universe", &json!({"method": "create", "universeId": "u-1", "name": "Sol", "campaignId": campaign_id}));
+    owner.ok("universe", &json!({"method": "create", "universeId": "u-2", "name": "Other", "campaignId": other}));
+    let (theirs, _) = world.token(&["theirs", "--role", "guest", "--for", &campaign_id]);
+    let (others, _) = world.token(&["others", "--role", "gm", "--for", &other]);
+    let server = world.serve(&[]);
+    for surface in OVER_HTTP.into_iter().filter(|surface| *surface != Surface::Rest) {
+        let seat = |token: &str| server.seat_of(surface, Some(token), "test");
+        let mut news = [&theirs, &others].map(|token| watch(&mut seat(token), surface, &PARTS));
+        send(&mut owner, "u-2", &json!({"type": "tick"}));
+        send(&mut owner, "u-1", &json!({"type": "tick"}));
+        let [theirs, others] = &mut news;
+        let mut heard = PARTS.map(|_| theirs.next());
+        heard.sort();
+        assert_eq!(heard, PARTS, "{surface:?}");
+        assert!(!others.comes(), "{surface:?}: it is not theirs");
+    }
+}
