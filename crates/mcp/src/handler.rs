@@ -37,7 +37,8 @@ const INSTRUCTIONS: &str = "Skald keeps a tabletop world honest. Roll with its t
     odds with odds. To play: campaign_create, participant_create, actor_create, session_start, then set_context with the \
     session, so that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and \
     events_list tell what is there. For stars and planets: universe creates one, send_universe_command changes it, \
-    list_universe_commands says how. The resources dice://rules/duality and dice://notation have the rules. \
+    list_universe_commands says how. The resources dice://rules/duality, dice://notation and \
+    docs://universe/overview have the rules. \
     A refusal begins with its code and says what to do next.";
 
 /// The requests that every revision has.

@@ -7,16 +7,17 @@ use crate::world::{Kind, OVER_HTTP, Seat, Surface, World, at_every_table, named}
 
 at_every_table! {
     parts_are_read,
-    pages_are_read,
+    commands_are_told,
 }
 
 const TOOL: &str = "get_universe_state";
+/// In the order in which they are told.
 const PARTS: [&str; 5] = [
-    "universe://u-1/summary",
     "universe://u-1/bodies",
     "universe://u-1/body/sun",
     "universe://u-1/groups",
     "universe://u-1/positions?t=5",
+    "universe://u-1/summary",
 ];
 
 fn parts_are_read(seat: &mut Seat) {
@@ -52,12 +53,11 @@ fn parts_are_read(seat: &mut Seat) {
     assert!(fault["hint"].as_str().expect("a hint").contains("\"sun\""), "{fault}");
 }
 
-fn pages_are_read(seat: &mut Seat) {
-    let docs = seat.ok("universe_command_docs", &json!({"command": "tick"}));
-    assert_eq!((&docs["type"], &docs["refusals"][0]["event"]), (&json!("tick"), &json!("tickFailed")));
-    assert!(
-        seat.ok("universe_docs", &json!({"page": "rules"}))["text"].as_str().expect("a text").contains("tickFailed")
-    );
+fn commands_are_told(seat: &mut Seat) {
+    let command = seat.listing("docs://universe/commands/tick");
+    assert_eq!((&command["type"], &command["refusals"][0]["event"]), (&json!("tick"), &json!("tickFailed")));
+    let fault = seat.read("docs://universe/commands/tock").expect_err("there is none");
+    assert_eq!((named(&fault).0, &fault["path"]), ("NOT_FOUND", &json!("/command")));
 }
 
 fn completed(seat: &mut Seat, universe_id: Option<&str>, typed: &str) -> Value {

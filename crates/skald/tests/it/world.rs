@@ -295,7 +295,11 @@ impl Seat {
                 "campaigns://list" => "/campaigns".to_owned(),
                 "context://current" => "/context".to_owned(),
                 "universes://list" => "/universes".to_owned(),
-                uri => uri.replace("campaign://", "/campaigns/").replace("universe://", "/universes/"),
+                uri => {
+                    let schemes =
+                        [("campaign://", "/campaigns/"), ("universe://", "/universes/"), ("docs://", "/docs/")];
+                    schemes.iter().fold(uri.to_owned(), |path, (scheme, prefix)| path.replace(scheme, prefix))
+                }
             };
             return rest(&client.send("GET", &format!("/api/v1{path}"), &headers(&[], token.as_ref()), b""));
         }

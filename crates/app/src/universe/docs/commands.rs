@@ -44,7 +44,7 @@ fn command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Ve
         },
     };
     let failures: Vec<String> = outcome.failures.iter().map(failure).collect();
-    let _ = write!(page, "Done: {done}. Refused: {}.\n", failures.join("; "));
+    let _ = writeln!(page, "Done: {done}. Refused: {}.", failures.join("; "));
 }
 
 /// A failure event and its reasons.
