@@ -103,7 +103,7 @@ pub(super) struct Part {
     revision: u64,
     #[schemars(with = "String")]
     view: View,
-    /// Of positions: when they are, in simulated seconds.
+    /// Simulated seconds; with positions, when they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<f64>")]
     time: Option<Number>,
