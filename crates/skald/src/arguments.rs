@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Roll(RollArguments),
     /// Exact odds of a dice expression: skald odds "2d20kh1+5 >= 15"
     Odds(OddsArguments),
+    /// List the universes that are kept, or draw the map of one.
+    Universe(UniverseArguments),
     /// Give others a token, list the tokens, or take one back.
     Token(TokenArguments),
     /// Check that everything kept is as it was written.
@@ -79,6 +81,59 @@ pub(crate) struct StoreArguments {
     /// The campaign of calls that name none.
     #[arg(long, env = "SKALD_CAMPAIGN", value_name = "ID")]
     pub campaign: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UniverseArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    #[command(subcommand)]
+    pub command: UniverseCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UniverseCommand {
+    /// List the universes, the newest first.
+    List,
+    /// Draw the map of a universe: skald universe map sol --svg sol.svg
+    Map(UniverseMapArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UniverseMapArguments {
+    /// The universe's id.
+    pub id: String,
+    /// The file to write, or - for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub svg: PathBuf,
+    /// The time to draw, in simulated seconds; the universe's own if left out.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
+    pub time: Option<f64>,
+    /// The colours; auto is light, or dark where the reader prefers that.
+    #[arg(long, default_value = "auto")]
+    pub theme: ThemeWord,
+}
+
+fn time(text: &str) -> Result<f64, String> {
+    let time = text.parse::<f64>().ok().filter(|time| time.is_finite());
+    time.ok_or_else(|| "a time is a number of simulated seconds, as in 86400".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeWord {
+    Auto,
+    Light,
+    Dark,
+}
+
+impl ThemeWord {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
 }
 
 #[derive(Debug, Args)]

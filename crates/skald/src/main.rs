@@ -14,6 +14,7 @@ mod reference;
 mod serve;
 mod stopping;
 mod token;
+mod universe;
 mod world;
 
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Mcp(mcp) => runtime.block_on(serve_mcp(&mcp)).map(|()| ExitCode::SUCCESS),
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
+        Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
         Command::Verify(store) => runtime.block_on(keeping::verify(&store)),
         Command::Rebuild(store) => runtime.block_on(keeping::rebuild(&store)),

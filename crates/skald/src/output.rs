@@ -8,6 +8,11 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// A whole document on standard output, as it is.
+pub(crate) fn put(text: &str) -> std::io::Result<()> {
+    std::io::stdout().write_all(text.as_bytes())
+}
+
 /// An error with its causes, on standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "skald: {error:#}");

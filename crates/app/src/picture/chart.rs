@@ -95,7 +95,7 @@ impl Chart<'_> {
         let rolls: Vec<Roll> = [Some(self.series), self.against].into_iter().flatten().map(Roll::new).collect();
         let description = self.description(&rolls);
         let heading = Heading { title: self.title, subtitle: self.subtitle, description: &description };
-        let (mut svg, mut top) = card(&heading, HEIGHT, self.theme);
+        let (mut svg, mut top) = card(&heading, (WIDTH, HEIGHT), self.theme);
         if let [first, second] = rolls.as_slice() {
             top += 24.0;
             legend(&mut svg, first, second, top - 7.0);

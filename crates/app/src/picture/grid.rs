@@ -50,7 +50,7 @@ impl Grid<'_> {
         let heading = Heading { title: self.title, subtitle: self.subtitle, description: &description };
         let top = super::HEADING_BOTTOM + if self.subtitle.is_empty() { 0.0 } else { super::SUBTITLE_HEIGHT } + 40.0;
         let height = top + 12.0 * CELL_HEIGHT + MARGIN;
-        let (mut svg, _) = card(&heading, height, self.theme);
+        let (mut svg, _) = card(&heading, (WIDTH, height), self.theme);
         let size = total_size(&cells);
         heads(&mut svg, top);
         for (hope, fear, cell) in &cells {

@@ -27,6 +27,15 @@ pub(super) enum Ink {
     OnHopeFailure,
     FearFailure,
     OnFearFailure,
+    /// What is behind the bodies of a map.
+    Sky,
+    /// Stars behind all others.
+    Speckle,
+    Orbit,
+    /// Around a disc of any colour.
+    Outline,
+    /// Bodies that are drawn as dots.
+    Dust,
 }
 
 /// A colour's name in the style sheet, and how it looks.
@@ -58,6 +67,11 @@ impl Ink {
             Self::OnHopeFailure => ("on-hope-failure", "#1c4353", "#bfe2ee"),
             Self::FearFailure => ("fear-failure", "#e9dcf2", "#3a284c"),
             Self::OnFearFailure => ("on-fear-failure", "#4b2a63", "#dfccf0"),
+            Self::Sky => ("sky", "#f5f7fb", "#0a0e17"),
+            Self::Speckle => ("speckle", "#cbd4e3", "#4a5874"),
+            Self::Orbit => ("orbit", "#b7c1d1", "#3d4a60"),
+            Self::Outline => ("outline", "#3d4757", "#c3ccda"),
+            Self::Dust => ("dust", "#8c98ab", "#75839a"),
         };
         Shade { class, light, dark }
     }

@@ -1,4 +1,4 @@
-//! Pictures of odds, as SVG text: a chart of totals, and the grid of a Duality roll.
+//! Pictures as SVG text: a chart of totals, the grid of a Duality roll, and the map of a universe.
 //!
 //! Plain numbers come in and the same text comes out every time. Nothing here knows an operation or a rule of the game.
 //! Each element carries its light colours as attributes, and a style sheet turns them dark where the reader prefers that;
@@ -12,12 +12,14 @@ mod label;
 mod plot;
 mod roll;
 mod scale;
+mod sky;
 mod svg;
 #[cfg(test)]
 mod tests;
 
 pub use chart::{Chart, Mark, Mode, Series};
 pub use grid::{Cell, Grid};
+pub use sky::{Band, Body, Cloud, Kind, Path, Point, Ring, Sky};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -26,7 +28,7 @@ use ink::Ink;
 use label::shorten;
 use svg::Svg;
 
-/// Units across, of every picture.
+/// Units across, of a chart or a grid.
 const WIDTH: f64 = 720.0;
 /// Between the card's edge and what is on it.
 const MARGIN: f64 = 24.0;
@@ -55,14 +57,14 @@ struct Heading<'a> {
 }
 
 /// A card with its heading, and where the rest begins.
-fn card(heading: &Heading, height: f64, theme: Theme) -> (Svg, f64) {
-    let mut svg = Svg::new(WIDTH, height, theme);
+fn card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (Svg, f64) {
+    let mut svg = Svg::new(width, height, theme);
     svg.element("title").text(heading.title);
     svg.element("desc").text(heading.description);
     let card = svg.element("rect").number("x", 0.5).number("y", 0.5);
-    let card = card.number("width", WIDTH - 1.0).number("height", height - 1.0).number("rx", 12.0);
+    let card = card.number("width", width - 1.0).number("height", height - 1.0).number("rx", 12.0);
     card.fill(Ink::Card).stroke(Ink::Border, 1.0).end();
-    let room = WIDTH - 2.0 * MARGIN;
+    let room = width - 2.0 * MARGIN;
     let title = svg.label(MARGIN, 38.0, 17.0).attribute("font-weight", "bold").fill(Ink::Text);
     title.text(&shorten(heading.title, 17.0 * label::BOLD, room));
     if heading.subtitle.is_empty() {

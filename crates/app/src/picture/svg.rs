@@ -58,6 +58,11 @@ impl Svg {
         self.element("line").number("x1", from.0).number("y1", from.1).number("x2", to.0).number("y2", to.1)
     }
 
+    /// Closes an element that was opened.
+    pub(super) fn close(&mut self, name: &'static str) {
+        let _ = write!(self.text, "</{name}>");
+    }
+
     pub(super) fn finish(mut self) -> String {
         if self.theme == Theme::Auto {
             self.text.push_str("<style>@media (prefers-color-scheme: dark) {");
@@ -102,7 +107,12 @@ impl Element<'_> {
 
     /// Keeps text legible where a line runs behind it.
     pub(super) fn halo(self) -> Self {
-        self.stroke(Ink::Card, 4.0).attribute("stroke-linejoin", "round").attribute("paint-order", "stroke")
+        self.halo_on(Ink::Card)
+    }
+
+    /// The same on another ground.
+    pub(super) fn halo_on(self, ground: Ink) -> Self {
+        self.stroke(ground, 4.0).attribute("stroke-linejoin", "round").attribute("paint-order", "stroke")
     }
 
     fn paint(mut self, paint: Paint, ink: Ink) -> Self {
@@ -127,6 +137,11 @@ impl Element<'_> {
     /// Completes the element with nothing inside.
     pub(super) fn end(self) {
         self.classed().svg.text.push_str("/>");
+    }
+
+    /// Completes the element's beginning: others follow inside, until it is closed.
+    pub(super) fn open(self) {
+        self.classed().svg.text.push('>');
     }
 
     /// Completes the element with text inside.

@@ -2,10 +2,12 @@
 
 mod batch;
 mod change;
+mod charted;
 mod commands;
 mod docs;
 mod feed;
 mod keep;
+mod map;
 mod narrow;
 mod news;
 mod noun;
@@ -37,6 +39,7 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<batch::SendUniverseCommands>(),
         Entry::of::<read::UniverseRead>(),
         Entry::of::<record::ReadRecord>(),
+        Entry::of::<map::UniverseMap>(),
         Entry::of::<docs::UniverseDocs>(),
         Entry::of::<docs::UniverseCommandDocs>(),
     ]

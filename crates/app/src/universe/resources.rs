@@ -99,6 +99,16 @@ pub(crate) fn resources() -> Vec<Resource> {
             "Where bodies are",
             "World positions of bodies by id, page by page, at a time or now.",
         ),
+        Resource {
+            uri: "universe://{universeId}/map.svg{?t,theme}",
+            name: "universe_map",
+            title: "The map of a universe",
+            summary: "A picture of it: its systems seen from above, at its own time or another.",
+            toolset: Toolset::Universe,
+            mime_type: "image/svg+xml",
+            operation: "universe_map",
+            fixed: None,
+        },
         page(
             "docs://universe/overview",
             "universe_overview",

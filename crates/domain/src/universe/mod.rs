@@ -52,7 +52,7 @@ pub use command::{
 pub use event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 pub use failure::Failure;
 pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
-pub use motion::{local_position, period};
+pub use motion::{Orbit, local_position, orbit, period};
 pub use number::{Count, Fraction, Number, Seed, Whole, Within};
 pub use order::Order;
 pub use outcome::{FailureEntry, Outcome, outcome};

@@ -1,0 +1,62 @@
+//! A universe as a picture: its map at a time.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::charted;
+use super::noun::not_found;
+use crate::picture::Theme;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Kind, Operation, Route, Toolset};
+
+pub(super) struct UniverseMap;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct UniverseMapInput {
+    /// The universe.
+    universe_id: String,
+    /// The time to draw, in simulated seconds; the universe's own if left out.
+    t: Option<f64>,
+    /// The colours; those that the reader prefers if left out.
+    #[serde(default)]
+    theme: Theme,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct UniverseMapOutput {
+    /// The picture, as SVG.
+    text: String,
+}
+
+impl Operation for UniverseMap {
+    const NAME: &'static str = "universe_map";
+    const TITLE: &'static str = "A universe as a picture";
+    const SUMMARY: &'static str = "The map of a universe at a time, as SVG: its systems seen from above, with orbits, \
+        moons, belts, nebulae and names.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[Route::document("/universes/{universeId}/map.svg", "image/svg+xml")];
+    type Input = UniverseMapInput;
+    type Output = UniverseMapOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: UniverseMapInput) -> Result<UniverseMapOutput, Fault> {
+        if let Some(time) = input.t.filter(|time| !time.is_finite()) {
+            let fault = Fault::new(Code::InvalidParams, format!("t is {time}, not a time")).at("/t");
+            return Err(fault.hint("send a number of simulated seconds, or leave t out for the universe's own time"));
+        }
+        let sky = app.sky::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
+        let universe = sky.universe()?;
+        let drawn = app.compute(move |_| {
+            let about = universe.about().ok_or_else(|| not_found(&input.universe_id))?;
+            let time = input.t.unwrap_or_else(|| universe.state().time());
+            Ok(charted::sky(&about.name, universe.state().snapshot(), time, input.theme).svg())
+        });
+        drawn.await.map(|text| UniverseMapOutput { text })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.universe_ids(caller, field).await
+    }
+}

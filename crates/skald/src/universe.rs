@@ -1,0 +1,100 @@
+//! `skald universe`: which universes are kept, and the map of one.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use app::{Caller, Code, Engine, Local, Work};
+use serde_json::{Value, json};
+
+use crate::arguments::{StoreArguments, UniverseArguments, UniverseCommand, UniverseMapArguments};
+use crate::output::{put, say};
+use crate::world;
+
+/// In the place of a file: standard output.
+const STANDARD_OUTPUT: &str = "-";
+/// Universes that are asked for at once.
+const PAGE: usize = 100;
+/// Universes that an error names.
+const NAMED_MAX: usize = 20;
+
+pub(crate) async fn run(arguments: &UniverseArguments) -> anyhow::Result<()> {
+    let engine = existing(&arguments.store).await?;
+    match &arguments.command {
+        UniverseCommand::List => list(&engine).await,
+        UniverseCommand::Map(map) => draw(&engine, map).await,
+    }
+}
+
+/// The engine on a store that is there already: whoever looks for something makes no new file.
+async fn existing(arguments: &StoreArguments) -> anyhow::Result<std::sync::Arc<Local>> {
+    world::existing(arguments).await?;
+    world::engine(arguments).await
+}
+
+async fn list(engine: &Local) -> anyhow::Result<()> {
+    let universes = universes(engine, usize::MAX).await?;
+    if universes.is_empty() {
+        say("There are no universes. The operation universe creates one: see docs/universe.md.");
+        return Ok(());
+    }
+    let rows: Vec<[&str; 4]> = std::iter::once(["ID", "NAME", "CAMPAIGN", "CREATED"])
+        .chain(universes.iter().map(|universe| {
+            ["id", "name", "campaignId", "createdAt"].map(|field| universe[field].as_str().unwrap_or("-"))
+        }))
+        .collect();
+    let wide = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let [id_width, name_width, campaign_width] = [0, 1, 2].map(wide);
+    for [id, name, campaign, created] in &rows {
+        let name = printable(name);
+        say(&format!("{id:id_width$}  {name:name_width$}  {campaign:campaign_width$}  {created}"));
+    }
+    Ok(())
+}
+
+/// A name on one line: what would move the cursor of a terminal does not.
+fn printable(name: &str) -> String {
+    name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
+async fn draw(engine: &Local, arguments: &UniverseMapArguments) -> anyhow::Result<()> {
+    let mut input = json!({"universeId": arguments.id, "theme": arguments.theme.word()});
+    if let Some(time) = arguments.time {
+        input["t"] = json!(time);
+    }
+    let picture = match engine.call(&Caller::owner(), "universe_map", input, &Work::default()).await {
+        Ok(picture) => picture,
+        Err(fault) if fault.code() == Code::NotFound => bail!(missing(engine, &arguments.id).await?),
+        Err(fault) => bail!("{}\n{}", fault.body().message, fault.body().hint.as_deref().unwrap_or_default()),
+    };
+    let svg = picture["text"].as_str().unwrap_or_default();
+    if arguments.svg == Path::new(STANDARD_OUTPUT) {
+        return put(svg).context("cannot write to standard output");
+    }
+    std::fs::write(&arguments.svg, svg).with_context(|| format!("cannot write {}", arguments.svg.display()))
+}
+
+/// That there is no such universe, and which there are.
+async fn missing(engine: &Local, id: &str) -> anyhow::Result<String> {
+    let there = universes(engine, NAMED_MAX + 1).await?;
+    let ids: Vec<&str> = there.iter().take(NAMED_MAX).filter_map(|universe| universe["id"].as_str()).collect();
+    let more = if there.len() > NAMED_MAX { " and more; `skald universe list` has all" } else { "" };
+    let known = if ids.is_empty() { "none in this store".to_owned() } else { format!("{}{more}", ids.join(", ")) };
+    Ok(format!("there is no universe {id:?}; there is: {known}"))
+}
+
+/// The newest first.
+async fn universes(engine: &Local, most: usize) -> anyhow::Result<Vec<Value>> {
+    let mut universes = Vec::new();
+    let mut cursor = Value::Null;
+    while universes.len() < most {
+        let input = json!({"view": "universes", "limit": PAGE, "cursor": cursor});
+        let page = engine.call(&Caller::owner(), "universe_read", input, &Work::default()).await;
+        let page = page.map_err(|fault| anyhow!("{}", fault.body().message))?;
+        universes.extend(page["universes"].as_array().into_iter().flatten().cloned());
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    Ok(universes)
+}
