@@ -20,7 +20,7 @@ fn duality(modifier: i32, difficulty: Option<i32>) -> impl Fn(i32, i32) -> Cell 
 }
 
 /// The texts of a picture. It has to be well-formed, with every number in it a number.
-fn texts(svg: &str) -> Vec<String> {
+pub(super) fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     for attribute in document.descendants().flat_map(|node| node.attributes()) {
         let value = attribute.value();
@@ -172,6 +172,10 @@ fn text_is_legible_in_light_and_in_dark() {
         (Ink::OnFearSuccess, Ink::FearSuccess, 4.5),
         (Ink::OnHopeFailure, Ink::HopeFailure, 4.5),
         (Ink::OnFearFailure, Ink::FearFailure, 4.5),
+        // Names on a map, and what they name.
+        (Ink::Text, Ink::Sky, 4.5),
+        (Ink::Muted, Ink::Sky, 4.5),
+        (Ink::Outline, Ink::Sky, 4.5),
         // Bars that succeed and bars that do not.
         (Ink::Success, Ink::Rest, 3.0),
     ];

@@ -233,3 +233,37 @@ fn methods_take_what_is_theirs() {
         }
     });
 }
+
+#[test]
+fn a_map_is_drawn_of_what_is_there_at_a_time() {
+    run(async {
+        let engine = engine();
+        let state: Value = serde_json::from_str(include_str!("../../../../examples/solar-system.json")).expect("JSON");
+        let input = json!({"method": "create", "universeId": "sol", "name": "Sol & <b>", "state": state});
+        ok(&engine, "universe", input).await;
+        let map = async |extra: Value| {
+            let mut input = json!({"universeId": "sol"});
+            input.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            ok(&engine, "universe_map", input).await["text"].as_str().expect("a text").to_owned()
+        };
+        let now = map(json!({})).await;
+        assert!(now.starts_with("<svg ") && now.contains("Sol &amp; &lt;b&gt;"), "{now}");
+        for name in ["Sun", "Earth", "Callisto", "Kuiper belt", "Halley", "Jupiter L4"] {
+            assert!(now.contains(&format!(">{name}</text>")), "{name} has no label");
+        }
+        assert_eq!(now, map(json!({"t": 0})).await, "the universe stands at 0");
+        let later = map(json!({"t": 90})).await;
+        assert!(later.contains("time 90 ·") && now != later);
+        assert!(map(json!({"theme": "dark"})).await.contains("#0a0e17"));
+        // As a resource it is the same text.
+        let read =
+            engine.read(&Caller::owner(), "universe://sol/map.svg", &Work::default()).await.expect("it is there");
+        assert_eq!((read.mime_type, read.text), ("image/svg+xml", now));
+        let missing =
+            call(&engine, &Caller::owner(), "universe_map", json!({"universeId": "nowhere"})).await.unwrap_err();
+        assert_eq!((missing.code(), missing.body().path.as_deref()), (Code::NotFound, Some("/universeId")));
+        let stranger = holder(&[("camp_other", CampaignRole::Gm)]);
+        let hidden = call(&engine, &stranger, "universe_map", json!({"universeId": "sol"})).await.unwrap_err();
+        assert_eq!(hidden.code(), Code::NotFound);
+    });
+}

@@ -2,6 +2,7 @@
 
 use std::net::TcpListener;
 
+use crate::places::Place;
 use crate::process::{Running, run, skald};
 
 fn failure(arguments: &[&str]) -> String {
@@ -101,4 +102,43 @@ fn dice_are_rolled_and_weighed_in_a_terminal() {
     assert!(failure(&["odds", "2d6", "--target", "NaN"]).contains("from 0 to 1"));
     let refused = failure(&["roll", "4d6kh3 ? 2"]);
     assert!(refused.contains("4d6kh3 ? 2\n       ^\n"), "{refused}");
+}
+
+#[test]
+fn a_universe_is_listed_and_drawn_while_a_server_runs() {
+    let place = Place::sqlite();
+    let store = ["--store", &place.address];
+    let (_running, address) = Running::serve(&store);
+    let state = include_str!("../../../../examples/solar-system.json");
+    let universe = format!(r#"{{"method": "create", "universeId": "sol", "name": "Sol", "state": {state}}}"#);
+    let mut client = testkit::Client::connect(address);
+    let created = client.send("POST", "/api/v1/universe", &[testkit::message::JSON], universe.as_bytes());
+    assert_eq!(created.json()["universe"]["id"], "sol", "{}", created.text());
+    let picture = client.send("GET", "/api/v1/universes/sol/map.svg?t=5&theme=light", &[], b"");
+    assert_eq!(picture.header("content-type"), Some("image/svg+xml"));
+    assert!(picture.text().contains("time 5 ·"), "{}", picture.text());
+    let ran = |arguments: &[&str]| run(&[arguments, &store].concat());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let listed = text(&ran(&["universe", "list"]).stdout);
+    let lines: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["ID", "NAME", "CAMPAIGN", "CREATED"], "{listed}");
+    assert_eq!(lines[1][..3], ["sol", "Sol", "-"], "{listed}");
+    let folder = crate::places::Folder::new();
+    let file = folder.file("sol.svg");
+    let path = file.to_str().expect("a path");
+    let drawn = ran(&["universe", "map", "sol", "--svg", path, "--theme", "dark", "--time", "-12.5"]);
+    assert!(drawn.status.success() && drawn.stdout.is_empty(), "{drawn:?}");
+    let svg = std::fs::read_to_string(&file).expect("a file");
+    assert!(svg.starts_with("<svg ") && svg.contains("time −12.5 ·") && !svg.contains("<style>"), "{svg}");
+    let printed = text(&ran(&["universe", "map", "sol", "--svg", "-"]).stdout);
+    assert!(printed.starts_with("<svg ") && printed.ends_with("</svg>") && printed.contains("<style>"));
+    let missing = ran(&["universe", "map", "luna", "--svg", path]);
+    assert!(!missing.status.success());
+    assert!(text(&missing.stderr).contains("there is no universe \"luna\"; there is: sol"), "{missing:?}");
+    assert_eq!(std::fs::read_to_string(&file).expect("a file"), svg, "what was there stays");
+    assert!(failure(&["universe", "map", "sol", "--svg", "-", "--time", "noon"]).contains("simulated seconds"));
+    let nowhere = folder.file("none.db");
+    let nowhere = format!("sqlite:{}", nowhere.display());
+    let absent = run(&["universe", "list", "--store", &nowhere]);
+    assert!(!absent.status.success() && text(&absent.stderr).contains("there is no file"), "{absent:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::labels::Wish;
 use super::radii::{Radii, bounded, length};
-use super::scene::{BandShape, Disc, Line, LineShape};
+use super::scene::{BandShape, Disc, Line, LineShape, Way};
 use super::system::Placer;
 use super::{Body, Kind, Path, Point};
 
@@ -32,7 +32,7 @@ impl Placer<'_, '_> {
             return None;
         }
         self.discs_left -= shown.len();
-        let ways: Vec<Way> = shown.iter().map(|child| Way::of(stock.body(*child))).collect();
+        let ways: Vec<Course> = shown.iter().map(|child| Course::of(stock.body(*child))).collect();
         let mut distances: Vec<f64> = ways.iter().map(|way| way.usual).collect();
         distances
             .extend(bands.iter().flat_map(|band| [band.inner, band.outer]).filter(|distance| distance.is_finite()));
@@ -69,8 +69,12 @@ impl Placer<'_, '_> {
             let is_plain = kind == Kind::LagrangePoint || (kind == Kind::Asteroid && shown.len() > STONES_WITH_ORBITS);
             let has_line = number < ORBITS_MAX && !is_plain;
             if has_line && let Some(shape) = way.shape(at, &radii) {
-                let is_dashed = self.stock.body(*child).is_rogue;
-                self.panel.lines.push(Line { shape, is_inner: depth > 1, is_dashed });
+                let way = match (self.stock.body(*child).is_rogue, depth) {
+                    (true, _) => Way::Wanderer,
+                    (false, 1) => Way::Orbit,
+                    (false, _) => Way::Moon,
+                };
+                self.panel.lines.push(Line { shape, way });
             }
             let gap = room(&places, places[number], disc, reach);
             self.child(*child, number, (at, disc), (&radii, gap), depth);
@@ -95,13 +99,18 @@ impl Placer<'_, '_> {
         self.stock.draw(child);
         let light = (body.kind != Kind::Star).then_some(self.middle);
         self.panel.discs.push(Disc { body: child, at, radius, light });
-        self.wish(child, at, radius, (depth > 1).then_some(host_at));
-        if depth < DEPTH_MAX && self.stock.has_around(child) {
+        let host_at = (depth > 1).then_some(host_at);
+        if depth == DEPTH_MAX || !self.stock.has_around(child) {
+            self.wish(child, at, radius, (host_at, 0.0));
+        } else {
             let cap = if matches!(body.kind, Kind::Star | Kind::BlackHole) { 120.0 } else { 42.0 };
             // Moons stay outside of a ring.
             let inner = Disc { body: child, at, radius, light }.reach(body);
             let least = inner + if depth == 1 { 11.0 } else { 4.0 };
             let reach = (gap * 1.1).clamp(least, (cap * self.factor).max(least));
+            // One moon leaves room for the name beside its planet.
+            let clear = if reach < 50.0 && self.stock.children(child).len() > 1 { reach } else { 0.0 };
+            self.wish(child, at, radius, (host_at, clear));
             self.around(child, at, inner, reach, depth + 1);
         }
     }
@@ -140,14 +149,14 @@ fn apart(point: Point, least: f64, number: usize) -> Point {
 }
 
 /// The way of a body around another one.
-struct Way {
+struct Course {
     path: Path,
     /// Its distance, more or less.
     usual: f64,
     farthest: f64,
 }
 
-impl Way {
+impl Course {
     fn of(body: &Body) -> Self {
         match body.path {
             Path::Orbit { center, major, minor } => {

@@ -3,10 +3,10 @@
 use super::colour::Colour;
 use super::labels::{Align, Label, Style};
 use super::paint::{Scatter, dots, glow, glows, line, pair};
-use super::scene::{BandShape, CloudShape, Line, LineShape, Panel, Scene, WIDTH};
+use super::scene::{BandShape, CloudShape, Line, LineShape, Panel, Scene, WIDTH, Way};
 use super::{Point, Sky, legend, shapes, words};
 use crate::picture::ink::Ink;
-use crate::picture::label::{BOLD, shorten};
+use crate::picture::label::{BOLD, shorten, width};
 use crate::picture::svg::Svg;
 use crate::picture::{Heading, card};
 
@@ -48,6 +48,11 @@ fn empty(svg: &mut Svg, top: f64, height: f64) {
 
 fn draw_panel(svg: &mut Svg, sky: &Sky, panel: &Panel, number: usize) {
     backdrop(svg, panel, number);
+    // A picture in the picture: nothing that shines or trails leaves its panel.
+    let area = panel.area;
+    let [left, top, width, height] = [area.left, area.top, area.width, area.height];
+    let inner = svg.element("svg").number("x", left).number("y", top).number("width", width).number("height", height);
+    inner.attribute("viewBox", &format!("{} {}", pair((left, top)), pair((width, height)))).open();
     for cloud in &panel.clouds {
         draw_cloud(svg, sky, cloud);
     }
@@ -65,7 +70,7 @@ fn draw_panel(svg: &mut Svg, sky: &Sky, panel: &Panel, number: usize) {
     for disc in &panel.discs {
         shapes::body(svg, &sky.bodies[disc.body], disc);
     }
-    let area = panel.area;
+    svg.close("svg");
     if !panel.title.is_empty() {
         let text = shorten(&panel.title, 13.0 * BOLD, area.width * 0.55);
         let title = svg.label(area.left + 12.0, area.top + 21.0, 13.0).attribute("font-weight", "bold");
@@ -116,21 +121,19 @@ fn draw_cloud(svg: &mut Svg, sky: &Sky, shape: &CloudShape) {
     }
 }
 
-/// How wide the layers of an annulus are, of its width, and how strong.
-const DISK: [(f64, f64); 6] = [(1.0, 0.1), (0.84, 0.1), (0.68, 0.11), (0.52, 0.12), (0.36, 0.13), (0.2, 0.14)];
-const BELT: [(f64, f64); 6] = [(1.0, 0.05), (0.84, 0.06), (0.68, 0.06), (0.52, 0.06), (0.36, 0.05), (0.2, 0.05)];
-
-/// A soft annulus: of stones, or of dust in rings.
+/// A soft annulus: of stones, or of dust that is brightest towards its star.
 fn draw_band(svg: &mut Svg, band: &BandShape, number: usize) {
     let colour = Colour::read(band.color).text();
     let (middle, width) = (f64::midpoint(band.inner, band.outer), band.outer - band.inner);
-    let opacity = band.opacity.clamp(0.25, 1.0);
-    let rings: &[(f64, f64)] = if band.is_disk { &DISK } else { &BELT };
-    for (share, strength) in rings {
-        // A disk is brightest towards its star.
-        let radius = if band.is_disk { band.inner + width * share / 2.0 } else { middle };
-        let ring = svg.element("circle").number("cx", band.at.0).number("cy", band.at.1).number("r", radius);
-        let ring = ring.attribute("fill", "none").attribute("stroke", &colour).number("stroke-width", width * share);
+    let opacity = band.opacity.clamp(0.3, 1.0);
+    let (inwards, strength) = if band.is_disk { (0.22, 0.105) } else { (0.5, 0.07) };
+    // Layer on layer, each narrower than the one below it.
+    for layer in 0_u8..9 {
+        let taken = f64::from(layer) / 9.0 * width;
+        let (inner, outer) = (band.inner + taken * inwards, band.outer - taken * (1.0 - inwards));
+        let ring = svg.element("circle").number("cx", band.at.0).number("cy", band.at.1);
+        let ring = ring.number("r", f64::midpoint(inner, outer)).attribute("fill", "none");
+        let ring = ring.attribute("stroke", &colour).number("stroke-width", outer - inner);
         ring.number("opacity", strength * opacity).end();
     }
     let mut scatter = Scatter::new(number + 77);
@@ -156,11 +159,11 @@ fn draw_line(svg: &mut Svg, drawn: &Line) {
         LineShape::Open(points) => svg.element("path").attribute("d", &line(points, false)),
     };
     let element = element.attribute("fill", "none");
-    let (ink, width) = if drawn.is_inner { (Ink::Orbit, 0.6) } else { (Ink::Orbit, 1.0) };
-    if drawn.is_dashed {
-        element.stroke(Ink::Muted, 1.1).attribute("stroke-dasharray", "5 4").end();
-    } else {
-        element.stroke(ink, width).end();
+    match drawn.way {
+        Way::Orbit => element.stroke(Ink::Orbit, 1.0).end(),
+        Way::Moon => element.stroke(Ink::Orbit, 0.6).end(),
+        Way::Wanderer => element.stroke(Ink::Muted, 1.1).attribute("stroke-dasharray", "5 4").end(),
+        Way::Arrow => element.stroke(Ink::Muted, 1.4).attribute("stroke-linejoin", "round").end(),
     }
 }
 
@@ -172,7 +175,7 @@ fn draw_ruler(svg: &mut Svg, panel: &Panel) {
     let zero = svg.label(middle.0, y + 14.0, 10.0).attribute("text-anchor", "middle");
     zero.fill(Ink::Muted).text("0");
     let mut path = format!("M{}v6", pair((middle.0, y - 3.0)));
-    for tick in radii.ticks(27.0) {
+    for tick in radii.ticks(|tick| width(&words::figure(tick), 10.0) + 12.0) {
         let x = middle.0 + radii.place(tick);
         path.push_str(&format!("M{}v6", pair((x, y - 3.0))));
         let text = svg.label(x, y + 14.0, 10.0).attribute("text-anchor", "middle");

@@ -2,6 +2,7 @@
 
 use super::radii::length;
 use super::scene::{Area, Panel};
+use super::shapes::tail;
 use super::system::rank;
 use super::{Body, Kind, Point, Sky};
 use crate::picture::label::{BOLD, shorten, width};
@@ -63,8 +64,14 @@ struct Spot {
 }
 
 impl Wish {
-    /// The name of a body, beside a disc of this reach.
-    pub(super) fn beside(body: &Body, reach: f64, at: Point, parent_at: Option<Point>, factor: f64) -> Self {
+    /// The name of a body, beside a disc of this reach, and best clear of what moves around it.
+    pub(super) fn beside(
+        body: &Body,
+        (reach, clear): (f64, f64),
+        at: Point,
+        parent_at: Option<Point>,
+        factor: f64,
+    ) -> Self {
         let (style, size, room) = match body.kind {
             Kind::Star | Kind::BlackHole => (Style::Star, 13.5, 190.0),
             Kind::Planet | Kind::Other => (Style::Body, 12.0, 150.0),
@@ -80,8 +87,8 @@ impl Wish {
         let around = |first: f64| [0.0, 4.0, 2.0, -2.0, 1.0, -1.0, 3.0, -3.0].map(|step| first + step * quarter);
         let turned = |first: f64| [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0].map(|step| first + step * quarter);
         let angles = if parent_at.is_some() { turned(outward) } else { around(0.0) };
-        for angle in angles {
-            spots.push(Spot::new(at, angle, reach + 3.5, None));
+        for near in [clear, reach].into_iter().filter(|near| *near > 0.0) {
+            spots.extend(angles.map(|angle| Spot::new(at, angle, near + 3.5, None)));
         }
         for distance in [13.0, 22.0, 32.0, 44.0] {
             for angle in angles.into_iter().chain(angles.map(|angle| angle + quarter / 2.0)) {
@@ -177,8 +184,11 @@ impl Labels {
         wishes.sort_by_key(|wish| wish.rank);
         let mut taken: Vec<Area> = reserved.to_vec();
         taken.extend(panel.discs.iter().map(|disc| Area::around(disc.at, disc.reach(&sky.bodies[disc.body]))));
+        let tails = panel.discs.iter().filter_map(|disc| tail(&sky.bodies[disc.body], disc));
+        taken.extend(tails.flat_map(points));
         let field = panel.area.within(4.0);
         let mut left = panel.area.width * panel.area.height / ROOM;
+        let mut stones_left = (left / 4.0).max(4.0);
         for wish in wishes {
             let fits = |label: &Label| {
                 let air = label.area.within(-1.0);
@@ -186,12 +196,16 @@ impl Labels {
                     |area: &Area| label.leader.is_some_and(|leader| points(leader).any(|point| area.meets(&point)));
                 field.holds(&label.area) && !taken.iter().any(|area| area.meets(&air) || crosses(area))
             };
-            let found = (left >= 1.0).then(|| wish.spots.iter().map(|spot| wish.label(spot)).find(fits)).flatten();
+            // Names of stones alone would be all that is seen.
+            let is_stone = wish.rank.0 == Kind::Asteroid;
+            let may = left >= 1.0 && (!is_stone || stones_left >= 1.0);
+            let found = may.then(|| wish.spots.iter().map(|spot| wish.label(spot)).find(fits)).flatten();
             let Some(label) = found else {
                 self.unplaced += 1;
                 continue;
             };
             left -= 1.0;
+            stones_left -= f64::from(u8::from(is_stone));
             taken.push(label.area);
             taken.extend(label.leader.into_iter().flat_map(points));
             self.placed.push(label);

@@ -3,7 +3,7 @@
 use super::around::samples;
 use super::labels::{Labels, Wish};
 use super::radii::{Radii, bounded, length};
-use super::scene::{Area, CloudShape, Disc, Line, LineShape, Panel};
+use super::scene::{Area, CloudShape, Disc, Line, LineShape, Panel, Way};
 use super::system::{Stock, rank};
 use super::{Path, Point};
 
@@ -71,7 +71,6 @@ pub(super) fn overview<'a>(stock: &mut Stock<'a>, roots: &[usize], area: Area, l
         points.extend([(at.0 - size.0, at.1 - size.1), at, (at.0 + size.0, at.1 + size.1)].map(bounded));
     }
     let chart = Chart::new(&points, field);
-    panel.note = format!("{}, sizes by kind", chart.radii.scale.words());
     let mut wishes = Vec::new();
     for (number, cloud) in clouds.iter().enumerate() {
         let at = chart.point(cloud.at);
@@ -92,15 +91,22 @@ pub(super) fn overview<'a>(stock: &mut Stock<'a>, roots: &[usize], area: Area, l
         }
     }
     let (marked, rest) = roots.split_at(roots.len().min(MARKERS_MAX));
-    let places = spread(marked.iter().map(|root| chart.point(sky.bodies[*root].at)).collect(), field);
+    let true_places: Vec<Point> = marked.iter().map(|root| chart.point(sky.bodies[*root].at)).collect();
+    let places = spread(true_places.clone(), field);
+    // Whoever was moved is not where the scale says.
+    let is_moved = true_places.iter().zip(&places).any(|(one, other)| length((one.0 - other.0, one.1 - other.1)) > 2.0);
+    let moved = if is_moved { "; what is close together is drawn apart" } else { "" };
+    panel.note = format!("{}{moved}", chart.radii.scale.words());
     for (root, at) in marked.iter().zip(places) {
         let body = stock.body(*root);
         let radius = if body.is_rogue { 5.0 } else { stock.disc(*root, true) * 0.55 };
         stock.draw(*root);
-        panel.discs.push(Disc { body: *root, at, radius, light: None });
+        let disc = Disc { body: *root, at, radius, light: None };
+        let reach = disc.reach(body);
+        panel.discs.push(disc);
         panel.lines.extend(body.is_rogue.then(|| track(&body.path, &chart, area.within(5.0))).into_iter().flatten());
         if !body.name.trim().is_empty() {
-            wishes.push(Wish::beside(body, panel.discs.last().map_or(radius, |disc| disc.reach(body)), at, None, 0.9));
+            wishes.push(Wish::beside(body, (reach, 0.0), at, None, 0.9));
         }
     }
     for root in rest {
@@ -135,13 +141,31 @@ fn track(path: &Path, chart: &Chart, area: Area) -> Vec<Line> {
     let places: Vec<Point> = points.into_iter().map(|point| chart.point(point)).collect();
     let is_inside = |point: &Point| area.nearest(*point) == *point;
     // A way that leaves the panel and comes back is several lines.
-    let parts = places.split(|point| !is_inside(point)).filter(|part| part.len() > 1);
-    parts.map(|part| Line { shape: LineShape::Open(part.to_vec()), is_inner: false, is_dashed: true }).collect()
+    let parts: Vec<&[Point]> = places.split(|point| !is_inside(point)).filter(|part| part.len() > 1).collect();
+    let arrow = matches!(path, Path::Straight { .. }).then(|| parts.last().and_then(|part| arrow(part))).flatten();
+    let lines = parts.iter().map(|part| Line { shape: LineShape::Open(part.to_vec()), way: Way::Wanderer });
+    lines.chain(arrow).collect()
+}
+
+/// The head of an arrow at the end of a line.
+fn arrow(points: &[Point]) -> Option<Line> {
+    let [.., from, to] = points else { return None };
+    let along = (to.0 - from.0, to.1 - from.1);
+    let distance = length(along);
+    if distance <= 0.0 {
+        return None;
+    }
+    let (back, side) =
+        ((along.0 / distance * 8.0, along.1 / distance * 8.0), (-along.1 / distance * 4.0, along.0 / distance * 4.0));
+    let points =
+        vec![(to.0 - back.0 + side.0, to.1 - back.1 + side.1), *to, (to.0 - back.0 - side.0, to.1 - back.1 - side.1)];
+    Some(Line { shape: LineShape::Open(points), way: Way::Arrow })
 }
 
 /// Moves apart what stands on one another, and keeps all of it inside.
 fn spread(mut places: Vec<Point>, field: Area) -> Vec<Point> {
     const APART: f64 = 46.0;
+    bloom(&mut places, field);
     for _ in 0..60 {
         let mut has_moved = false;
         for one in 0..places.len() {
@@ -152,10 +176,7 @@ fn spread(mut places: Vec<Point>, field: Area) -> Vec<Point> {
                     continue;
                 }
                 has_moved = true;
-                // What is at the very same place goes to the sides first, where there is more room.
-                let turn = f64::from(u32::try_from(other).unwrap_or(0)) * 0.35;
-                let away =
-                    if distance > 1e-6 { (away.0 / distance, away.1 / distance) } else { (turn.cos(), turn.sin()) };
+                let away = if distance > 1e-6 { (away.0 / distance, away.1 / distance) } else { (1.0, 0.0) };
                 let step = (APART - distance) / 2.0 + 0.5;
                 places[one] = field.nearest((places[one].0 - away.0 * step, places[one].1 - away.1 * step));
                 places[other] = field.nearest((places[other].0 + away.0 * step, places[other].1 + away.1 * step));
@@ -166,4 +187,27 @@ fn spread(mut places: Vec<Point>, field: Area) -> Vec<Point> {
         }
     }
     places.into_iter().map(|place| field.nearest(place)).collect()
+}
+
+/// Systems are often all at one place, where nobody said where they are: they open like the seeds of a sunflower.
+fn bloom(places: &mut [Point], field: Area) {
+    const GOLDEN: f64 = 2.399_963_229_728_653;
+    let all = places.to_vec();
+    let mut is_done = vec![false; all.len()];
+    for first in 0..all.len() {
+        let near = |place: &Point| length((place.0 - all[first].0, place.1 - all[first].1)) < 3.0;
+        let heap: Vec<usize> = (first..all.len()).filter(|index| !is_done[*index] && near(&all[*index])).collect();
+        if heap.len() < 2 {
+            continue;
+        }
+        let count = f64::from(u32::try_from(heap.len()).unwrap_or(1));
+        let step = (field.height / 2.0 / count.sqrt()).min(44.0);
+        let wide = (field.width / field.height).clamp(1.0, 2.6);
+        for (number, index) in heap.into_iter().enumerate() {
+            is_done[index] = true;
+            let number = f64::from(u32::try_from(number).unwrap_or(0));
+            let (turn, away) = (number * GOLDEN, step * number.sqrt());
+            places[index] = field.nearest((all[first].0 + turn.cos() * away * wide, all[first].1 + turn.sin() * away));
+        }
+    }
 }

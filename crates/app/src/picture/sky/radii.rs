@@ -4,6 +4,8 @@ use super::Point;
 
 /// What is further away than this is drawn as if it were here: its square is still a number.
 const FAR: f64 = 1e140;
+/// What is nearer than this is in the middle.
+const NEAR: f64 = 1e-140;
 /// Orbits that differ by less than this share a place.
 const SAME: f64 = 1.03;
 
@@ -54,10 +56,10 @@ impl Radii {
     /// A scale for things at some distances, none further than `far`, between two radii on the picture. `apart` is how
     /// far from each other they should be.
     pub(super) fn new(distances: &[f64], far: f64, (near_px, far_px): (f64, f64), apart: f64) -> Self {
-        let mut distances: Vec<f64> = distances.iter().copied().filter(|distance| *distance > 0.0).collect();
+        let mut distances: Vec<f64> = distances.iter().copied().map(sane).filter(|distance| *distance > 0.0).collect();
         distances.sort_by(f64::total_cmp);
         distances.dedup_by(|next, kept| *next < *kept * SAME);
-        let far = far.max(distances.last().copied().unwrap_or(0.0)).max(f64::MIN_POSITIVE);
+        let far = sane(far).max(distances.last().copied().unwrap_or(0.0)).max(NEAR);
         // What is alone at its distance does not stand at the edge.
         let is_alone = distances.len() < 2 && distances.first().is_none_or(|distance| far <= distance * SAME);
         let far = if is_alone { far * 1.4 } else { far };
@@ -86,7 +88,7 @@ impl Radii {
 
     /// Where a distance is.
     pub(super) fn place(&self, distance: f64) -> f64 {
-        let distance = distance.clamp(0.0, FAR);
+        let distance = sane(distance);
         if self.scale == Scale::True {
             return distance / self.far * self.far_px;
         }
@@ -108,13 +110,14 @@ impl Radii {
         if distance <= 0.0 {
             return (0.0, 0.0);
         }
-        let factor = self.place(distance) / distance;
-        (point.0 * factor, point.1 * factor)
+        let place = self.place(distance);
+        (point.0 / distance * place, point.1 / distance * place)
     }
 
     /// Round distances, so far apart that their labels have room.
-    pub(super) fn ticks(&self, apart: f64) -> Vec<f64> {
+    pub(super) fn ticks(&self, width: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut ticks: Vec<f64> = Vec::new();
+        let apart = |one: f64, other: f64| f64::midpoint(width(one), width(other));
         let (first, last) = (self.near.log10().floor(), self.far.log10().ceil());
         // A universe of many decades has no room for more lines than this.
         let decades = (0_u16..320).map(|index| first + f64::from(index)).take_while(|decade| *decade <= last);
@@ -124,7 +127,8 @@ impl Radii {
         for step in [3, 1] {
             for value in values.iter().copied().step_by(step).filter(|value| *value <= self.far * 1.001) {
                 let place = self.place(value);
-                if place >= apart && ticks.iter().all(|tick| (self.place(*tick) - place).abs() >= apart) {
+                let has_room = |tick: &f64| (self.place(*tick) - place).abs() >= apart(*tick, value);
+                if has_room(&0.0) && ticks.iter().all(has_room) {
                     ticks.push(value);
                 }
             }
@@ -134,13 +138,19 @@ impl Radii {
     }
 }
 
-/// A point that numbers do not run out at.
-pub(super) fn bounded(point: Point) -> Point {
-    (bounded_axis(point.0), bounded_axis(point.1))
+/// A distance that can be reckoned with.
+fn sane(distance: f64) -> f64 {
+    if distance > NEAR { distance.min(FAR) } else { 0.0 }
 }
 
-fn bounded_axis(value: f64) -> f64 {
-    if value.is_nan() { 0.0 } else { value.clamp(-FAR, FAR) }
+/// A point in the same direction, no further away than numbers reach.
+pub(super) fn bounded(point: Point) -> Point {
+    let [x, y] = [point.0, point.1].map(|axis| if axis.is_nan() { 0.0 } else { axis.clamp(f64::MIN, f64::MAX) });
+    let most = x.abs().max(y.abs());
+    if most <= FAR {
+        return (x, y);
+    }
+    (x / most * FAR, y / most * FAR)
 }
 
 pub(super) fn length(point: Point) -> f64 {

@@ -98,10 +98,18 @@ pub(super) fn ring_reach(outer: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) shape: LineShape,
-    /// Whether it is the way of a moon, which is drawn more lightly.
-    pub(super) is_inner: bool,
-    /// Whether it is the way of a wanderer.
-    pub(super) is_dashed: bool,
+    pub(super) way: Way,
+}
+
+/// Whose way it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Orbit,
+    /// Around what itself moves around another body: drawn more lightly.
+    Moon,
+    Wanderer,
+    /// Where a wanderer goes.
+    Arrow,
 }
 
 #[derive(Debug, Clone)]
@@ -173,6 +181,8 @@ pub(super) struct Scene<'a> {
     pub(super) dotted: usize,
     /// Bodies and clouds that are not drawn at all.
     pub(super) undrawn: usize,
+    /// Systems for whose panels there was no room.
+    pub(super) panelless: usize,
 }
 
 impl<'a> Scene<'a> {
@@ -206,7 +216,9 @@ impl<'a> Scene<'a> {
         let clouds: usize = panels.iter().map(|panel| panel.clouds.len()).sum();
         let undrawn = (sky.bodies.len() + sky.clouds.len()).saturating_sub(drawn + dotted + clouds);
         let unlabelled = labels.unplaced();
-        Self { height: bottom + FOOT, panels, labels: labels.placed(), unlabelled, dotted, undrawn }
+        let with_more = roots.iter().filter(|root| stock.has_around(**root)).count();
+        let panelless = with_more.saturating_sub(chosen.len());
+        Self { height: bottom + FOOT, panels, labels: labels.placed(), unlabelled, dotted, undrawn, panelless }
     }
 }
 

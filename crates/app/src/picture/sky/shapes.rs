@@ -20,7 +20,7 @@ pub(super) fn body(svg: &mut Svg, body: &Body, disc: &Disc) {
         Kind::BlackHole => black_hole(svg, body, disc),
         Kind::LagrangePoint => cross(svg, disc),
         Kind::Comet => {
-            tail(svg, body, disc);
+            draw_tail(svg, body, disc);
             ball(svg, body, disc);
         }
         Kind::Planet | Kind::Moon | Kind::Asteroid | Kind::Other => ball(svg, body, disc),
@@ -45,12 +45,12 @@ fn black_hole(svg: &mut Svg, body: &Body, disc: &Disc) {
     let fill = format!("url(#{})", glow(colour));
     circle(svg, disc.at, disc.radius * 2.6).attribute("fill", &fill).end();
     if body.accretion.is_some() {
-        ring(svg, disc, 2.2, colour, disc.radius * 0.3);
+        ring(svg, disc, 2.2, colour, disc.radius * 0.38);
     }
     circle(svg, disc.at, disc.radius * 1.12).attribute("fill", &colour.text()).end();
     circle(svg, disc.at, disc.radius).attribute("fill", &Colour::SHADOW.text()).stroke(Ink::Outline, 0.7).end();
     if body.accretion.is_some() {
-        ring_front(svg, disc, 2.2, colour, disc.radius * 0.3);
+        ring_front(svg, disc, 2.2, colour, disc.radius * 0.38);
     }
 }
 
@@ -123,24 +123,27 @@ fn turn((x, y): Point) -> String {
     format!("rotate({RING_TURN} {x:.1} {y:.1})")
 }
 
-/// Strands on one another, so that it grows wider and fainter, away from the light.
-fn tail(svg: &mut Svg, body: &Body, disc: &Disc) {
-    let Some(light) = disc.light.filter(|_| body.tail.is_some()) else { return };
+/// Where the tail of a comet begins and ends: it points away from the light.
+pub(super) fn tail(body: &Body, disc: &Disc) -> Option<(Point, Point)> {
+    let light = disc.light.filter(|_| body.kind == Kind::Comet && body.tail.is_some())?;
     let away = (disc.at.0 - light.0, disc.at.1 - light.1);
-    let distance = length(away);
-    if distance <= 0.0 {
-        return;
-    }
-    let (away, colour) = ((away.0 / distance, away.1 / distance), Colour::read(body.tail.unwrap_or_default()).text());
-    let side = (-away.1 * disc.radius * 0.9, away.0 * disc.radius * 0.9);
-    for (reach, spread) in [(1.0, 1.5), (0.86, 1.35), (0.72, 1.2), (0.58, 1.05), (0.44, 0.9), (0.3, 0.75)] {
-        let end = (disc.at.0 + away.0 * disc.radius * TAIL * reach, disc.at.1 + away.1 * disc.radius * TAIL * reach);
+    let reach = disc.radius * TAIL / length(away);
+    reach.is_finite().then_some((disc.at, (disc.at.0 + away.0 * reach, disc.at.1 + away.1 * reach)))
+}
+
+/// Strands on one another, so that a tail grows wider and fainter.
+fn draw_tail(svg: &mut Svg, body: &Body, disc: &Disc) {
+    let Some((from, to)) = tail(body, disc) else { return };
+    let (along, colour) = ((to.0 - from.0, to.1 - from.1), Colour::read(body.tail.unwrap_or_default()).text());
+    let side = (-along.1 / TAIL * 0.7, along.0 / TAIL * 0.7);
+    for (share, spread) in [(1.0, 2.4), (0.86, 2.1), (0.72, 1.8), (0.58, 1.5), (0.44, 1.2), (0.3, 0.9)] {
+        let end = (from.0 + along.0 * share, from.1 + along.1 * share);
         let path = format!(
             "M{}L{}L{}L{}Z",
-            pair((disc.at.0 + side.0, disc.at.1 + side.1)),
+            pair((from.0 + side.0, from.1 + side.1)),
             pair((end.0 + side.0 * spread, end.1 + side.1 * spread)),
             pair((end.0 - side.0 * spread, end.1 - side.1 * spread)),
-            pair((disc.at.0 - side.0, disc.at.1 - side.1))
+            pair((from.0 - side.0, from.1 - side.1))
         );
         svg.element("path").attribute("d", &path).attribute("fill", &colour).attribute("opacity", "0.17").end();
     }

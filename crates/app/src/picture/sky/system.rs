@@ -9,7 +9,7 @@ use super::{Body, Kind, Point, Sky};
 /// Bodies that are drawn with all that belongs to them.
 const DISCS_MAX: usize = 600;
 /// Bodies that are drawn as dots beside those.
-const DOTS_MAX: usize = 6_000;
+const DOTS_MAX: usize = 20_000;
 /// What the ruler and the note take at the bottom of a panel.
 const STRIP: f64 = 38.0;
 /// The radius of a system in the largest panel.
@@ -131,7 +131,7 @@ impl<'s, 'a> Placer<'s, 'a> {
         }
         self.stock.draw(root);
         self.panel.discs.push(Disc { body: root, at: self.middle, radius, light: None });
-        self.wish(root, self.middle, radius, None);
+        self.wish(root, self.middle, radius, (None, 0.0));
         let reach = (self.panel.area.width / 2.0).min(self.middle.1 - self.panel.area.top) - 10.0;
         if let Some(radii) = self.around(root, self.middle, radius, reach, 1) {
             self.panel.note = radii.scale.words().to_owned();
@@ -144,13 +144,13 @@ impl<'s, 'a> Placer<'s, 'a> {
         self.panel
     }
 
-    /// Asks for a label beside a disc.
-    pub(super) fn wish(&mut self, index: usize, at: Point, radius: f64, parent_at: Option<Point>) {
+    /// Asks for a label beside a disc: away from a parent, and outside of what moves around it.
+    pub(super) fn wish(&mut self, index: usize, at: Point, radius: f64, (parent_at, clear): (Option<Point>, f64)) {
         let body = self.stock.body(index);
         if body.name.trim().is_empty() {
             return;
         }
         let disc = Disc { body: index, at, radius, light: None };
-        self.wishes.push(Wish::beside(body, disc.reach(body), at, parent_at, self.factor));
+        self.wishes.push(Wish::beside(body, (disc.reach(body), clear), at, parent_at, self.factor));
     }
 }

@@ -1,6 +1,6 @@
 //! The map in words: its subtitle, its notes, and the description for who cannot see it.
 
-use super::scene::Scene;
+use super::scene::{Scene, Way};
 use super::{Kind, Sky};
 use crate::picture::label::decimal;
 
@@ -82,13 +82,19 @@ pub(super) fn subtitle(sky: &Sky) -> String {
 pub(super) fn notes(scene: &Scene) -> String {
     let mut notes = Vec::new();
     if scene.panels.iter().any(|panel| panel.ruler.is_some()) {
-        notes.push("seen from above, sizes by kind, moons not to the scale of their planets".to_owned());
+        notes.push("seen from above, sizes by kind".to_owned());
+    }
+    if scene.panels.iter().flat_map(|panel| &panel.lines).any(|line| line.way == Way::Moon) {
+        notes.push("the ways of moons on a scale of their own".to_owned());
+    }
+    if scene.panelless > 0 {
+        notes.push(format!("{} systems without a panel", scene.panelless));
     }
     if scene.dotted > 0 {
         notes.push(format!("{} bodies as dots", scene.dotted));
     }
     if scene.undrawn > 0 {
-        notes.push(format!("{} not drawn", scene.undrawn));
+        notes.push(format!("{} bodies not drawn", scene.undrawn));
     }
     if scene.unlabelled > 0 {
         notes.push(format!("+{} without a label", scene.unlabelled));

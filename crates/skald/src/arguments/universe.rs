@@ -1,0 +1,60 @@
+//! The arguments of `skald universe`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::StoreArguments;
+
+#[derive(Debug, Args)]
+pub(crate) struct UniverseArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    #[command(subcommand)]
+    pub command: UniverseCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum UniverseCommand {
+    /// List the universes, the newest first.
+    List,
+    /// Draw the map of a universe: skald universe map sol --svg sol.svg
+    Map(UniverseMapArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UniverseMapArguments {
+    /// The universe's id.
+    pub id: String,
+    /// The file to write, or - for standard output.
+    #[arg(long, value_name = "FILE")]
+    pub svg: PathBuf,
+    /// The time to draw, in simulated seconds; the universe's own if left out.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = time)]
+    pub time: Option<f64>,
+    /// The colours; auto is light, or dark where the reader prefers that.
+    #[arg(long, default_value = "auto")]
+    pub theme: ThemeWord,
+}
+
+fn time(text: &str) -> Result<f64, String> {
+    let time = text.parse::<f64>().ok().filter(|time| time.is_finite());
+    time.ok_or_else(|| "a time is a number of simulated seconds, as in 86400".to_owned())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThemeWord {
+    Auto,
+    Light,
+    Dark,
+}
+
+impl ThemeWord {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
