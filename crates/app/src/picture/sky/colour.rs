@@ -14,14 +14,7 @@ impl Colour {
 
     /// Reads #RGB and #RRGGBB, each also with an alpha channel.
     pub(super) fn read(text: &str) -> Self {
-        let digits: Option<Vec<u8>> = text.strip_prefix('#').map(|digits| {
-            digits.chars().filter_map(|digit| digit.to_digit(16)).filter_map(|digit| u8::try_from(digit).ok()).collect()
-        });
-        match digits.as_deref() {
-            Some([red, green, blue] | [red, green, blue, _]) => Self([red * 17, green * 17, blue * 17]),
-            Some([a, b, c, d, e, f] | [a, b, c, d, e, f, _, _]) => Self([a * 16 + b, c * 16 + d, e * 16 + f]),
-            _ => Self(GREY),
-        }
+        Self(channels(text).unwrap_or(GREY))
     }
 
     pub(super) fn text(self) -> String {
@@ -32,5 +25,15 @@ impl Colour {
     /// The digits alone, for an id.
     pub(super) fn digits(self) -> String {
         self.text().split_off(1)
+    }
+}
+
+fn channels(text: &str) -> Option<[u8; 3]> {
+    let digit = |character: char| character.to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let digits: Vec<u8> = text.strip_prefix('#')?.chars().map(digit).collect::<Option<_>>()?;
+    match digits.len() {
+        3 | 4 => Some([0, 1, 2].map(|channel| digits[channel] * 17)),
+        6 | 8 => Some([0, 2, 4].map(|channel| digits[channel] * 16 + digits[channel + 1])),
+        _ => None,
     }
 }

@@ -1,5 +1,7 @@
 //! Writes a scene as SVG: from the back to the front, names last.
 
+use std::fmt::Write;
+
 use super::colour::Colour;
 use super::labels::{Align, Label, Style};
 use super::paint::{Scatter, dots, glow, glows, line, pair};
@@ -177,7 +179,7 @@ fn draw_ruler(svg: &mut Svg, panel: &Panel) {
     let mut path = format!("M{}v6", pair((middle.0, y - 3.0)));
     for tick in radii.ticks(|tick| width(&words::figure(tick), 10.0) + 12.0) {
         let x = middle.0 + radii.place(tick);
-        path.push_str(&format!("M{}v6", pair((x, y - 3.0))));
+        let _ = write!(path, "M{}v6", pair((x, y - 3.0)));
         let text = svg.label(x, y + 14.0, 10.0).attribute("text-anchor", "middle");
         text.fill(Ink::Muted).text(&words::figure(tick));
     }

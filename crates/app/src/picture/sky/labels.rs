@@ -102,7 +102,7 @@ impl Wish {
 
     /// The name of a belt, somewhere on it.
     pub(super) fn along(name: &str, at: Point, radius: f64, number: usize, factor: f64) -> Self {
-        let first = if number % 2 == 0 { 90.0_f64 } else { -90.0 };
+        let first = if number.is_multiple_of(2) { 90.0_f64 } else { -90.0 };
         let spots = (0_u8..24).map(|step| {
             let side = if step % 2 == 0 { 1.0 } else { -1.0 };
             let angle = (first + side * f64::from(step.div_ceil(2)) * 15.0).to_radians();

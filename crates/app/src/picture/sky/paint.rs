@@ -17,7 +17,7 @@ impl Scatter {
         Self(u64::try_from(seed).unwrap_or(0).wrapping_mul(0xD134_2543_DE82_EF95))
     }
 
-    /// From 0 to 1, by SplitMix64.
+    /// From 0 to 1, by `SplitMix64`.
     pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

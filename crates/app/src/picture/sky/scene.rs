@@ -238,19 +238,12 @@ fn chosen(sky: &Sky, stock: &Stock, roots: &[usize]) -> Vec<usize> {
 
 /// Boxes for so many systems.
 fn grid(count: usize, top: f64) -> Vec<Area> {
-    let (columns, height) = match count {
-        0 | 1 => (1_usize, 790.0),
-        2..=4 => (2, 480.0),
-        _ => (3, 340.0),
+    let (columns, across, height) = match count {
+        0 | 1 => (1, 1.0, 790.0),
+        2..=4 => (2, 2.0, 480.0),
+        _ => (3, 3.0, 340.0),
     };
-    let columns_f = if columns == 1 {
-        1.0
-    } else if columns == 2 {
-        2.0
-    } else {
-        3.0
-    };
-    let width = (WIDTH - 2.0 * MARGIN - (columns_f - 1.0) * GAP) / columns_f;
+    let width = (WIDTH - 2.0 * MARGIN - (across - 1.0) * GAP) / across;
     let mut areas = Vec::new();
     let (mut left, mut top) = (MARGIN, top);
     for index in 0..count {

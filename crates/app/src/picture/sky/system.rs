@@ -134,7 +134,7 @@ impl<'s, 'a> Placer<'s, 'a> {
         self.wish(root, self.middle, radius, (None, 0.0));
         let reach = (self.panel.area.width / 2.0).min(self.middle.1 - self.panel.area.top) - 10.0;
         if let Some(radii) = self.around(root, self.middle, radius, reach, 1) {
-            self.panel.note = radii.scale.words().to_owned();
+            radii.scale.words().clone_into(&mut self.panel.note);
             self.panel.ruler = Some((self.middle, radii));
         }
         let strip = Area { top: self.panel.area.bottom() - STRIP, height: STRIP, ..self.panel.area };

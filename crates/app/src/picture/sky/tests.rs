@@ -132,6 +132,14 @@ fn a_forced_theme_has_no_style_sheet() {
 }
 
 #[test]
+fn colours_are_read_in_every_form() {
+    let read = |text: &str| colour::Colour::read(text).text();
+    assert_eq!(["#fa0", "#FA08", "#ffaa00", "#FFAA0080"].map(read), ["#ffaa00"; 4].map(str::to_owned));
+    let grey = read("");
+    assert_eq!(["red", "#red", "#12", "#12345", "fa0", "#ffaa0g"].map(read), [(); 6].map(|()| grey.clone()));
+}
+
+#[test]
 fn an_empty_sky_says_so() {
     let svg = sky(Vec::new()).svg();
     assert_eq!(texts(&svg)[..3], ["Here", "time 0 · nothing in it yet", "An empty sky"].map(str::to_owned));
