@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use app::{Caller, Code, Engine, Local, Work};
 use serde_json::{Value, json};
 
-use crate::arguments::{StoreArguments, UniverseArguments, UniverseCommand, UniverseMapArguments};
+use crate::arguments::{UniverseArguments, UniverseCommand, UniverseMapArguments};
 use crate::output::{put, say};
 use crate::world;
 
@@ -18,17 +18,11 @@ const PAGE: usize = 100;
 const NAMED_MAX: usize = 20;
 
 pub(crate) async fn run(arguments: &UniverseArguments) -> anyhow::Result<()> {
-    let engine = existing(&arguments.store).await?;
+    let engine = world::existing_engine(&arguments.store).await?;
     match &arguments.command {
         UniverseCommand::List => list(&engine).await,
         UniverseCommand::Map(map) => draw(&engine, map).await,
     }
-}
-
-/// The engine on a store that is there already: whoever looks for something makes no new file.
-async fn existing(arguments: &StoreArguments) -> anyhow::Result<std::sync::Arc<Local>> {
-    world::existing(arguments).await?;
-    world::engine(arguments).await
 }
 
 async fn list(engine: &Local) -> anyhow::Result<()> {

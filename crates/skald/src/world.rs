@@ -44,6 +44,11 @@ pub(crate) async fn engine(arguments: &StoreArguments) -> anyhow::Result<Arc<Loc
     Ok(Local::new(app))
 }
 
+/// The engine on a store that is there already: whoever only looks makes no new file.
+pub(crate) async fn existing_engine(arguments: &StoreArguments) -> anyhow::Result<Arc<Local>> {
+    Ok(Local::new(app_on(existing(arguments).await?)))
+}
+
 fn app_on(journal: Arc<dyn Journal>) -> App {
     App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
 }

@@ -36,7 +36,9 @@ impl Placer<'_, '_> {
         let mut distances: Vec<f64> = ways.iter().map(|way| way.usual).collect();
         distances
             .extend(bands.iter().flat_map(|band| [band.inner, band.outer]).filter(|distance| distance.is_finite()));
-        let far = ways.iter().map(|way| way.farthest).chain(bands.iter().map(|band| band.outer)).fold(0.0, f64::max);
+        let dots = rest.iter().map(|child| length(bounded(stock.body(*child).at)));
+        let ends = ways.iter().map(|way| way.farthest).chain(bands.iter().map(|band| band.outer));
+        let far = ends.chain(dots).fold(0.0, f64::max);
         let widest = shown.iter().map(|child| stock.disc(*child, false)).fold(0.0, f64::max) * self.factor;
         // Whoever is outermost has to stay inside, with its moons.
         let has_moons = shown.iter().any(|child| !stock.children(*child).is_empty());
