@@ -238,7 +238,7 @@ fn methods_take_what_is_theirs() {
 fn a_map_is_drawn_of_what_is_there_at_a_time() {
     run(async {
         let engine = engine();
-        let state: Value = serde_json::from_str(include_str!("../../../../examples/solar-system.json")).expect("JSON");
+        let state: Value = serde_json::from_str(include_str!("../../../../docs/solar-system.json")).expect("JSON");
         let input = json!({"method": "create", "universeId": "sol", "name": "Sol & <b>", "state": state});
         ok(&engine, "universe", input).await;
         let map = async |extra: Value| {

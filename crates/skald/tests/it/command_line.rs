@@ -109,7 +109,7 @@ fn a_universe_is_listed_and_drawn_while_a_server_runs() {
     let place = Place::sqlite();
     let store = ["--store", &place.address];
     let (_running, address) = Running::serve(&store);
-    let state = include_str!("../../../../examples/solar-system.json");
+    let state = include_str!("../../../../docs/solar-system.json");
     let universe = format!(r#"{{"method": "create", "universeId": "sol", "name": "Sol", "state": {state}}}"#);
     let mut client = testkit::Client::connect(address);
     let created = client.send("POST", "/api/v1/universe", &[testkit::message::JSON], universe.as_bytes());
