@@ -1,5 +1,6 @@
 //! What an operation answers: a value, or a document that was made ready before and is sent as it is.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -37,34 +38,61 @@ impl Answer {
     }
 }
 
-/// A JSON document in the forms in which it is sent. Clones share them.
-#[derive(Debug, Clone)]
-pub struct Prepared(Arc<Forms>);
+/// A JSON document in the forms in which it is sent.
+pub trait Document: fmt::Debug + Send + Sync {
+    fn json(&self) -> &Bytes;
 
-#[derive(Debug)]
-struct Forms {
-    json: Bytes,
-    quoted: OnceLock<Bytes>,
+    /// The document as a JSON text, quotes included.
+    fn quoted(&self) -> &Bytes;
 }
 
+/// A document that was made ready. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Prepared(Arc<dyn Document>);
+
 impl Prepared {
-    /// A document that is JSON.
-    pub fn new(json: Bytes) -> Self {
-        Self(Arc::new(Forms { json, quoted: OnceLock::new() }))
+    pub fn of(document: Arc<impl Document + 'static>) -> Self {
+        Self(document)
+    }
+
+    /// A document that is JSON without line breaks. Its other form is made when it is first asked for.
+    pub fn plain(json: Bytes) -> Self {
+        Self(Arc::new(Plain { json, quoted: OnceLock::new() }))
     }
 
     pub fn json(&self) -> &Bytes {
-        &self.0.json
+        self.0.json()
     }
 
-    /// The document as it stands in a JSON text, quotes included. Made when it is first asked for.
     pub fn quoted(&self) -> &Bytes {
-        self.0.quoted.get_or_init(|| quoted(&self.0.json).into())
+        self.0.quoted()
     }
 
     /// Whether two are one.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[derive(Debug)]
+struct Plain {
+    json: Bytes,
+    quoted: OnceLock<Bytes>,
+}
+
+impl Document for Plain {
+    fn json(&self) -> &Bytes {
+        &self.json
+    }
+
+    fn quoted(&self) -> &Bytes {
+        self.quoted.get_or_init(|| {
+            let mut text = Vec::with_capacity(self.json.len() + self.json.len() / 4);
+            text.push(b'"');
+            quote(&self.json, &mut text);
+            text.push(b'"');
+            text.into()
+        })
     }
 }
 
@@ -75,11 +103,9 @@ impl Serialize for Prepared {
     }
 }
 
-/// JSON in quotes. What JSON leaves unquoted needs none here but quotes and backslashes, since a document without
-/// line breaks has no control characters.
-fn quoted(json: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(json.len() + json.len() / 4);
-    text.push(b'"');
+/// Adds JSON to a JSON text. What JSON leaves as it is needs no escape there either, but for quotes and backslashes: it
+/// has no control characters.
+pub(crate) fn quote(json: &[u8], text: &mut Vec<u8>) {
     let mut from = 0;
     for at in memchr::memchr2_iter(b'"', b'\\', json) {
         text.extend_from_slice(&json[from..at]);
@@ -87,8 +113,6 @@ fn quoted(json: &[u8]) -> Vec<u8> {
         from = at;
     }
     text.extend_from_slice(&json[from..]);
-    text.push(b'"');
-    text
 }
 
 #[cfg(test)]
@@ -102,7 +126,7 @@ mod tests {
         #[test]
         fn a_quoted_document_is_what_a_text_of_it_is(text in ".{0,40}", number in any::<f64>()) {
             let document = json!({"text": text, "list": [number, "\u{0}\n\t\"\\\u{2028}", null], "": {}}).to_string();
-            let prepared = Prepared::new(document.clone().into());
+            let prepared = Prepared::plain(document.clone().into());
             prop_assert_eq!(prepared.quoted(), &Value::from(document.clone()).to_string());
             prop_assert_eq!(serde_json::from_slice::<String>(prepared.quoted()).unwrap(), document);
         }

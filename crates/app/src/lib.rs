@@ -33,7 +33,7 @@ mod universe;
 pub(crate) use answered::Answered;
 
 pub use access::{NewToken, Token, bearer, token_required};
-pub use answer::{Answer, Prepared};
+pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn prepared(value: &Value) -> Prepared {
-        Prepared::new(value.to_string().into())
+        Prepared::plain(value.to_string().into())
     }
 
     fn message(marks: &Marks) -> Value {

@@ -153,7 +153,7 @@ impl<N: Noun> Cell<N> {
             }
         }
         Ok(match state {
-            Some(state) if is_changed => Arc::new(Kept::new(state, head)),
+            Some(state) if is_changed => Arc::new(known.then(state, head)),
             _ => known,
         })
     }

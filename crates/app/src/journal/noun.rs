@@ -16,6 +16,11 @@ pub trait Noun: Decider {
     /// What is made ready of a state for its readers; nothing, for most.
     type Ready: Default + Send + Sync;
 
+    /// What there is of the state that comes after one.
+    fn next(_before: &Self::Ready) -> Self::Ready {
+        Self::Ready::default()
+    }
+
     /// An event's name in the history.
     fn kind(event: &Self::Event) -> &'static str;
 

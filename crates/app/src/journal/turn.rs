@@ -26,6 +26,11 @@ impl<N: Noun> Kept<N> {
         Self { state, head, ready: N::Ready::default() }
     }
 
+    /// What this one became.
+    pub(super) fn then(&self, state: N::State, head: Head) -> Self {
+        Self { state, head, ready: N::next(&self.ready) }
+    }
+
     pub fn revision(&self) -> u64 {
         self.head.revision
     }
@@ -207,7 +212,7 @@ impl<N: Noun> Turn<N> {
         }
         for record in &missed.records {
             match replay::<N>(self.base.state.clone(), self.base.head, record) {
-                Ok((state, head)) => self.base = Arc::new(Kept::new(state, head)),
+                Ok((state, head)) => self.base = Arc::new(self.base.then(state, head)),
                 Err(damage) => {
                     self.damage = Some(damage);
                     return None;
@@ -373,7 +378,7 @@ fn decided<N: Noun>(stream: &StreamName, now: &Kept<N>, ask: &Ask<N>) -> Result<
     let record = Record::next(stream, now.head, N::kind(first), given.at, &given.by, body);
     let state = events.iter().fold(now.state.clone(), |state, event| N::evolve(state, event, &given));
     let changes = N::index(stream, &state, &events);
-    let kept = Arc::new(Kept::new(state, record.head()));
+    let kept = Arc::new(now.then(state, record.head()));
     let mut done = Done { kept, revision: record.revision, events, answer: None, replayed: false };
     let command = ask.key.as_ref().map(|(key, answer)| {
         let answer = answer(&done);

@@ -17,6 +17,7 @@ mod record;
 mod resources;
 mod send;
 mod shape;
+mod sheet;
 mod sky;
 mod state;
 mod typed;

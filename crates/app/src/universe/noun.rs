@@ -66,6 +66,10 @@ impl Noun for UniverseRules {
     const NAME: &'static str = "universe";
     type Ready = Ready;
 
+    fn next(before: &Ready) -> Ready {
+        before.next()
+    }
+
     fn kind(event: &UniverseEvent) -> &'static str {
         event.kind()
     }

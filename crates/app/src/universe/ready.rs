@@ -1,21 +1,31 @@
-//! A universe as bytes, made once for each revision that somebody reads and kept for as long as it is the newest.
+//! A universe as bytes, made once for each revision that somebody reads.
 
 use std::sync::Arc;
 
-use bytes::Bytes;
+use arc_swap::ArcSwapOption;
 use domain::universe::UniverseRules;
 use tokio::sync::OnceCell;
 
 use super::record::UniverseRecord;
+use super::sheet::Sheet;
 use super::sky::{Sky, things};
 use crate::journal::Kept;
 use crate::{App, Fault, Prepared, limits};
 
 /// What is ready of one revision.
 #[derive(Default)]
-pub struct Ready(OnceCell<Forms>);
+pub struct Ready {
+    forms: OnceCell<Forms>,
+    /// The last that was made of any revision: the next is made from it.
+    last: Arc<ArcSwapOption<Sheet>>,
+}
 
-/// One allocation holds both: the state is a part of the record.
+impl Ready {
+    pub(super) fn next(&self) -> Self {
+        Self { forms: OnceCell::new(), last: Arc::clone(&self.last) }
+    }
+}
+
 #[derive(Clone)]
 pub(super) struct Forms {
     /// The universe with its name, its revision and all that it holds.
@@ -29,7 +39,7 @@ impl App {
     pub(super) async fn ready(&self, sky: &Sky) -> Result<Forms, Fault> {
         // Nothing in a universe is hidden from those who see it, so one form is for all of them.
         let universe = sky.universe()?;
-        let forms = sky.kept.ready.0.get_or_try_init(async || {
+        let forms = sky.kept.ready.forms.get_or_try_init(async || {
             let kept = Arc::clone(&sky.kept);
             if things(universe.state()) <= limits::ANSWERED_STATE_MAX {
                 return made(&kept);
@@ -45,14 +55,9 @@ impl App {
 
 fn made(kept: &Kept<UniverseRules>) -> Result<Forms, String> {
     let record = UniverseRecord::of(&kept.state, kept.revision()).ok_or("there is no universe")?;
-    let mut json = serde_json::to_vec(&record).map_err(|error| error.to_string())?;
-    // The state comes last in a record.
-    json.pop();
-    json.extend_from_slice(b",\"state\":");
-    let from = json.len();
-    serde_json::to_writer(&mut json, kept.state.state()).map_err(|error| error.to_string())?;
-    let to = json.len();
-    json.push(b'}');
-    let json = Bytes::from(json);
-    Ok(Forms { state: Prepared::new(json.slice(from..to)), record: Prepared::new(json) })
+    let last = kept.ready.last.load_full();
+    let sheet = Sheet::write(&record, kept.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
+    let sheet = Arc::new(sheet);
+    kept.ready.last.store(Some(Arc::clone(&sheet)));
+    Ok(Forms { record: Prepared::plain(sheet.record().clone()), state: Prepared::of(sheet) })
 }

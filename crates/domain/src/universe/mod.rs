@@ -68,7 +68,7 @@ pub use region::{
 };
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
-pub use state::{About, Universe, UniverseState};
+pub use state::{About, BesideBodies, Universe, UniverseState};
 pub use text::{Color, Extensions, Id, Name};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
 pub use wire::WireEvent;

@@ -190,6 +190,11 @@ impl Snapshot {
     /// Writes the eight fields, which a universe has as well as a snapshot of it.
     pub(super) fn write<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("stars", &self.stars)?;
+        self.write_beside_bodies(fields)
+    }
+
+    /// The same after the first.
+    pub(super) fn write_beside_bodies<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("rootIds", &self.root_ids)?;
         fields.serialize_field("groups", &self.groups)?;
         fields.serialize_field("rootGroupIds", &self.root_group_ids)?;

@@ -36,6 +36,11 @@ impl UniverseState {
         &self.snapshot
     }
 
+    /// What is written after the bodies, which come first: for whoever has them written already.
+    pub fn beside_bodies(&self) -> BesideBodies<'_> {
+        BesideBodies(self)
+    }
+
     /// In simulated seconds.
     pub fn time(&self) -> f64 {
         self.time.0
@@ -54,6 +59,18 @@ impl Serialize for UniverseState {
         let mut fields = serializer.serialize_struct("UniverseState", 9)?;
         self.snapshot.write(&mut fields)?;
         fields.serialize_field("time", &self.time)?;
+        fields.end()
+    }
+}
+
+/// A state without its bodies, as it is written.
+pub struct BesideBodies<'a>(&'a UniverseState);
+
+impl Serialize for BesideBodies<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("UniverseState", 8)?;
+        self.0.snapshot.write_beside_bodies(&mut fields)?;
+        fields.serialize_field("time", &self.0.time)?;
         fields.end()
     }
 }
