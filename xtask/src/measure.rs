@@ -11,7 +11,7 @@ pub(crate) fn bench(long: bool, only: Option<&str>) -> anyhow::Result<()> {
     if let Some(part) = only.filter(|part| !bench::PARTS.contains(part)) {
         bail!("there is no part {part:?}; there are {}", bench::PARTS.join(", "));
     }
-    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))?;
+    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald", "--bins", "--examples"]))?;
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "mcp", "--example", "bare"]))?;
     run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "domain", "--examples"]))?;
     run::shown(&mut run::cargo(&[
@@ -31,6 +31,7 @@ pub(crate) fn bench(long: bool, only: Option<&str>) -> anyhow::Result<()> {
         speed: paths::built("release", "examples/speed"),
         bounds: paths::built("release", "examples/bounds"),
         universe: paths::built("release", "examples/universe_speed"),
+        readers: paths::built("release", "examples/universe_readers"),
         journal: paths::built("release", "examples/journal_speed"),
         echo: paths::built("release", "examples/echo"),
         calls: paths::built("release", "examples/calls"),

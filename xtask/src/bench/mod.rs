@@ -31,6 +31,8 @@ pub(crate) struct BenchOptions {
     pub bounds: PathBuf,
     /// The one which measures what is done with whole states.
     pub universe: PathBuf,
+    /// The binary's example, which reads the commands of a universe many times over.
+    pub readers: PathBuf,
     /// The store's example, which measures the journal.
     pub journal: PathBuf,
     /// The examples of the gRPC room: a bare server, and a client that calls.

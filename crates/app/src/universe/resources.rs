@@ -46,6 +46,10 @@ const fn page(
 }
 
 pub(crate) fn resources() -> Vec<Resource> {
+    [universes(), pages()].concat()
+}
+
+fn universes() -> Vec<Resource> {
     vec![
         read(
             news::LIST,
@@ -109,6 +113,11 @@ pub(crate) fn resources() -> Vec<Resource> {
             operation: "universe_map",
             fixed: None,
         },
+    ]
+}
+
+fn pages() -> Vec<Resource> {
+    vec![
         page(
             "docs://universe/overview",
             "universe_overview",

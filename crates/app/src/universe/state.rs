@@ -35,7 +35,7 @@ pub(super) struct GetUniverseStateOutput(#[schemars(with = "StateOrPartShape")] 
 #[serde(untagged)]
 enum Read {
     Whole(Prepared),
-    Part(Part),
+    Part(Box<Part>),
 }
 
 impl Operation for GetUniverseState {
@@ -54,7 +54,7 @@ impl Operation for GetUniverseState {
         let GetUniverseStateInput { view, ids, cursor, limit, t, .. } = &input;
         let ask = Ask { view: *view, ids: ids.as_deref(), cursor: cursor.as_deref(), limit: *limit, t: *t };
         if let Some(part) = narrow::part(&sky, &ask)? {
-            return Ok(GetUniverseStateOutput(Read::Part(part)));
+            return Ok(GetUniverseStateOutput(Read::Part(Box::new(part))));
         }
         Ok(GetUniverseStateOutput(Read::Whole(app.ready(&sky).await?.state)))
     }

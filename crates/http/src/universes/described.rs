@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::UNIVERSES;
 
+/// The schema of a body, from the input of the operation.
+type Body = fn(&Map<String, Value>) -> Value;
+
 /// One route: what it is for, the operation that it calls, the status of its answer, and what is beside the fields.
 struct Told {
     path: &'static str,
@@ -12,13 +15,13 @@ struct Told {
     summary: &'static str,
     operation: &'static str,
     status: &'static str,
-    body: Option<fn(&Map<String, Value>) -> Value>,
+    body: Option<Body>,
     query: &'static [&'static str],
 }
 
 const ONE: &str = "/universes/{id}";
 
-const ROUTES: [Told; 6] = [
+const ROUTES: [Told; 7] = [
     Told {
         path: UNIVERSES,
         verb: "get",
@@ -82,6 +85,15 @@ const ROUTES: [Told; 6] = [
         }),
         query: &["state"],
     },
+    Told {
+        path: "/universes/{id}/events",
+        verb: "get",
+        summary: "Follow a universe: its commands as server-sent events. Last-Event-ID goes on where a reader was cut.",
+        operation: "get_universe_state",
+        status: "200",
+        body: None,
+        query: &["lastEventId"],
+    },
 ];
 
 /// The routes that may be seen.
@@ -110,7 +122,9 @@ fn operation(catalogue: &Catalogue, told: &Told) -> Value {
         _ => named(told.operation).map(|entry| json!(*entry.output)),
     };
     let mut answer = json!({"description": "The answer."});
-    if let Some(schema) = schema {
+    if told.path.ends_with("/events") {
+        answer["content"] = json!({"text/event-stream": {"schema": text}});
+    } else if let Some(schema) = schema {
         answer["content"] = json!({"application/json": {"schema": schema}});
         answer["headers"] = json!({"ETag": {"$ref": "#/components/headers/Revision"}});
     }

@@ -80,16 +80,16 @@ pub(super) fn compare(sky: &Sky) -> anyhow::Result<Vec<Gate>> {
 fn milliseconds(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
     let mut client = Client::open(sky.address())?;
     let path = commands(size);
-    let mut times = Vec::new();
+    let mut took = Vec::new();
     for number in 0..ALONE {
         let (timed, other) = kind.pair(0, number, size);
-        times.push(client.send("POST", &path, &timed)?);
+        took.push(client.send("POST", &path, &timed)?);
         if let Some(other) = other {
             client.send("POST", &path, &other)?;
         }
     }
-    times.sort_unstable();
-    Ok(percentile(&times, 0.5).as_secs_f64() * 1e3)
+    took.sort_unstable();
+    Ok(percentile(&took, 0.5).as_secs_f64() * 1e3)
 }
 
 /// The commands a second of all writers together.

@@ -3,6 +3,7 @@
 
 mod commands;
 mod opening;
+mod readers;
 mod reading;
 mod sky;
 
@@ -17,6 +18,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let sky = sky::Sky::build(options)?;
     let mut gates = commands::compare(&sky)?;
     gates.extend(reading::compare(&sky, options)?);
+    gates.extend(readers::compare(&sky, options)?);
     gates.extend(opening::compare(sky, options)?);
     Ok(gates)
 }

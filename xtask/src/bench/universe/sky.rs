@@ -18,7 +18,7 @@ pub(super) const SIZES: [usize; 4] = [10, 1_000, 10_000, 99_900];
 /// Commands that are sent together while a universe is built.
 const TOGETHER: usize = 100;
 /// A server that is silent for so long has failed.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+const SILENCE_MAX: Duration = Duration::from_mins(1);
 
 pub(super) struct Sky {
     pub(super) server: Server,

@@ -1,0 +1,79 @@
+//! Thousands who follow one universe while it is written to: whether each hears all of it in order, and what each costs.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use super::super::BenchOptions;
+use super::super::process::Process;
+use super::super::report::{Gate, Table, grouped};
+use super::sky::{Client, Sky, commands, universe};
+
+const SIZE: usize = 1_000;
+const READERS: u32 = 5_000;
+/// Commands that each of them hears.
+const HEARD: u32 = 100;
+const WRITERS: usize = 4;
+/// What a reader may cost the server.
+const KILOBYTES_MAX: f64 = 50.0;
+const BYTES_PER_KILOBYTE: f64 = 1e3;
+
+pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let before = sky.server.process.resident_bytes()?;
+    let url = format!("http://{}/universes/{}/events", sky.address(), universe(SIZE));
+    let mut command = Command::new(&options.readers);
+    command.args([&url, &READERS.to_string(), &HEARD.to_string()]).stdout(Stdio::piped());
+    let mut process = Process::start(&mut command)?;
+    let output = process.child().stdout.take().context("there is no output")?;
+    let mut lines = BufReader::new(output).lines();
+    ensure!(lines.next().transpose()?.as_deref() == Some("ready"), "the readers could not all connect");
+    let connected = sky.server.process.resident_bytes()?;
+    let has_ended = AtomicBool::new(false);
+    let heard = thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS).map(|_| scope.spawn(|| write(sky, &has_ended))).collect();
+        let heard = lines.next().transpose();
+        has_ended.store(true, Ordering::Relaxed);
+        let sent: u32 = writers.into_iter().filter_map(|writer| writer.join().ok()).filter_map(Result::ok).sum();
+        heard.map(|heard| (heard, sent))
+    });
+    let (heard, sent) = heard?;
+    let heard: Value = serde_json::from_str(&heard.context("the readers said nothing")?)?;
+    let after = sky.server.process.resident_bytes()?;
+    let each = |bytes: u64| -> anyhow::Result<f64> {
+        Ok(f64::from(u32::try_from(bytes.saturating_sub(before))?) / f64::from(READERS) / BYTES_PER_KILOBYTE)
+    };
+    let mut table = Table::new(
+        format!(
+            "{READERS} readers of one universe, {HEARD} commands each, of {sent} that {WRITERS} writers sent meanwhile"
+        ),
+        &["", ""],
+    );
+    let figure = |name: &str| heard[name].as_f64().unwrap_or(f64::NAN);
+    table.row(["memory of a reader, connected".to_owned(), format!("{:.1} kB", each(connected)?)]);
+    table.row(["memory of a reader, afterwards".to_owned(), format!("{:.1} kB", each(after)?)]);
+    table.row(["events a second".to_owned(), grouped(f64::from(READERS * HEARD) / figure("seconds"))]);
+    table.row(["seconds".to_owned(), format!("{:.2}", figure("seconds"))]);
+    table.print();
+    let lost = figure("missing") + figure("out_of_order");
+    Ok(vec![
+        Gate::at_most(format!("missed or out of order, {READERS} readers"), lost, 0.0, "events"),
+        Gate::at_most("memory of a reader", each(after)?, KILOBYTES_MAX, "kB"),
+    ])
+}
+
+/// Sends commands until the readers have had enough, and says how many.
+fn write(sky: &Sky, has_ended: &AtomicBool) -> anyhow::Result<u32> {
+    let (mut client, path) = (Client::open(sky.address())?, commands(SIZE));
+    let mut sent = 0;
+    while !has_ended.load(Ordering::Relaxed) {
+        client.send("POST", &path, &json!({"type": "tick", "dt": 1}))?;
+        sent += 1;
+        // A thousandth of what a server can take, and still more than a table sends.
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+    Ok(sent)
+}
