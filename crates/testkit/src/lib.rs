@@ -4,6 +4,7 @@
 //! client there is.
 
 mod client;
+mod expectation;
 pub mod message;
 pub mod story;
 
