@@ -28,4 +28,5 @@ mod table;
 mod traced;
 mod universe;
 mod universes;
+mod watched;
 mod world;

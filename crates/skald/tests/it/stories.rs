@@ -32,8 +32,7 @@ fn play_all(place: impl Fn() -> Place) {
     assert!(!stories.is_empty(), "there are stories");
     for path in stories {
         let name = path.file_name().unwrap_or_default().display();
-        let text = std::fs::read_to_string(&path).expect("a story is a text");
-        let story = Story::read(&text).unwrap_or_else(|why| panic!("{name}: {why}"));
+        let story = read(&path);
         for surface in SURFACES {
             let place = place();
             // Another process makes the tokens, and memory is for one process alone.
@@ -133,9 +132,22 @@ fn answers_are_equal_on_every_surface() {
     }
 }
 
+/// The story in the file of this name.
+pub(crate) fn story(name: &str) -> Story {
+    read(&folder().join(name))
+}
+
+fn read(path: &Path) -> Story {
+    let text = std::fs::read_to_string(path).expect("a story is a text");
+    Story::read(&text).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
 fn stories() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let files = std::fs::read_dir(folder).expect("the folder of stories").map(|file| file.expect("a file").path());
+    let files = std::fs::read_dir(folder()).expect("the folder of stories").map(|file| file.expect("a file").path());
     let is_story = |path: &PathBuf| {
         path.extension().is_some_and(|ending| ending == "md")
             && path.file_name().is_some_and(|name| name != "README.md")

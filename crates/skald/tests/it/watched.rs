@@ -1,0 +1,163 @@
+//! The story of the Solar System, told over MCP while others watch: one reads the stream of its commands, another has
+//! subscribed to it. What they learn is what was told, and enough to build it again.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::Scope;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::{Client, Event};
+
+use crate::stories::story;
+use crate::universe::TOOLS;
+use crate::universes::Program;
+use crate::world::{How, Kind, Server, Surface, World};
+
+/// How long a watcher may take to hear of something.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What the subscriber watches: all of the universe, and a part of it.
+const WATCHED: [&str; 2] = ["universe://sol", "universe://sol/summary"];
+
+#[test]
+fn a_story_is_followed_on_sqlite() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    follow(&server, &server);
+}
+
+mod postgres {
+    use super::{Kind, World, follow};
+
+    /// Those who watch are at another node than the one that is told the story.
+    #[test]
+    fn a_story_is_followed_from_another_node_on_postgres() {
+        let world = World::new(Kind::Postgres);
+        follow(&world.serve(&[]), &world.serve(&[]));
+    }
+}
+
+/// Plays the story at one server, and watches it at another or at the same.
+fn follow(told_at: &Server, watched_at: &Server) {
+    let mut author = told_at.seat(Surface::Session);
+    let mut told = Told::default();
+    std::thread::scope(|scope| {
+        let mut watchers = None;
+        let played = story("the-solar-system.md").play(&mut |call| {
+            let answer = author.call_so(call.operation, call.input, How { key: call.key, ..How::default() });
+            match call.operation {
+                // There has to be something to watch.
+                "universe" => watchers = Some((read(scope, watched_at), subscribe(scope, watched_at))),
+                "send_universe_command" => told.note(&call.input["command"], &answer),
+                _ => {}
+            }
+            answer
+        });
+        assert_eq!(played, Ok(()));
+        let (reader, subscriber) = watchers.expect("a universe was created");
+        let state = author.ok(TOOLS[0], &json!({"universeId": "sol"}));
+        let summary = author.ok(TOOLS[0], &json!({"universeId": "sol", "view": "summary"}));
+        assert!(told.refused > 0 && told.again > 0, "all that can happen happens in it");
+
+        let revision = json!(told.accepted.keys().last().expect("a command"));
+        for (uri, found) in up_to(&revision, &subscriber) {
+            let (found, expected) = if uri == WATCHED[0] { (&found["state"], &state) } else { (&found, &summary) };
+            assert_eq!(found, expected, "{uri} at the end");
+        }
+
+        // The end of the universe is that of the watchers as well.
+        let mut program = Program::of(told_at);
+        assert_eq!(program.send("DELETE", "/universes/sol", &Value::Null).status, 204);
+        let mut heard = reader.join().expect("a reader");
+        let end = heard.pop().expect("the end");
+        assert_eq!((end.event.as_str(), end.data), ("deleted", json!({"universeId": "sol"})));
+        let command = |(revision, command): (&u64, &Value)| Event {
+            event: "command".to_owned(),
+            id: Some(revision.to_string()),
+            data: command.clone(),
+        };
+        assert_eq!(heard, told.accepted.iter().map(command).collect::<Vec<_>>());
+
+        program.create("copy");
+        for event in &heard {
+            program.command("copy", &event.data);
+        }
+        assert_eq!(program.get("/universes/copy").json()["state"], state, "the stream is enough to follow a universe");
+    });
+}
+
+/// What became of the commands of the story.
+#[derive(Default)]
+struct Told {
+    /// By the revision that they made.
+    accepted: BTreeMap<u64, Value>,
+    refused: u32,
+    /// Answered as before, under the same key.
+    again: u32,
+}
+
+impl Told {
+    fn note(&mut self, command: &Value, answer: &Result<Value, Value>) {
+        let Ok(answer) = answer else {
+            self.refused += 1;
+            return;
+        };
+        let revision = answer["revision"].as_u64().expect("a revision");
+        match self.accepted.insert(revision, command.clone()) {
+            Some(before) => {
+                assert_eq!(before, *command, "revision {revision} is of one command");
+                self.again += 1;
+            }
+            None => assert_eq!(revision, self.accepted.len() as u64 + 1, "a revision each, after that of its creation"),
+        }
+    }
+}
+
+/// Reads the stream of commands to its end, from now on.
+fn read<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    server: &Server,
+) -> std::thread::ScopedJoinHandle<'scope, Vec<Event>> {
+    let mut events = Client::connect(server.address).open("GET", "/universes/sol/events", &[], b"");
+    assert_eq!((events.status, events.block().as_deref()), (200, Some(":connected")));
+    scope.spawn(move || std::iter::from_fn(|| events.event()).collect())
+}
+
+/// What a subscriber finds whenever it looks: the resource, and what it holds.
+type Finding = (String, Value);
+
+/// Subscribes, and looks at what changed whenever it is told to, until that is gone.
+fn subscribe<'scope>(scope: &'scope Scope<'scope, '_>, server: &Server) -> Receiver<Finding> {
+    let (sender, receiver): (Sender<Finding>, _) = mpsc::channel();
+    let mut seat = server.seat(Surface::Session);
+    let mut news = seat.watch(&WATCHED);
+    scope.spawn(move || {
+        loop {
+            let uri = news.next();
+            if uri == "list" {
+                continue;
+            }
+            match seat.read(&uri) {
+                // Nobody listens any more once all has been found.
+                Ok(found) => drop(sender.send((uri, found))),
+                Err(fault) => return assert_eq!(fault["code"], "NOT_FOUND", "{fault}"),
+            }
+        }
+    });
+    receiver
+}
+
+/// What a subscriber found last of each resource, once that is of this revision. It never finds what is older than
+/// what it found before.
+fn up_to(revision: &Value, findings: &Receiver<Finding>) -> BTreeMap<String, Value> {
+    let mut last: BTreeMap<String, Value> = BTreeMap::new();
+    while !WATCHED.iter().all(|uri| last.get(*uri).is_some_and(|found| found["revision"] == *revision)) {
+        let (uri, found) = findings.recv_timeout(PATIENCE).expect("to be told of the last command");
+        let at = |found: &Value| found["revision"].as_u64().expect("a revision");
+        if let Some(before) = last.get(&uri) {
+            assert!(at(before) <= at(&found), "{uri} goes back from {} to {}", at(before), at(&found));
+        }
+        last.insert(uri, found);
+    }
+    last
+}
