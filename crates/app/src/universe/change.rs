@@ -1,6 +1,6 @@
 //! What a command changed, as ids: so that a client who knows the universe need not read all of it again.
 
-use domain::universe::{Command, GroupChild, GroupChildType, Id, Universe, UniverseEvent, WireEvent};
+use domain::universe::{Command, GroupChild, GroupChildType, Id, Number, Universe, UniverseEvent, WireEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +11,8 @@ use serde::Serialize;
 pub(super) struct Changed {
     /// The time now, if it has moved.
     #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<f64>,
+    #[schemars(with = "Option<f64>")]
+    time: Option<Number>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stars: Vec<Id>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +46,7 @@ impl Changed {
     fn note(&mut self, command: &Command, events: &[WireEvent], now: &Universe) {
         use Command as C;
         match command {
-            C::Tick(_) => self.time = Some(now.state().time()),
+            C::Tick(_) => self.time = Some(now.state().time().into()),
             C::AddStar(command) => self.stars.push(command.id.clone()),
             C::UpdateStar(command) => self.stars.push(command.id.clone()),
             C::RemoveStar(_) => {

@@ -65,8 +65,8 @@ macro_rules! body {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub orbital_phase: Option<Number>,
             /// The body it moves around; null or left out for none.
-            #[serde(default)]
-            pub parent_id: Option<Id>,
+            #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
+            pub parent_id: Clearable<Id>,
             $(
                 $(#[$optional_about])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ macro_rules! body {
                     id: id.clone(),
                     $($required: self.$required.clone(),)*
                     orbital_phase: self.orbital_phase.unwrap_or_default(),
-                    parent_id: self.parent_id.clone(),
+                    parent_id: self.parent_id.set().cloned(),
                     children: Order::default(),
                     $($optional: self.$optional.clone(),)*
                     extensions: self.extensions.clone(),

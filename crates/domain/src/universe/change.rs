@@ -91,7 +91,7 @@ impl Snapshot {
         if self.stars.contains_key(id) {
             return;
         }
-        let place = match &payload.parent_id {
+        let place = match payload.parent_id.set() {
             Some(parent_id) => self.body_mut(parent_id).map(|parent| parent.children.push(id.clone())),
             None => Some(self.root_ids.push(id.clone())),
         };
@@ -157,13 +157,13 @@ impl Snapshot {
     }
 
     fn add_group(&mut self, AddGroup { id, payload }: &AddGroup) {
-        let parent_id = payload.parent_group_id.as_ref();
+        let parent_id = payload.parent_group_id.set();
         if self.groups.contains_key(id) || parent_id.is_some_and(|parent_id| !self.groups.contains_key(parent_id)) {
             return;
         }
         self.groups.insert(id.clone(), Arc::new(payload.group(id)));
         self.settle(id, parent_id);
-        for child in &payload.children {
+        for child in payload.children() {
             self.enter(id, child);
         }
     }

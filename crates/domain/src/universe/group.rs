@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::check::{Check, Misfit};
 use super::order::{Order, Place};
 use super::part::Position;
-use super::patch::{Change, Clearable};
+use super::patch::{Change, Clearable, is_keep};
 use super::shape::{patch, words};
 use super::text::{Color, Extensions, Id, Name};
 
@@ -57,11 +57,11 @@ pub struct Group {
 pub struct GroupPayload {
     pub name: Name,
     /// Bodies and groups that are there already. A group leaves where it was.
-    #[serde(default)]
-    pub children: Vec<GroupChild>,
+    #[serde(default, skip_serializing_if = "is_keep")]
+    pub children: Change<Vec<GroupChild>>,
     /// The group it belongs to; null or left out for none.
-    #[serde(default)]
-    pub parent_group_id: Option<Id>,
+    #[serde(default, skip_serializing_if = "is_keep")]
+    pub parent_group_id: Clearable<Id>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<Color>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +74,10 @@ pub struct GroupPayload {
 }
 
 impl GroupPayload {
+    pub(super) fn children(&self) -> &[GroupChild] {
+        self.children.set().map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The group without its links.
     pub(super) fn group(&self, id: &Id) -> Group {
         Group {

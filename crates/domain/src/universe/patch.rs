@@ -66,6 +66,13 @@ impl<T: Clone> Change<T> {
 }
 
 impl<T> Clearable<T> {
+    pub fn set(&self) -> Option<&T> {
+        match self {
+            Self::Keep | Self::Clear => None,
+            Self::Set(value) => Some(value),
+        }
+    }
+
     /// Whether nothing would change: it is left out, or is what it says.
     pub(super) fn repeats(&self, field: Option<&T>) -> bool
     where

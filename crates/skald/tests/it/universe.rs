@@ -118,7 +118,7 @@ fn req_mcp_8_and_9_a_command_is_done_and_answered(seat: &mut Seat) {
     let answer = send(seat, "u-1", &json!({"type": "tick"}));
     assert_eq!(
         (&answer["revision"], &answer["events"], &answer["changed"]),
-        (&json!(2), &json!([]), &json!({"time": 1.0}))
+        (&json!(2), &json!([]), &json!({"time": 1}))
     );
     assert_eq!(answer["nextState"], state(seat, "u-1"));
     send(seat, "u-1", &star("sun", None));

@@ -18,7 +18,7 @@ pub(super) fn add(snapshot: &Snapshot, AddStar { id, payload }: &AddStar) -> Don
     if snapshot.stars.contains_key(id) {
         return refused(Reason::DuplicateId, format!("there is a body {id:?} already"), "/id");
     }
-    match &payload.parent_id {
+    match payload.parent_id.set() {
         Some(parent_id) if parent_id == id => {
             return refused(Reason::SelfParent, format!("{id:?} cannot move around itself"), "/payload/parentId");
         }

@@ -21,7 +21,7 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> D
         return refused(Reason::DuplicateId, format!("there is a group {id:?} already"), "/id".to_owned());
     }
     let parent_field = || "/payload/parentGroupId".to_owned();
-    match &payload.parent_group_id {
+    match payload.parent_group_id.set() {
         Some(parent_id) if parent_id == id => {
             return refused(Reason::SelfParent, format!("group {id:?} cannot be in itself"), parent_field());
         }
@@ -37,7 +37,7 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> D
     }
     payload.check().map_err(|misfit| Failure::misfit("addGroup", &misfit.within("payload")).with_id(id))?;
     let mut seen = BTreeSet::new();
-    for (number, child) in payload.children.iter().enumerate() {
+    for (number, child) in payload.children().iter().enumerate() {
         let field = format!("/payload/children/{number}");
         if !seen.insert(child) {
             return refused(Reason::ListedTwice, format!("{:?} is listed twice", short(&child.id)), field);
@@ -45,13 +45,13 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> D
         if !snapshot.has(child) {
             return refused(Reason::NotFound, format!("{:?} is not there", short(&child.id)), field);
         }
-        let above = payload.parent_group_id.as_ref().filter(|_| child.kind == GroupChildType::Group);
+        let above = payload.parent_group_id.set().filter(|_| child.kind == GroupChildType::Group);
         if above.is_some_and(|above| snapshot.is_group_within(above, &child.id)) {
             let message = format!("group {:?} cannot be in a group below it", short(&child.id));
             return refused(Reason::Cycle, message, field);
         }
     }
-    room(snapshot, payload.children.len() + 1).or_else(|message| {
+    room(snapshot, payload.children().len() + 1).or_else(|message| {
         refused(Reason::TooMany, message, "/payload/children".to_owned()).map(|_: Vec<WireEvent>| ())
     })?;
     Ok(vec![WireEvent::GroupAdded { id: id.clone() }])

@@ -228,3 +228,27 @@ fn several_commands_are_done_together_or_not_at_all() {
     assert_eq!(sky.asks(&several(&ticks)).unwrap_err().kind(), RefusalKind::TooLarge);
     sky.asks(&several(&ticks[1..])).unwrap();
 }
+
+/// Whoever follows a universe is shown what was sent, not what it was taken for.
+#[test]
+fn a_command_is_kept_as_it_was_sent() {
+    let star =
+        json!({"name": "x", "mass": 1, "radius": 1, "color": "#FFFFFF", "orbitalDistance": 1.5, "orbitalSpeed": 0});
+    let with = |field: &str, value: Value| {
+        let mut star = star.clone();
+        star[field] = value;
+        star
+    };
+    for command in [
+        json!({"type": "tick"}),
+        json!({"type": "addStar", "id": "a", "payload": star}),
+        json!({"type": "addStar", "id": "a", "payload": with("parentId", Value::Null)}),
+        json!({"type": "addStar", "id": "a", "payload": with("orbitalPhase", json!(0))}),
+        json!({"type": "addGroup", "id": "g", "payload": {"name": "g"}}),
+        json!({"type": "addGroup", "id": "g", "payload": {"name": "g", "children": [], "parentGroupId": null}}),
+        json!({"type": "updateStar", "id": "a", "payload": {"ring": null}}),
+        json!({"type": "moveToGroup", "childId": "a", "childType": "system", "targetGroupId": null}),
+    ] {
+        assert_eq!(serde_json::to_value(Command::read(&command).unwrap()).unwrap(), command);
+    }
+}
