@@ -15,11 +15,10 @@ use super::BenchOptions;
 use super::report::Gate;
 
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let sky = sky::Sky::build(options)?;
-    let mut gates = commands::compare(&sky)?;
+    let (sky, mut gates) = opening::compare(sky::Sky::build(options)?, options)?;
+    gates.extend(commands::compare(&sky)?);
     gates.extend(reading::compare(&sky, options)?);
     gates.extend(readers::compare(&sky, options)?);
-    gates.extend(opening::compare(sky, options)?);
     Ok(gates)
 }
 

@@ -1,41 +1,71 @@
-//! How soon a universe is open: from what is stored, and by the first command to a server that has just started.
+//! How soon a universe is open: the first command to a server that has just started, beside what reading what is stored
+//! takes by itself.
+
+use std::thread;
+use std::time::Duration;
 
 use anyhow::Context;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::BenchOptions;
 use super::super::report::{Gate, Table};
 use super::super::statistics::median;
 use super::figures;
-use super::sky::{Client, SIZES, Sky, commands};
+use super::sky::{Client, Sky, commands, universe};
 
+/// Bodies, the milliseconds in which they are wanted, and the figure of the example that is beside them.
+const PROMISES: [(usize, f64, &str); 2] =
+    [(10_000, 30.0, "open 10000 with a tail of 1000"), (99_900, 200.0, "open 100000 with a tail of 1000")];
+/// The revision at which a stream is snapshotted for the first time, and the commands after it.
+const SNAPSHOT: u64 = 1_000;
+const TAIL: u64 = 1_000;
+/// How long a snapshot may take to be stored.
+const STORED: Duration = Duration::from_secs(2);
 const STARTS: usize = 5;
 const MILLISECONDS: f64 = 1e3;
-/// What is stored, and how many milliseconds opening it may take.
-const PROMISES: [(&str, f64); 2] = [("open 10000 with a tail of 1000", 30.0), ("open 100000", 200.0)];
 
-pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let mut first = vec![Vec::new(); SIZES.len()];
+pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(Sky, Vec<Gate>)> {
+    for revision in [SNAPSHOT, SNAPSHOT + TAIL] {
+        for (size, _, _) in PROMISES {
+            advance(&sky, size, revision)?;
+        }
+        thread::sleep(STORED);
+    }
+    let mut first = [const { Vec::new() }; PROMISES.len()];
     for _ in 0..STARTS {
         sky = sky.restarted(options)?;
         let mut client = Client::open(sky.address())?;
-        for (at, size) in SIZES.into_iter().enumerate() {
+        // What a first request costs whatever it is about.
+        client.send("GET", "/universes", &Value::Null)?;
+        for (times, (size, _, _)) in first.iter_mut().zip(PROMISES) {
             let took = client.send("POST", &commands(size), &json!({"type": "tick", "dt": 1}))?;
-            first[at].push(took.as_secs_f64() * MILLISECONDS);
+            times.push(took.as_secs_f64() * MILLISECONDS);
         }
     }
+    let states = figures(&options.universe, "states")?;
     let mut table = Table::new(
-        format!("The first command to a universe after a start, medians of {STARTS} starts"),
-        &["bodies", "answered in"],
+        format!("The first command to a universe after a start, {TAIL} commands after its snapshot, {STARTS} starts"),
+        &["bodies", "answered in", "of it, read"],
     );
-    for (size, times) in SIZES.into_iter().zip(&first) {
-        table.row([size.to_string(), format!("{:.1} ms", median(times.iter().copied()))]);
+    let mut gates = Vec::new();
+    for (times, (size, most, beside)) in first.iter().zip(PROMISES) {
+        let took = median(times.iter().copied());
+        let read = states.get(beside).with_context(|| format!("there is no figure for {beside}"))? / MILLISECONDS;
+        table.row([size.to_string(), format!("{took:.1} ms"), format!("{read:.1} ms")]);
+        gates.push(Gate::at_most(format!("open {size} bodies after a start"), took, most, "ms"));
     }
     table.print();
-    let states = figures(&options.universe, "states")?;
-    let promises = PROMISES.into_iter().map(|(name, most)| {
-        let microseconds = states.get(name).with_context(|| format!("there is no figure for {name}"))?;
-        Ok(Gate::at_most(name, microseconds / MILLISECONDS, most, "ms"))
-    });
-    promises.collect()
+    Ok((sky, gates))
+}
+
+/// Sends ticks until a universe has seen so many commands.
+fn advance(sky: &Sky, size: usize, to: u64) -> anyhow::Result<()> {
+    let mut client = Client::open(sky.address())?;
+    client.send("GET", &format!("/api/v1/universes/{}/summary", universe(size)), &Value::Null)?;
+    let summary: Value = serde_json::from_slice(&client.body)?;
+    let revision = summary["revision"].as_u64().context("a part has its revision")?;
+    for _ in revision..to {
+        client.send("POST", &commands(size), &json!({"type": "tick", "dt": 1}))?;
+    }
+    Ok(())
 }
