@@ -53,7 +53,7 @@ pub(crate) async fn complete(
             if let Some(found) = entry.complete_beside(app, caller, request).await {
                 return Ok(found);
             }
-            (&entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)
+            (&**entry.full_input, entry.complete(app, caller, &request.argument, &request.typed).await)
         }
     };
     let mut values = known.unwrap_or_else(|| schema::suggestions(full, &request.argument));

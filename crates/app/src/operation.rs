@@ -1,6 +1,6 @@
 //! What an operation is: one definition, from which every surface is rendered.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -157,6 +157,13 @@ type CompleteBeside = for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> 
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
 
+/// Made when it is first asked for: a client that lists no tools needs no schemas.
+pub(crate) type Lazy<T> = Arc<LazyLock<T>>;
+
+fn lazy<T>(make: fn() -> T) -> Lazy<T> {
+    Arc::new(LazyLock::new(make))
+}
+
 /// An operation as data.
 #[derive(Clone)]
 pub struct Entry {
@@ -171,10 +178,10 @@ pub struct Entry {
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
     /// What clients are shown of the input.
-    pub input: Arc<Map<String, Value>>,
-    pub output: Arc<Map<String, Value>>,
+    pub input: Lazy<Arc<Map<String, Value>>>,
+    pub output: Lazy<Arc<Map<String, Value>>>,
     /// The input with every bound in it, for explaining what does not fit.
-    pub full_input: Value,
+    pub full_input: Lazy<Value>,
     run: Run,
     complete: Complete,
     complete_beside: CompleteBeside,
@@ -193,9 +200,9 @@ impl Entry {
             exposed: O::EXPOSED,
             routes: O::ROUTES,
             picture: O::PICTURE,
-            input: Arc::new(schema::shown_input::<O::Input>()),
-            output: Arc::new(schema::shown_output::<O::Output>()),
-            full_input: schema::full_input::<O::Input>(),
+            input: lazy(|| Arc::new(schema::shown_input::<O::Input>())),
+            output: lazy(|| Arc::new(schema::shown_output::<O::Output>())),
+            full_input: lazy(schema::full_input::<O::Input>),
             run: |app, caller, work, entry, input| Box::pin(run::<O>(app, caller, work, entry, input)),
             complete: |app, caller, field, typed| Box::pin(O::complete(app, caller, field, typed)),
             complete_beside: |app, caller, request| Box::pin(O::complete_beside(app, caller, request)),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use domain::limits;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{Catalogue, Class, Entry, Exposed, Kind, TABLE, Toolset, Verb};
 
@@ -131,13 +131,13 @@ fn operation(page: &mut String, entry: &Entry) {
         let _ = write!(page, "; `{verb} /api/v1{}`", route.path);
     }
     page.push_str(".\n\n");
-    let input = rows(&inlined(&Value::Object(entry.input.as_ref().clone())), "");
+    let input = rows(&inlined(&Value::Object(Map::clone(&entry.input))), "");
     if input.is_empty() {
         page.push_str("It takes no input.\n");
     } else {
         let _ = writeln!(page, "| input | type | required | what |\n|---|---|---|---|\n{}", input.join("\n"));
     }
-    let output = rows(&inlined(&Value::Object(entry.output.as_ref().clone())), "");
+    let output = rows(&inlined(&Value::Object(Map::clone(&entry.output))), "");
     let _ = writeln!(page, "\n| answer | type | always | what |\n|---|---|---|---|\n{}", output.join("\n"));
 }
 

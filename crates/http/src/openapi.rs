@@ -87,7 +87,7 @@ fn by_body(entry: &Entry) -> Value {
     let mut operation = described(entry, entry.name);
     operation["requestBody"] = json!({
         "required": entry.input.contains_key("required"),
-        "content": {"application/json": {"schema": *entry.input}}
+        "content": {"application/json": {"schema": **entry.input}}
     });
     operation
 }
@@ -125,7 +125,7 @@ fn described(entry: &Entry, id: &str) -> Value {
         "responses": {
             "200": {
                 "description": "The answer.",
-                "content": {"application/json": {"schema": *entry.output}}
+                "content": {"application/json": {"schema": **entry.output}}
             },
             "default": {"$ref": "#/components/responses/Fault"}
         }

@@ -1,6 +1,6 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use app::{
@@ -40,11 +40,17 @@ pub fn router(
                 .fold(router, |router, route| router.route(&format!("/api/v1{}", route.path), by_fields(name, *route)))
         },
     );
-    let document = openapi::document(engine.catalogue(), visible).to_string();
+    let described = Arc::new(OnceLock::new());
     let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
     let started = Instant::now();
     rest.merge(universes::routes(visible))
-        .route("/api/v1/openapi.json", get(async move || json_text(document.clone())))
+        .route(
+            "/api/v1/openapi.json",
+            get(async move |State(rest): State<Rest>| {
+                let document = || Bytes::from(openapi::document(rest.engine.catalogue(), visible).to_string());
+                json_bytes(described.get_or_init(document).clone())
+            }),
+        )
         .route("/health", get(async move || json_text(health(started.elapsed()).to_string())))
         .route("/ready", get(async move || ready.answer()))
         .route("/mcp/health", get(async move || mcp_ready.answer()))

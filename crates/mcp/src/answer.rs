@@ -1,5 +1,7 @@
 //! The catalogue and its answers in rmcp's words.
 
+use std::sync::Arc;
+
 use app::{Answer, Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
@@ -27,9 +29,9 @@ fn tool(entry: &Entry) -> Tool {
     let is_read = entry.kind == Kind::Read;
     let annotations =
         ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
-    Tool::new(entry.name, entry.summary, entry.input.clone())
+    Tool::new(entry.name, entry.summary, Arc::clone(&**entry.input))
         .with_title(entry.title)
-        .with_raw_output_schema(entry.output.clone())
+        .with_raw_output_schema(Arc::clone(&entry.output))
         .with_annotations(annotations)
 }
 

@@ -62,7 +62,8 @@ const METHODS_SINCE: [&str; 2] = ["server/discover", "subscriptions/listen"];
 pub(crate) struct Shared {
     engine: Arc<dyn Engine>,
     options: Options,
-    tools: Vec<Tool>,
+    /// Made for the first client that lists them.
+    tools: OnceLock<Vec<Tool>>,
     config: ServerConfig,
 }
 
@@ -79,7 +80,7 @@ impl Shared {
         let config = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
             .with_instructions(INSTRUCTIONS);
-        Self { tools: answer::tools(engine.catalogue()), engine, options, config }
+        Self { tools: OnceLock::new(), engine, options, config }
     }
 }
 
@@ -286,7 +287,8 @@ impl ServerHandler for Handler {
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
         let is_visible = |tool: &&Tool| catalogue.operation(&tool.name).is_ok_and(|entry| visible.admits(entry));
-        let tools = self.shared.tools.iter().filter(is_visible).cloned().collect();
+        let tools = self.shared.tools.get_or_init(|| answer::tools(catalogue));
+        let tools = tools.iter().filter(is_visible).cloned().collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
 

@@ -118,8 +118,8 @@ fn operation(catalogue: &Catalogue, told: &Told) -> Value {
     let schema = match (told.path, told.verb) {
         (_, "delete") => None,
         (UNIVERSES, "get") => named(told.operation).map(|entry| entry.output["properties"]["universes"].clone()),
-        (UNIVERSES | ONE, _) => named("universe_record").map(|entry| json!(*entry.output)),
-        _ => named(told.operation).map(|entry| json!(*entry.output)),
+        (UNIVERSES | ONE, _) => named("universe_record").map(|entry| json!(**entry.output)),
+        _ => named(told.operation).map(|entry| json!(**entry.output)),
     };
     let mut answer = json!({"description": "The answer."});
     if told.path.ends_with("/events") {
