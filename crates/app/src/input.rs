@@ -336,11 +336,15 @@ fn suggest(given: &str, allowed: &[&str]) -> String {
     }
 }
 
-/// The word that was probably meant.
+/// The word that was probably meant. Of what is longer than any id none is, and comparing it would take long.
 pub(crate) fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
+    if given.len() > limits::ID_CHARS_MAX {
+        return None;
+    }
+    let given = given.to_lowercase();
     allowed
         .iter()
-        .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), *word))
+        .map(|word| (strsim::jaro_winkler(&given, &word.to_lowercase()), *word))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, word)| word)

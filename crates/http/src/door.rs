@@ -28,7 +28,7 @@ use crate::{Readiness, fault};
 
 /// What a page may send beside the headers that any page may.
 const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, accept, idempotency-key, if-match, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
+    "authorization, content-type, accept, idempotency-key, if-match, if-none-match, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
      x-mcp-readonly",
 );
 /// What a page may read beside the headers that any page may.

@@ -23,7 +23,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
 use crate::subscriptions::{self, Eyes, Watch};
-use crate::{Options, answer};
+use crate::{Options, answer, splice};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -308,6 +308,10 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let work = work(&context)?;
         let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
+        if let Ok(Answer::Prepared(prepared)) = &answer {
+            // Rare, and a future of its own: every request's has room for it otherwise.
+            Box::pin(splice::ready(prepared)).await;
+        }
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use app::Prepared;
 use bytes::Bytes;
@@ -17,12 +17,12 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::entry::Refused;
 
-/// How long a message that was written may be asked for once more: as long as rmcp keeps it.
-const KEPT: Duration = Duration::from_mins(1);
-/// How long a message may take until it is written.
-const WRITTEN: Duration = Duration::from_mins(10);
-/// Bytes that are kept for messages which were written already.
-const KEPT_BYTES: usize = 64_000_000;
+/// How long a message may take until it is written. Most are written at once; some never, since their client has gone.
+const WRITTEN: Duration = Duration::from_mins(1);
+/// Bytes of all documents that are held. The oldest goes first, and its message becomes an error.
+const HELD_BYTES: usize = 128_000_000;
+/// Bytes from which making the other form of a document takes long enough to keep others waiting.
+const LONG: usize = 100_000;
 /// A failure of the server, in JSON-RPC's words.
 const INTERNAL_ERROR: i32 = -32603;
 
@@ -35,19 +35,17 @@ static DRAWN: LazyLock<String> = LazyLock::new(|| {
 static OPENING: LazyLock<memmem::Finder<'static>> =
     LazyLock::new(|| memmem::Finder::new(&format!("\"{}", *DRAWN)).into_owned());
 
-/// The documents of the messages under way, the oldest first.
+/// The documents of the messages that have not been written, the oldest first.
 static HELD: Mutex<VecDeque<Slot>> = Mutex::new(VecDeque::new());
 /// How many those are, so that whoever writes a message need not look for marks where there are none.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// No two documents ever have the same number: a message may be asked for once more.
+/// No two messages ever have the same number.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 struct Slot {
-    number: u64,
     prepared: Prepared,
-    used_at: Instant,
-    /// Messages that have not been written.
-    waiting: usize,
+    /// The messages that it is in.
+    messages: Vec<u64>,
 }
 
 /// The marks that stand for a document in one message.
@@ -56,39 +54,60 @@ pub(crate) struct Marks {
     pub text: String,
     /// For the document itself.
     pub json: String,
+    number: u64,
 }
 
-/// Holds a document until the message that it belongs to has been written.
+/// Holds a document until the message that it belongs to has been written, or will not be any more.
 pub(crate) fn hold(prepared: &Prepared) -> Marks {
-    let (mut held, now) = (HELD.lock().unwrap_or_else(PoisonError::into_inner), Instant::now());
-    let number = if let Some(slot) = held.iter_mut().find(|slot| slot.prepared.is(prepared)) {
-        (slot.used_at, slot.waiting) = (now, slot.waiting + 1);
-        slot.number
-    } else {
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        held.push_back(Slot { number, prepared: prepared.clone(), used_at: now, waiting: 1 });
-        number
-    };
-    let mut bytes: usize = held.iter().filter(|slot| slot.waiting == 0).map(Slot::bytes).sum();
-    held.retain(|slot| {
-        let age = now.duration_since(slot.used_at);
-        let is_kept = match slot.waiting {
-            0 => age < KEPT && bytes <= KEPT_BYTES,
-            _ => age < WRITTEN,
-        };
-        if !is_kept && slot.waiting == 0 {
-            bytes -= slot.bytes();
-        }
-        is_kept
+    let marks = marks(prepared);
+    let number = marks.number;
+    tokio::spawn(async move {
+        tokio::time::sleep(WRITTEN).await;
+        forget(number);
     });
-    COUNT.store(held.len(), Ordering::Release);
-    Marks { text: format!("{}{number}.t", *DRAWN), json: format!("{}{number}.j", *DRAWN) }
+    marks
 }
 
-impl Slot {
-    fn bytes(&self) -> usize {
-        self.prepared.json().len()
+/// Has both forms of a document made, aside if that takes long: where a message is written nobody may wait.
+pub(crate) async fn ready(prepared: &Prepared) {
+    if prepared.json().len() > LONG {
+        let prepared = prepared.clone();
+        // If it fails, whoever needs it makes it.
+        let _ = tokio::task::spawn_blocking(move || prepared.quoted().len()).await;
     }
+}
+
+fn marks(prepared: &Prepared) -> Marks {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut held = held();
+    match held.iter_mut().find(|slot| slot.prepared.is(prepared)) {
+        Some(slot) => slot.messages.push(number),
+        None => held.push_back(Slot { prepared: prepared.clone(), messages: vec![number] }),
+    }
+    let mut bytes: usize = held.iter().map(|slot| slot.prepared.json().len()).sum();
+    while bytes > HELD_BYTES && held.len() > 1 {
+        bytes -= held.pop_front().map_or(0, |slot| slot.prepared.json().len());
+    }
+    COUNT.store(held.len(), Ordering::Release);
+    Marks { text: format!("{}{number}.t", *DRAWN), json: format!("{}{number}.j", *DRAWN), number }
+}
+
+/// A message was written, or never will be.
+fn forget(number: u64) -> Option<Prepared> {
+    let mut held = held();
+    let at = held.iter().position(|slot| slot.messages.contains(&number))?;
+    let slot = &mut held[at];
+    slot.messages.retain(|message| *message != number);
+    let prepared = slot.prepared.clone();
+    if slot.messages.is_empty() {
+        held.remove(at);
+    }
+    COUNT.store(held.len(), Ordering::Release);
+    Some(prepared)
+}
+
+fn held() -> MutexGuard<'static, VecDeque<Slot>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a message may have marks in it.
@@ -102,29 +121,26 @@ pub(crate) fn fill(message: &Bytes) -> Option<Vec<Bytes>> {
         return None;
     }
     let mut pieces = Vec::new();
-    let (mut from, mut filled) = (0, None);
+    let (mut from, mut known): (usize, Option<(u64, Prepared)>) = (0, None);
     for at in OPENING.find_iter(message) {
         let Some(mark) = Mark::read(&message[at..]) else { continue };
-        let Some(prepared) = filled.take().or_else(|| document(mark.number)) else {
-            return Some(vec![gone(message, at)]);
+        // Both marks of a message are in it, and the first look has taken its document.
+        let (_, prepared) = match known.take().filter(|(number, _)| *number == mark.number) {
+            Some(known) => known,
+            None => match forget(mark.number) {
+                Some(prepared) => (mark.number, prepared),
+                None => return Some(vec![gone(message, at)]),
+            },
         };
         pieces.push(message.slice(from..at));
         pieces.push(if mark.is_text { prepared.quoted().clone() } else { prepared.json().clone() });
-        (from, filled) = (at + mark.length, Some(prepared));
+        (from, known) = (at + mark.length, Some((mark.number, prepared)));
     }
     if pieces.is_empty() {
         return None;
     }
     pieces.push(message.slice(from..));
     Some(pieces)
-}
-
-/// The document of a mark, for a message that is written now.
-fn document(number: u64) -> Option<Prepared> {
-    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-    let slot = held.iter_mut().find(|slot| slot.number == number)?;
-    slot.waiting = slot.waiting.saturating_sub(1);
-    Some(slot.prepared.clone())
 }
 
 /// A mark in a message, with its quotes.
@@ -143,14 +159,14 @@ impl Mark {
     }
 }
 
-/// A message that is asked for once more, and long after: its document is not kept any more. The line with the mark
-/// becomes an error; the lines around it, in a stream of events, stay.
+/// A message whose document is not held any more: it is asked for once more, or was written very late. The line with the
+/// mark becomes an error; the lines around it, in a stream of events, stay.
 fn gone(message: &Bytes, at: usize) -> Bytes {
     let from = memrchr(b'\n', &message[..at]).map_or(0, |newline| newline + 1);
     let to = memchr(b'\n', &message[at..]).map_or(message.len(), |newline| at + newline);
     let line = &message[from..to];
     let (label, json) = line.split_at(memchr(b'{', line).unwrap_or_default());
-    let words = "this answer was sent long ago and is not kept any more: send the request again";
+    let words = "this answer is not held any more: send the request again";
     let refused = Refused::new(INTERNAL_ERROR, words).answering(json);
     [&message[..from], label, &refused.to_json(), &message[to..]].concat().into()
 }
@@ -160,6 +176,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+
+    /// What is held is held by the process: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    fn alone() -> MutexGuard<'static, ()> {
+        ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     fn prepared(value: &Value) -> Prepared {
         Prepared::plain(value.to_string().into())
@@ -171,8 +194,9 @@ mod tests {
 
     #[test]
     fn a_document_stands_where_its_marks_stood() {
+        let _alone = alone();
         let document = json!({"name": "\"Sol\"\n", "mass": 1.5});
-        let marks = hold(&prepared(&document));
+        let marks = marks(&prepared(&document));
         let line = Bytes::from(format!("id: 1\ndata: {}\n\n", message(&marks)));
         let sent = fill(&line).unwrap().concat();
         let sent = std::str::from_utf8(&sent).unwrap();
@@ -184,15 +208,57 @@ mod tests {
 
     #[test]
     fn what_has_no_mark_is_left_alone() {
-        hold(&prepared(&json!({})));
+        let _alone = alone();
+        marks(&prepared(&json!({})));
         assert!(fill(&Bytes::from_static(b"{\"id\":1,\"result\":{}}")).is_none());
         let opened = Bytes::from(format!("{{\"text\":\"{}nothing\"}}", *DRAWN));
         assert!(fill(&opened).is_none());
     }
 
     #[test]
+    fn each_mark_is_its_own_documents() {
+        let _alone = alone();
+        let [one, other] = [1, 2].map(|number| marks(&prepared(&json!({"number": number}))));
+        let both = Bytes::from(format!("[{},{}]", message(&one), message(&other)));
+        let sent: Value = serde_json::from_slice(&fill(&both).unwrap().concat()).unwrap();
+        for (at, number) in [(0, 1), (1, 2)] {
+            assert_eq!(sent[at]["result"]["structuredContent"]["number"], number);
+            assert_eq!(sent[at]["result"]["content"][0]["text"], json!({"number": number}).to_string());
+        }
+    }
+
+    #[test]
+    fn a_document_is_held_for_each_message_and_no_longer() {
+        let _alone = alone();
+        let document = prepared(&json!({"held": true}));
+        let [first, second] = [(); 2].map(|()| marks(&document));
+        let is_held = || held().iter().any(|slot| slot.prepared.is(&document));
+        assert!(fill(&Bytes::from(message(&first).to_string())).is_some() && is_held());
+        assert!(fill(&Bytes::from(message(&second).to_string())).is_some() && !is_held());
+        let again = fill(&Bytes::from(message(&second).to_string()));
+        assert!(again.is_none_or(|pieces| pieces.concat().windows(7).any(|text| text == b"\"error\"")));
+    }
+
+    #[test]
+    fn what_is_never_written_has_a_bound() {
+        let _alone = alone();
+        let large = || Prepared::plain(vec![b' '; HELD_BYTES / 4].into());
+        let all: Vec<_> = (0..8)
+            .map(|_| {
+                let document = large();
+                marks(&document);
+                document
+            })
+            .collect();
+        let bytes: usize = held().iter().map(|slot| slot.prepared.json().len()).sum();
+        assert!(bytes <= HELD_BYTES, "{bytes}");
+        drop(all);
+    }
+
+    #[test]
     fn a_document_that_is_gone_is_an_error_that_says_so() {
-        let marks = hold(&prepared(&json!({"some": "other"})));
+        let _alone = alone();
+        let marks = marks(&prepared(&json!({"some": "other"})));
         let gone = message(&marks).to_string().replace(&marks.text, &format!("{}{}.t", *DRAWN, u64::MAX));
         let line = Bytes::from(format!("event: message\nid: 3\ndata: {gone}\n\n"));
         let sent = fill(&line).unwrap().concat();

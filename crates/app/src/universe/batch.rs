@@ -27,7 +27,8 @@ impl Operation for SendUniverseCommands {
     const SUMMARY: &'static str = "Send several commands to a universe. They are done together, as one revision; if one is refused, none is done.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: Kind = Kind::Command;
-    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // The three tools of this set are fixed.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     type Input = SendUniverseCommandsInput;

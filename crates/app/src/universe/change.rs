@@ -67,7 +67,12 @@ impl Changed {
                 self.groups.push(command.group_id.clone());
                 self.child(&command.child);
             }
-            C::RemoveFromGroup(command) => self.groups.push(command.group_id.clone()),
+            C::RemoveFromGroup(command) => {
+                self.groups.push(command.group_id.clone());
+                // A group that was in it stands on its own now.
+                let is_group = now.state().snapshot().groups().contains_key(&command.child_id);
+                self.groups.extend(is_group.then(|| command.child_id.clone()));
+            }
             C::MoveToGroup(command) => {
                 self.groups.extend(command.target_group_id.clone());
                 self.child(&GroupChild { id: command.child_id.clone(), kind: command.child_type });

@@ -157,6 +157,10 @@ impl Operation for KeepUniverse {
 
 async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
     input.only(&["universeId", "name", "campaignId", "state"])?;
+    if let Some(revision) = call.work.expected_revision {
+        let message = format!("revision {revision} is expected of a universe that is yet to be created");
+        return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
+    }
     let name = input.needed("name", input.name.as_ref())?.to_owned();
     let state = input.state.map(|sent| wording::state(&sent.0)).transpose()?;
     may_create(app, call.caller, input.campaign_id.as_deref()).await?;

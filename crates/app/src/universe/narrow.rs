@@ -12,7 +12,7 @@ use crate::{Code, Fault, input, limits, short};
 /// Children that a body or a group in a list is told with; the view of one body pages through them all.
 const CHILDREN_SHOWN: usize = limits::PAGE_DEFAULT;
 /// Ids among which the nearest to a wrong one is looked for.
-const NEAREST_AMONG: usize = 10_000;
+const NEAREST_AMONG: usize = 2_000;
 
 /// What to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,7 +99,7 @@ impl Ask<'_> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part {
     universe_id: String,
-    /// How many commands it has seen.
+    /// How often it was changed.
     revision: u64,
     #[schemars(with = "String")]
     view: View,

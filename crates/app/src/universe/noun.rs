@@ -30,7 +30,7 @@ pub(crate) struct Listed {
     /// When it was last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
-    /// How many commands it has seen.
+    /// How often it was changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<u64>,
 }

@@ -21,7 +21,7 @@ pub(super) struct UniverseRecord {
     campaign_id: Option<String>,
     created_at: String,
     updated_at: String,
-    /// How many commands it has seen.
+    /// How often it was changed.
     revision: u64,
 }
 

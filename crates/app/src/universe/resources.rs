@@ -58,6 +58,13 @@ fn universes() -> Vec<Resource> {
             "Universes",
             "All universes without what they hold, the newest first.",
         ),
+        read(
+            "universes://list{?cursor,limit}",
+            "universes_page",
+            "universes",
+            "Universes, page by page",
+            "The same from a nextCursor on, as many as are wanted.",
+        ),
         Resource {
             uri: "universe://{universeId}",
             name: "universe",

@@ -70,7 +70,7 @@ pub(super) struct SendUniverseCommandInput {
 #[serde(rename_all = "camelCase")]
 struct Sent {
     universe_id: String,
-    /// How many commands the universe has seen.
+    /// How often the universe was changed.
     revision: u64,
     /// What it did; empty for tick.
     #[schemars(with = "Vec<EventShape>")]
@@ -134,7 +134,8 @@ impl Operation for SendUniverseCommand {
         time pass. A refused command changes nothing. list_universe_commands shows them all.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: Kind = Kind::Command;
-    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
+    // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
     type Input = SendUniverseCommandInput;
     type Output = SendUniverseCommandOutput;

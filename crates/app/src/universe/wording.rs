@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 
 use crate::{Code, Fault, input, schema, short};
 
+/// How much of an unknown command is answered.
+const COMMAND_BYTES_MAX: usize = 2_000;
+
 /// The schema of each command, as clients see it and in full.
 static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
     let of = |name: &'static str| {
@@ -73,11 +76,21 @@ fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
         .value(&name.into())
         .hint(hint)
         .allowed(Command::NAMES.iter().copied())
-        .events([json!(failure)]);
+        .events([shortened(json!(failure))]);
     match nearest.and_then(command_entry) {
         Some(entry) => fault.example(example(entry)),
         None => fault,
     }
+}
+
+/// The event of an unknown command, which has all of it, unless that is long.
+fn shortened(mut event: Value) -> Value {
+    let is_long = |text: &Value| text.to_string().len() > COMMAND_BYTES_MAX;
+    if event.get("command").is_some_and(is_long) {
+        let name = short(event["command"]["type"].as_str().unwrap_or_default());
+        event["command"] = json!({"type": name});
+    }
+    event
 }
 
 /// One of the commands, with something in it that does not belong there.

@@ -4,11 +4,11 @@
 mod described;
 mod events;
 
-use app::{Answer, Code, Fault, Toolset, Visible, Work, short};
+use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, short};
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
-use axum::http::header::{IF_NONE_MATCH, LINK, LOCATION};
+use axum::http::header::{ETAG, IF_NONE_MATCH, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -55,17 +55,24 @@ async fn record(rest: &Rest, asked: &Asked, id: &str, work: &Work) -> Result<Ans
     rest.ask(&asked.caller, "universe_record", json!({"universeId": id}), work).await
 }
 
-/// A universe after something was done to it. A retry is answered also once it has gone: with what was known then.
-async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Bytes {
-    match record(rest, asked, id, &Work::default()).await {
-        Ok(answer) => answer.into_json(),
-        Err(_) => done.get("universe").cloned().unwrap_or_default().to_string().into(),
+/// A universe after something was done to it, with the revision that it is told at. A retry is answered also once it has
+/// gone: with what was known then.
+async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
+    let work = Work::default();
+    match record(rest, asked, id, &work).await {
+        Ok(answer) => Ok(at_revision(json_bytes(answer.into_json()), &work)),
+        Err(fault) if fault.class() == Class::NotFound => {
+            let body = done.get("universe").cloned().unwrap_or_default().to_string();
+            Ok(at_revision(json_bytes(body.into()), &asked.work))
+        }
+        Err(fault) => Err(fault),
     }
 }
 
 async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
+    only(&input, &["id", "name", "state", "campaignId"])?;
     required(&input, "name", "a non-empty string", Value::is_string)?;
     required(&input, "state", "a JSON object", Value::is_object)?;
     if let Some(id) = input.shift_remove("id") {
@@ -74,8 +81,8 @@ async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     input.insert("method".to_owned(), "create".into());
     let done = rest.ask(&asked.caller, "universe", input.into(), &asked.work).await?.into_value();
     let id = done["universe"]["id"].as_str().unwrap_or_default().to_owned();
-    let body = after(&rest, &asked, &id, done).await;
-    let mut response = at_revision((StatusCode::CREATED, json_bytes(body)).into_response(), &asked.work);
+    let mut response = after(&rest, &asked, &id, done).await?;
+    *response.status_mut() = StatusCode::CREATED;
     set(response.headers_mut(), LOCATION, &format!("/universes/{}", segment(&id)));
     Ok(response)
 }
@@ -90,9 +97,11 @@ async fn list(State(rest): State<Rest>, Query(query): Fields, request: Request) 
         let mut records = Vec::with_capacity(universes.len());
         for universe in universes {
             let id = universe["id"].as_str().unwrap_or_default();
-            // One that was deleted meanwhile is not there any more.
-            if let Ok(record) = record(&rest, &asked, id, &Work::default()).await {
-                records.push(record.into_json());
+            match record(&rest, &asked, id, &Work::default()).await {
+                Ok(record) => records.push(record.into_json()),
+                // It was deleted meanwhile.
+                Err(fault) if fault.class() == Class::NotFound => {}
+                Err(fault) => return Err(fault),
             }
         }
         json_bytes([b"[", records.join(&b","[..]).as_slice(), b"]"].concat().into())
@@ -136,10 +145,14 @@ fn listing(query: &[(String, String)]) -> Result<(Map<String, Value>, bool), Fau
 
 async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
-    let known = request.headers().get(IF_NONE_MATCH).cloned();
+    let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).map(str::to_owned);
     let body = record(&rest, &asked, &id, &asked.work).await?.into_json();
     let response = at_revision(json_bytes(body), &asked.work);
-    let is_known = known.is_some_and(|known| response.headers().get(axum::http::header::ETAG) == Some(&known));
+    let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+    let is_known = known.is_some_and(|known| {
+        let mut tags = known.split(',').map(|tag| tag.trim().trim_start_matches("W/"));
+        tags.any(|tag| tag == "*" || Some(tag) == etag)
+    });
     if is_known {
         return Ok(at_revision((StatusCode::NOT_MODIFIED, Body::empty()).into_response(), &asked.work));
     }
@@ -149,13 +162,11 @@ async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request
 async fn replace(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
-    if let Some((field, value)) = input.iter().find(|(field, _)| !["name", "state"].contains(&field.as_str())) {
-        return Err(unknown_field(field, &value.to_string(), "name and state"));
-    }
+    only(&input, &["name", "state"])?;
     input.insert("method".to_owned(), "replace".into());
     input.insert("universeId".to_owned(), id.as_str().into());
     let done = rest.ask(&asked.caller, "universe", input.into(), &asked.work).await?.into_value();
-    Ok(at_revision(json_bytes(after(&rest, &asked, &id, done).await), &asked.work))
+    after(&rest, &asked, &id, done).await
 }
 
 async fn delete(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
@@ -191,6 +202,13 @@ fn object(sent: Value) -> Result<Map<String, Value>, Fault> {
             let message = format!("the body is {}, expected an object", short(&other.to_string()));
             Err(Fault::new(Code::InvalidParams, message).hint("send one JSON object"))
         }
+    }
+}
+
+fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Fault> {
+    match fields.iter().find(|(field, _)| !known.contains(&field.as_str())) {
+        Some((field, value)) => Err(unknown_field(field, &value.to_string(), &known.join(", "))),
+        None => Ok(()),
     }
 }
 

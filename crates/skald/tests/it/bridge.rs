@@ -44,6 +44,10 @@ fn outlive(world: &World) {
     let server = world.serve(&[]);
     let grpc = server.grpc;
     let mut seat = server.bridged(&[]);
+    // Whoever subscribes is answered once the bridge follows the server.
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        seat.ask(method, &json!({"uri": "campaigns://list"}));
+    }
     let mut beside = world.stdio(&[]);
     let campaign_id = create_campaign(&mut beside);
     let uri = format!("campaign://{campaign_id}/participants");

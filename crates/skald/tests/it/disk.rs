@@ -4,7 +4,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::{self, BOTH, JSON, initialize};
 
 use crate::faults::{insist, key, ready, refused, still_told, texts, unavailable, unready};
 use crate::places::Folder;
@@ -108,6 +110,46 @@ fn where_there_is_no_room_nothing_is_written_until_there_is() {
     kept.limit_files("unlimited");
     let path = kept.path.clone();
     kept.has_recovered(&unsent, &path);
+}
+
+/// REQ-MCP-15 and 16, scenario 15: a store that fails under a command is an error result with the universe's id, and the
+/// server goes on.
+#[test]
+fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
+    let folder = Folder::new();
+    let path = folder.file("disk").join("world.db");
+    std::fs::create_dir(folder.file("disk")).expect("a folder");
+    let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
+    let kept = Kept::of(server, Rest::new(address), path);
+    let mut client = Client::connect(address);
+    let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
+    let session = opened.header("mcp-session-id").expect("a session").to_owned();
+    let mut call = |tool: &str, arguments: Value| {
+        let headers = [JSON, BOTH, ("mcp-session-id", session.as_str())];
+        let message = message::call(tool, &arguments).to_string();
+        client.send("POST", "/mcp", &headers, message.as_bytes()).json()["result"].take()
+    };
+    call("universe", json!({"method": "create", "universeId": "u-42", "name": "Sol"}));
+    let tick = json!({"universeId": "u-42", "command": {"type": "tick"}});
+    kept.limit_files("0");
+    let failed = call("send_universe_command", tick.clone());
+    assert_eq!(failed["isError"], true, "{failed}");
+    let fault = &failed["_meta"]["skald/error"];
+    assert_eq!((&fault["code"], &fault["universeId"]), (&json!("UNAVAILABLE"), &json!("u-42")), "{fault}");
+    let text = failed["content"][0]["text"].as_str().expect("a text");
+    assert!(text.starts_with("UNAVAILABLE") && !text.contains("panicked"), "{text}");
+    let read = call("get_universe_state", json!({"universeId": "u-42"}));
+    assert_eq!(read["structuredContent"]["time"], 0, "what is there is told all the same: {read}");
+    kept.limit_files("unlimited");
+    let mut answered = call("send_universe_command", tick.clone());
+    for _ in 0..100 {
+        if answered["isError"] != true {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        answered = call("send_universe_command", tick.clone());
+    }
+    assert_eq!(answered["structuredContent"]["nextState"]["time"], 1, "{answered}");
 }
 
 /// Makes everything in a folder, and the folder, writable or not.

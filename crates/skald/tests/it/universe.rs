@@ -349,3 +349,30 @@ fn a_change_is_told_to_nobody_else() {
     assert_eq!(others.next(), "list", "of u-2, which is theirs");
     assert!(!others.comes(), "and nothing of u-1");
 }
+
+/// What is found past the first page is found by its cursor; and an id that is far too long costs no more than another.
+#[test]
+fn everything_is_found_and_nothing_takes_long() {
+    let world = World::new(crate::world::Kind::Memory);
+    let server = world.serve(&[]);
+    let mut seat = server.seat(Surface::Session);
+    for number in 0..52 {
+        create(&mut seat, &format!("u-{number}"));
+    }
+    let first = seat.listing("universes://list");
+    assert_eq!(first["universes"].as_array().map(Vec::len), Some(50));
+    let cursor = first["nextCursor"].as_str().expect("a cursor");
+    let rest = seat.listing(&format!("universes://list?cursor={cursor}"));
+    assert_eq!((rest["universes"].as_array().map(Vec::len), rest.get("nextCursor")), (Some(2), None));
+    let bodies: Vec<Value> = (0..100).map(|number| star(&format!("body-{number}"), None)).collect();
+    for body in &bodies {
+        send(&mut seat, "u-0", body);
+    }
+    let began = std::time::Instant::now();
+    let fault = seat.refused(TOOLS[0], &json!({"universeId": "u-0", "ids": ["b".repeat(2_000_000)]}));
+    assert_eq!(named(&fault).0, "NOT_FOUND");
+    let unknown = json!({"universeId": "u-0", "command": {"type": "x".repeat(2_000_000)}});
+    let fault = seat.refused(TOOLS[2], &unknown);
+    assert!(fault.to_string().len() < 20_000, "what was sent is not sent back whole");
+    assert!(began.elapsed() < std::time::Duration::from_secs(5), "{:?}", began.elapsed());
+}

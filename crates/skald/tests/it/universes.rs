@@ -74,8 +74,11 @@ fn a_universe_lives_and_dies(server: &Server) {
     }
     let shown = program.get(&path);
     assert_eq!((shown.status, shown.header("etag"), shown.json()), (200, Some("\"1\""), record.clone()));
-    let known = program.send_so("GET", &path, &[("If-None-Match", "\"1\"")], &Value::Null);
-    assert_eq!((known.status, known.body.as_slice()), (304, b"".as_slice()));
+    for tags in ["\"1\"", "W/\"1\"", "\"7\", \"1\"", "*"] {
+        let known = program.send_so("GET", &path, &[("If-None-Match", tags)], &Value::Null);
+        assert_eq!((known.status, known.body.as_slice()), (304, b"".as_slice()), "{tags}");
+    }
+    assert_eq!(program.send_so("GET", &path, &[("If-None-Match", "\"2\"")], &Value::Null).status, 200);
 
     let renamed = program.send("PUT", &path, &json!({"name": "Sun"})).json();
     assert_eq!(
@@ -118,6 +121,8 @@ fn a_universe_is_created_as_it_was_sent(server: &Server) {
         (json!({"name": "x", "state": {"time": "soon"}}), "/state/time"),
         (json!({"name": "x", "state": {"star": {}}}), "/state/star"),
         (json!({"name": "x", "state": {}, "colour": 1}), "/colour"),
+        (json!({"name": "x", "state": {}, "method": "delete"}), "/method"),
+        (json!({"name": "x", "state": {}, "id": ".."}), "/universeId"),
     ] {
         let (status, fault) = program.refused("POST", "/universes", &body);
         assert_eq!((status, &fault["path"]), (400, &json!(path)), "{body}: {fault}");
@@ -263,6 +268,9 @@ fn revisions_are_minded(server: &Server) {
         assert_eq!((late.status, &late.json()["error"]["code"]), (409, &json!("REVISION_CONFLICT")), "{method}");
     }
     assert_eq!(pinned(&mut program, "x", "POST", commands, &tick).status, 400);
+    // Of what is yet to be created nobody is told where it stands.
+    let another = json!({"id": "u-1", "name": "x", "state": {}});
+    assert_eq!(pinned(&mut program, "\"99\"", "POST", "/universes", &another).status, 400);
     assert_eq!(pinned(&mut program, "\"2\"", "DELETE", "/universes/u-1", &Value::Null).status, 204);
 }
 
@@ -366,7 +374,7 @@ fn pages_of_allowed_origins_may_call() {
     for method in ["get", "post", "put", "delete"] {
         assert!(header(&preflight, "access-control-allow-methods").contains(method), "{method}");
     }
-    for name in ["if-match", "last-event-id", "mcp-session-id", "idempotency-key"] {
+    for name in ["if-match", "if-none-match", "last-event-id", "mcp-session-id", "idempotency-key"] {
         assert!(header(&preflight, "access-control-allow-headers").contains(name), "{name}");
     }
     let listed = client.send("GET", "/universes", &asks[..1], b"");
@@ -397,6 +405,8 @@ fn toolsets_and_roles_hold_here_too() {
     assert_eq!(program.send_so("GET", "/universes/u-1", &guest, &Value::Null).status, 200);
     let tick = json!({"type": "tick"});
     assert_eq!(program.send_so("POST", "/universes/u-1/commands", &guest, &tick).status, 403);
+    let missing = program.send_so("POST", "/universes/u-missing/commands", &guest, &tick);
+    assert_eq!((missing.status, &missing.json()["error"]["universeId"]), (404, &json!("u-missing")));
     let wrong = program.send_so("GET", "/universes/u-1", &[("Authorization", "Bearer nobody")], &Value::Null);
     assert_eq!(wrong.status, 401);
 }

@@ -60,6 +60,11 @@ fn create(
     let identified =
         |field: &str, id: &str| Id::from(id).check().map_err(|misfit| UniverseRefusal::Field(misfit.within(field)));
     identified("id", id)?;
+    // No URL could name it: such segments of a path are walked, not read.
+    if id == "." || id == ".." {
+        let misfit = Misfit::new(Reason::ForbiddenName, "is a way through folders, and no name");
+        return Err(UniverseRefusal::Field(misfit.within("id")));
+    }
     if let Some(campaign_id) = campaign_id {
         identified("campaignId", campaign_id)?;
     }
