@@ -32,14 +32,34 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 /// How long a client may keep a list: it is fixed for the life of the process.
 const LIST_TTL_MS: u64 = 300_000;
 
-const INSTRUCTIONS: &str = "Skald keeps a tabletop world honest. Roll with its tools and never invent dice: \
-    duality_action_roll for Daggerheart actions, roll for everything else. Judge real dice with duality_outcome, count \
-    odds with odds. To play: campaign_create, participant_create, actor_create, session_start, then set_context with the \
-    session, so that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and \
-    events_list tell what is there. For stars and planets: universe creates one, send_universe_command changes it, \
-    list_universe_commands says how. The resources dice://rules/duality, dice://notation and \
-    docs://universe/overview have the rules. \
-    A refusal begins with its code and says what to do next.";
+/// What a model should know before it begins, by what is offered to it.
+const INSTRUCTIONS: [(Toolset, &str); 3] = [
+    (
+        Toolset::Dice,
+        "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
+        Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
+        have the rules.",
+    ),
+    (
+        Toolset::Campaign,
+        "To play: campaign_create, participant_create, actor_create, session_start, then set_context with the session, so \
+        that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and events_list \
+        tell what is there.",
+    ),
+    (
+        Toolset::Universe,
+        "For stars and planets: universes://list has the universes, send_universe_command changes one, \
+        list_universe_commands says how, get_universe_state tells all of it or a part; docs://universe/overview has the \
+        rules.",
+    ),
+];
+
+fn instructions(visible: Visible) -> String {
+    let offered = INSTRUCTIONS.iter().filter(|(toolset, _)| visible.toolsets.contains(*toolset));
+    let sentences = ["Skald keeps a tabletop world honest."].into_iter().chain(offered.map(|(_, words)| *words));
+    let sentences = sentences.chain(["A refusal begins with its code and says what to do next."]);
+    sentences.collect::<Vec<_>>().join(" ")
+}
 
 /// The requests that every revision has.
 const METHODS: [&str; 8] = [
@@ -79,7 +99,7 @@ impl Shared {
             .build();
         let config = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
-            .with_instructions(INSTRUCTIONS);
+            .with_instructions(instructions(options.visible));
         Self { tools: OnceLock::new(), engine, options, config }
     }
 }

@@ -150,7 +150,7 @@ fn tick(state: &UniverseState, dt: f64) -> Done {
     if (state.time.0 + dt).is_finite() {
         return Ok(Vec::new());
     }
-    let message = format!("{} seconds after {dt} more is no time", state.time.0);
+    let message = format!("{:e} seconds and {dt:e} more is beyond all time", state.time.0);
     Err(Failure::refused("tick", Reason::NotFinite, message).at("/dt".to_owned()))
 }
 
