@@ -92,6 +92,8 @@ fn without_rights(arguments: &[&str], path: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-ec", WITHOUT_RIGHTS, "sh"]).arg(skald(&[]).get_program()).args(arguments);
     command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
+    // Tests run side by side.
+    command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
     command
 }
 
