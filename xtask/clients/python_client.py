@@ -30,6 +30,10 @@ TOOLS = {
     "actor_control_set",
     "session_start",
     "set_context",
+    "universe",
+    "get_universe_state",
+    "list_universe_commands",
+    "send_universe_command",
     "session_note",
     "session_recap",
     "session_end",
@@ -68,6 +72,15 @@ async def outcome_text(client):
 async def odds(client):
     arguments = {"modifier": 2, "difficulty": 15}
     return counts((await client.call_tool("duality_probability", arguments)).structured_content)
+
+
+async def universe(client):
+    made = await client.call_tool("universe", {"method": "create", "name": "Sol"})
+    which = {"universeId": made.structured_content["universe"]["id"]}
+    await client.call_tool("send_universe_command", which | {"command": {"type": "tick", "dt": 5}})
+    whole = await client.call_tool("get_universe_state", which)
+    part = await client.call_tool("get_universe_state", which | {"view": "summary"})
+    return whole.structured_content["time"], json.loads(whole.content[0].text)["time"], part.structured_content["view"]
 
 
 async def refusal(client):
@@ -117,6 +130,7 @@ CHECKS = [
     ("tools/call answers structured content", outcome, (False, OUTCOME)),
     ("tools/call repeats it as JSON text", outcome_text, [OUTCOME]),
     ("tools/call counts the odds", odds, COUNTS),
+    ("a universe is created, changed, and read whole and in part", universe, (5, 5, "summary")),
     ("a refusal is a readable tool error", refusal, (True, True, ["INVALID_PARAMS"], None)),
     ("resources/list names the rules", resources, "text/markdown"),
     ("resources/read gives the rules", rules, (RULES, "text/markdown", True)),

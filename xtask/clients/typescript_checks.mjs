@@ -16,13 +16,29 @@ const checks = [
   ['tools/list names the tools',
     ['actor_control_set', 'actor_create', 'actor_update', 'campaign_create', 'campaign_read', 'campaign_update',
       'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
-      'events_list', 'odds', 'participant_create', 'participant_update', 'roll', 'roll_dice', 'session_end',
-      'session_note', 'session_recap', 'session_start', 'set_context'],
+      'events_list', 'get_universe_state', 'list_universe_commands', 'odds', 'participant_create', 'participant_update',
+      'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
+      'set_context', 'universe'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);
     return { isError, structured };
   }],
+  ['a universe is created, changed, and read whole and in part', { whole: 5, text: 5, part: 'summary', commands: 25 },
+    async client => {
+      const made = await call(client, 'universe', { method: 'create', name: 'Sol' });
+      const universeId = made.structuredContent.universe.id;
+      await call(client, 'send_universe_command', { universeId, command: { type: 'tick', dt: 5 } });
+      const whole = await call(client, 'get_universe_state', { universeId });
+      const part = await call(client, 'get_universe_state', { universeId, view: 'summary' });
+      const listed = await call(client, 'list_universe_commands', { universeId });
+      return {
+        whole: whole.structuredContent.time,
+        text: JSON.parse(whole.content[0].text).time,
+        part: part.structuredContent.view,
+        commands: listed.structuredContent.commandTypes.length,
+      };
+    }],
   ['tools/call repeats it as JSON text', [OUTCOME], async client => {
     const { content } = await call(client, 'duality_outcome', ROLL);
     return content.map(block => JSON.parse(block.text));
