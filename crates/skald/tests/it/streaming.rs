@@ -27,6 +27,11 @@ mod postgres {
     fn each_command_comes_once_and_in_order_to_readers_that_come_back_on_postgres() {
         super::read_while_written(super::Kind::Postgres);
     }
+
+    #[test]
+    fn req_mcp_25_the_streams_of_mcp_and_of_a_universe_do_not_touch_on_postgres() {
+        super::apart(super::Kind::Postgres);
+    }
 }
 
 fn create(rest: &mut Rest, id: &str) {
@@ -100,7 +105,12 @@ fn read_while_written(kind: Kind) {
 /// REQ-MCP-25: the stream of a session and that of a universe are apart.
 #[test]
 fn req_mcp_25_the_streams_of_mcp_and_of_a_universe_do_not_touch() {
-    let world = World::sqlite();
+    apart(Kind::Memory);
+    apart(Kind::Sqlite);
+}
+
+fn apart(kind: Kind) {
+    let world = World::new(kind);
     let server = world.serve(&[]);
     let mut rest = Rest::new(server.address);
     create(&mut rest, "sol");

@@ -15,6 +15,31 @@ at_every_table! {
     universes_are_kept,
 }
 
+/// One test per requirement and store.
+macro_rules! in_every_world {
+    ($($scenario:ident,)+) => {
+        in_every_world!(@ registered_memory Memory $($scenario,)+);
+        in_every_world!(@ registered_sqlite Sqlite $($scenario,)+);
+        mod registered {
+            use super::*;
+            in_every_world!(@ postgres Postgres $($scenario,)+);
+        }
+    };
+    (@ $module:ident $kind:ident $($scenario:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $scenario() {
+                super::$scenario(&crate::world::World::new(crate::world::Kind::$kind));
+            })+
+        }
+    };
+}
+
+in_every_world! {
+    req_mcp_1_to_5_three_tools_are_registered,
+    req_mcp_10_to_12_answers_are_text,
+}
+
 pub(crate) const TOOLS: [&str; 3] = ["get_universe_state", "list_universe_commands", "send_universe_command"];
 const CATEGORIES: [&str; 10] = [
     "Simulation",
@@ -241,9 +266,7 @@ fn universes_are_kept(seat: &mut Seat) {
 }
 
 /// REQ-MCP-1 to 5, scenarios 1 to 5, in both eras and on stdio.
-#[test]
-fn req_mcp_1_to_5_three_tools_are_registered() {
-    let world = World::new(crate::world::Kind::Memory);
+fn req_mcp_1_to_5_three_tools_are_registered(world: &World) {
     let server = world.serve(&["--toolsets", "universe"]);
     let seats =
         [server.seat(Surface::Session), server.seat(Surface::Stateless), world.stdio(&["--toolsets", "universe"])];
@@ -267,9 +290,7 @@ fn req_mcp_1_to_5_three_tools_are_registered() {
 }
 
 /// REQ-MCP-10 to 12, scenarios 10 to 12: whatever is answered is text, and JSON where it is not a refusal.
-#[test]
-fn req_mcp_10_to_12_answers_are_text() {
-    let world = World::sqlite();
+fn req_mcp_10_to_12_answers_are_text(world: &World) {
     let (mut seat, _server) = world.seat(Surface::Session);
     create(&mut seat, "u-1");
     let calls = [
