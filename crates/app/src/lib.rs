@@ -47,6 +47,6 @@ pub use input::{from_text, is_too_deep, parse_json, short};
 pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
 pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
-pub use resource::{Resource, UriFields};
+pub use resource::{Resource, UriFields, segment};
 pub use toolset::{Toolset, Toolsets, Visible};
 pub use universe::{Fed, Feed};

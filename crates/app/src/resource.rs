@@ -1,5 +1,7 @@
 //! Resources: URI templates over read operations.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use crate::{Code, Fault, Toolset, short};
@@ -72,6 +74,18 @@ pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
         .value(&Value::from(uri))
         .hint(format!("known: {}", known.join(", ")))
         .allowed(known)
+}
+
+/// A text as one segment of a path or URI, whatever is in it.
+pub fn segment(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut segment, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            segment.push(char::from(byte));
+        } else {
+            let _ = write!(segment, "%{byte:02X}");
+        }
+        segment
+    })
 }
 
 pub(crate) fn percent_decode(text: &str) -> Option<String> {

@@ -15,7 +15,7 @@ use super::statistics::percentile;
 /// A server that is silent for so long has failed.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 /// No answer of the benchmark comes near; a server that sends more is broken.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
+const ANSWER_BYTES_MAX: usize = 1 << 26;
 const MEDIAN: f64 = 0.5;
 const TAIL: f64 = 0.99;
 
@@ -111,11 +111,11 @@ fn handshake(address: SocketAddr, connection: &mut Connection) -> anyhow::Result
 }
 
 /// A connection, and what its last answer held.
-struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     line: String,
-    body: Vec<u8>,
-    session: Option<String>,
+    pub body: Vec<u8>,
+    pub session: Option<String>,
 }
 
 /// How the end of an answer's body is known.
@@ -125,7 +125,7 @@ enum Framing {
 }
 
 impl Connection {
-    fn open(address: SocketAddr) -> anyhow::Result<Self> {
+    pub(crate) fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).context("cannot connect")?;
         // A request is one write, but the acknowledgement of an answer must not hold back the next.
         stream.set_nodelay(true)?;
@@ -135,7 +135,7 @@ impl Connection {
     }
 
     /// Sends a request and reads the whole answer, so that the next request can follow.
-    fn exchange(&mut self, request: &[u8]) -> anyhow::Result<()> {
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> anyhow::Result<()> {
         self.stream.get_mut().write_all(request).context("cannot send")?;
         self.body.clear();
         self.read_line()?;

@@ -1,7 +1,6 @@
 //! Which resources read differently after a record of a universe, and whom that concerns.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -9,7 +8,7 @@ use serde_json::Value;
 use super::noun::PLACES;
 use crate::journal::{Journal, Record, StoreError};
 use crate::resource::percent_decode;
-use crate::{Change, EVERY_CAMPAIGN};
+use crate::{Change, EVERY_CAMPAIGN, segment};
 
 pub(super) const LIST: &str = "universes://list";
 const SCHEME: &str = "universe://";
@@ -30,15 +29,7 @@ pub(crate) fn changed(record: &Record) -> Vec<Change> {
 
 /// Where a universe is read. An id may have any characters, a URI may not.
 fn uri(universe_id: &str) -> String {
-    let mut uri = String::from(SCHEME);
-    for byte in universe_id.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            uri.push(char::from(byte));
-        } else {
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri
+    format!("{SCHEME}{}", segment(universe_id))
 }
 
 /// Of a resource that is read from a universe, the URI of the universe: whatever changes it may change its parts.

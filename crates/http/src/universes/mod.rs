@@ -4,7 +4,7 @@
 mod described;
 mod events;
 
-use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, short};
+use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
@@ -12,7 +12,6 @@ use axum::http::header::{ETAG, IF_NONE_MATCH, LINK, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 pub(crate) use described::described;
@@ -24,8 +23,6 @@ use crate::routes::{Asked, Rest, at_revision, json_bytes, read};
 pub(crate) const UNIVERSES: &str = "/universes";
 /// Universes in a page that has all that they hold.
 const WHOLE_PAGE: u64 = 10;
-/// What stands for itself in a path.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 type Answered = Result<Response, Fault>;
 type Fields = Query<Vec<(String, String)>>;
@@ -230,11 +227,6 @@ fn required(
 fn unknown_field(name: &str, text: &str, allowed: &str) -> Fault {
     let fault = Fault::new(Code::InvalidParams, format!("{}={} is not known here", short(name), short(text)));
     fault.at(format!("/{name}")).hint(format!("allowed: {allowed}"))
-}
-
-/// A segment of a path, whatever the id has in it.
-fn segment(id: &str) -> String {
-    utf8_percent_encode(id, SEGMENT).to_string()
 }
 
 fn set(headers: &mut HeaderMap, name: axum::http::HeaderName, value: &str) {

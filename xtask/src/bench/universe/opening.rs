@@ -62,7 +62,7 @@ pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(S
 fn advance(sky: &Sky, size: usize, to: u64) -> anyhow::Result<()> {
     let mut client = Client::open(sky.address())?;
     client.send("GET", &format!("/api/v1/universes/{}/summary", universe(size)), &Value::Null)?;
-    let summary: Value = serde_json::from_slice(&client.body)?;
+    let summary: Value = serde_json::from_slice(&client.connection.body)?;
     let revision = summary["revision"].as_u64().context("a part has its revision")?;
     for _ in revision..to {
         client.send("POST", &commands(size), &json!({"type": "tick", "dt": 1}))?;

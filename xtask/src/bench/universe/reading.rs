@@ -48,7 +48,7 @@ pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<G
     let mut senders = Vec::new();
     for way in &mut ways {
         way.read()?;
-        senders.push(Client::open(sender(way.client.body.clone())?)?);
+        senders.push(Client::open(sender(way.client.connection.body.clone())?)?);
     }
     let mut writer = Client::open(sky.address())?;
     let (path, tick) = (commands(SIZE), json!({"type": "tick", "dt": 1}));
@@ -79,7 +79,7 @@ pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<G
     for way in &ways {
         let [first, again, bare] = [&way.first, &way.again, &way.bare].map(|times| median(times.iter().copied()));
         let milliseconds = |time: f64| format!("{time:.2} ms");
-        let bytes = way.client.body.len().to_string();
+        let bytes = way.client.connection.body.len().to_string();
         table.row([way.name.to_owned(), bytes, milliseconds(first), milliseconds(again), milliseconds(bare)]);
         let ratio = median(way.again.iter().zip(&way.bare).map(|(again, bare)| again / bare));
         gates.push(Gate::ratio_at_most(format!("{}, after a change", way.name), first / written, FIRST_MAX));
@@ -107,7 +107,7 @@ fn over_mcp(sky: &Sky) -> anyhow::Result<Way> {
     let mut client = Client::open(sky.address())?;
     let accept = "accept: application/json, text/event-stream\r\n";
     client.send_so("POST", "/mcp", accept, &mode::initialize_message())?;
-    let session = client.session.clone().context("the answer to initialize has no session")?;
+    let session = client.connection.session.clone().context("the answer to initialize has no session")?;
     let arguments = json!({"universeId": universe(SIZE)});
     let params = json!({"name": "get_universe_state", "arguments": arguments});
     Ok(Way {

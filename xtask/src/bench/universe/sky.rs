@@ -1,15 +1,16 @@
 //! The server with its universes, and a client that speaks plain HTTP to it.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::io::Write;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::super::BenchOptions;
+use super::super::load::Connection;
 use super::super::process::Server;
 use crate::paths;
 
@@ -17,8 +18,6 @@ use crate::paths;
 pub(super) const SIZES: [usize; 4] = [10, 1_000, 10_000, 99_900];
 /// Commands that are sent together while a universe is built.
 const TOGETHER: usize = 100;
-/// A server that is silent for so long has failed.
-const SILENCE_MAX: Duration = Duration::from_mins(1);
 
 pub(super) struct Sky {
     pub(super) server: Server,
@@ -93,21 +92,13 @@ pub(super) fn add(id: &str, has_parent: bool) -> Value {
 /// One kept-alive connection.
 pub(super) struct Client {
     address: SocketAddr,
-    stream: BufReader<TcpStream>,
+    pub(super) connection: Connection,
     request: Vec<u8>,
-    line: String,
-    /// Of the last answer.
-    pub(super) body: Vec<u8>,
-    pub(super) session: Option<String>,
 }
 
 impl Client {
     pub(super) fn open(address: SocketAddr) -> anyhow::Result<Self> {
-        let stream = TcpStream::connect(address).context("cannot connect")?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(SILENCE_MAX))?;
-        let stream = BufReader::with_capacity(1 << 18, stream);
-        Ok(Self { address, stream, request: Vec::new(), line: String::new(), body: Vec::new(), session: None })
+        Ok(Self { address, connection: Connection::open(address)?, request: Vec::new() })
     }
 
     /// Sends a request and reads the whole answer. Says how long that took.
@@ -130,53 +121,7 @@ impl Client {
             "{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n{message}"
         )?;
         let started = Instant::now();
-        self.stream.get_mut().write_all(&self.request).context("cannot send")?;
-        let status = self.answer()?;
-        let took = started.elapsed();
-        let text = || String::from_utf8_lossy(&self.body[..self.body.len().min(500)]).into_owned();
-        ensure!(status.starts_with('2'), "{method} {path}: {status} {}", text());
-        Ok(took)
-    }
-
-    /// Reads an answer into the buffer, and says its status.
-    fn answer(&mut self) -> anyhow::Result<String> {
-        self.body.clear();
-        let status = self.line()?.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut length = Some(0);
-        loop {
-            let line = self.line()?;
-            let Some((name, value)) = line.split_once(':') else { break };
-            match (name.to_ascii_lowercase().as_str(), value.trim()) {
-                ("content-length", value) => length = Some(value.parse()?),
-                ("transfer-encoding", _) => length = None,
-                ("mcp-session-id", value) => self.session = Some(value.to_owned()),
-                _ => {}
-            }
-        }
-        match length {
-            Some(length) => self.read(length)?,
-            None => loop {
-                let length = usize::from_str_radix(&self.line()?, 16)?;
-                self.read(length)?;
-                self.line()?;
-                if length == 0 {
-                    break;
-                }
-            },
-        }
-        Ok(status)
-    }
-
-    fn line(&mut self) -> anyhow::Result<String> {
-        self.line.clear();
-        self.stream.read_line(&mut self.line)?;
-        ensure!(!self.line.is_empty(), "the server closed the connection");
-        Ok(self.line.trim_end().to_owned())
-    }
-
-    fn read(&mut self, length: usize) -> anyhow::Result<()> {
-        let start = self.body.len();
-        self.body.resize(start + length, 0);
-        self.stream.read_exact(&mut self.body[start..]).context("an answer was cut off")
+        self.connection.exchange(&self.request).with_context(|| format!("{method} {path}"))?;
+        Ok(started.elapsed())
     }
 }
