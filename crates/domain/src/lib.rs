@@ -6,6 +6,7 @@
 pub mod campaign;
 pub mod decider;
 pub mod dice;
+pub mod gate;
 pub mod id;
 pub mod limits;
 mod moment;

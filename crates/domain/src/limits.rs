@@ -56,6 +56,26 @@ pub const HEARTBEAT_SECONDS: u64 = 15;
 pub const STALLED_SECONDS: u64 = 30;
 /// Things in a universe whose whole state answers a command.
 pub const ANSWERED_STATE_MAX: usize = 200;
+/// Bytes of one process file.
+pub const PROCESS_BYTES_MAX: usize = 262_144;
+/// Values in one process file, aliases counted as what they stand for.
+pub const PROCESS_NODES_MAX: usize = 20_000;
+/// Nested lists and mappings in one process file.
+pub const PROCESS_DEPTH_MAX: usize = 32;
+/// Characters of one guard expression.
+pub const GUARD_EXPRESSION_CHARS_MAX: usize = 2_000;
+/// What evaluating one guard expression may cost: about the bytes it touches.
+pub const GUARD_COST_MAX: u64 = 10_000_000;
+/// Bytes of the payload of one event, as JSON.
+pub const PAYLOAD_BYTES_MAX: usize = 100_000;
+/// Bytes of the context of one run, as JSON.
+pub const CONTEXT_BYTES_MAX: usize = 1_000_000;
+/// Artifacts that one event submits.
+pub const ARTIFACTS_SUBMITTED_MAX: usize = 100;
+/// Artifacts of one run.
+pub const ARTIFACTS_MAX: usize = 100_000;
+/// Bytes of the path of one artifact.
+pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -121,6 +141,16 @@ pub const ALL: &[Limit] = &[
     limit("time between two signs of life to such a reader", HEARTBEAT_SECONDS, "seconds"),
     limit("time for which a client may take nothing of what it is sent", STALLED_SECONDS, "seconds"),
     limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
+    limit("one process file", PROCESS_BYTES_MAX as u64, "bytes"),
+    limit("values in one process file, aliases written out", PROCESS_NODES_MAX as u64, "values"),
+    limit("nesting of one process file", PROCESS_DEPTH_MAX as u64, "levels"),
+    limit("one guard expression", GUARD_EXPRESSION_CHARS_MAX as u64, "characters"),
+    limit("evaluating one guard expression", GUARD_COST_MAX, "bytes touched"),
+    limit("payload of one event of a run", PAYLOAD_BYTES_MAX as u64, "bytes"),
+    limit("context of one run", CONTEXT_BYTES_MAX as u64, "bytes"),
+    limit("artifacts submitted by one event", ARTIFACTS_SUBMITTED_MAX as u64, "artifacts"),
+    limit("artifacts of one run", ARTIFACTS_MAX as u64, "artifacts"),
+    limit("path of one artifact", ARTIFACT_PATH_BYTES_MAX as u64, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

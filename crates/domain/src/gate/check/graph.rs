@@ -1,0 +1,131 @@
+//! States and the ways between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Checker;
+use crate::gate::finding::Rule;
+use crate::gate::process::{Transition, admits};
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    reachable(checker);
+    endings(checker);
+    shadows(checker);
+    unguarded(checker);
+}
+
+/// The states that can be reached from some, guards and roles aside. Final states are not left.
+fn reach<'a>(next: &BTreeMap<&'a str, Vec<&'a str>>, from: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let mut reached: BTreeSet<&str> = from.into_iter().collect();
+    let mut waiting: Vec<&str> = reached.iter().copied().collect();
+    while let Some(state) = waiting.pop() {
+        waiting.extend(next.get(state).into_iter().flatten().copied().filter(|state| reached.insert(state)));
+    }
+    reached
+}
+
+fn edges<'a>(checker: &Checker<'a>, is_backwards: bool) -> BTreeMap<&'a str, Vec<&'a str>> {
+    let process = checker.process;
+    let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for Transition { from, to, .. } in process.transitions.iter().filter(|edge| !process.is_final(&edge.from)) {
+        let (from, to) = if is_backwards { (to, from) } else { (from, to) };
+        edges.entry(from).or_default().push(to);
+    }
+    edges
+}
+
+fn reachable(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    let reached = reach(&edges(checker, false), [process.initial_state.as_str()]);
+    for (index, state) in process.states.iter().enumerate() {
+        if !reached.contains(state.name.as_str()) {
+            let message = format!("no way leads from {:?} to {:?}", process.initial_state, state.name);
+            let path = format!("/states/{index}/name");
+            checker.report(Rule::UnreachableState, &path, message, "write a transition to it, or remove it");
+        }
+    }
+}
+
+fn endings(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    let finals: Vec<&str> =
+        process.states.iter().filter(|state| state.is_final).map(|state| state.name.as_str()).collect();
+    if finals.is_empty() {
+        let message = "no state is final, so a run never ends";
+        checker.report(Rule::NoFinalState, "/states", message, "write is_final: true on the states that end a run");
+        return;
+    }
+    let ending = reach(&edges(checker, true), finals);
+    for (index, state) in process.states.iter().enumerate() {
+        let path = format!("/states/{index}/name");
+        let is_left = process.transitions.iter().any(|transition| transition.from == state.name);
+        if state.is_final && is_left {
+            let message = format!("{:?} is final, and transitions out of it are never taken", state.name);
+            checker.report(Rule::FinalStateLeft, &path, message, "remove them, or is_final");
+        } else if !state.is_final && !is_left {
+            let message = format!("no transition leaves {:?}, and it is not final", state.name);
+            checker.report(Rule::DeadEnd, &path, message, "write a transition out of it, or is_final: true");
+        } else if !ending.contains(state.name.as_str()) {
+            let message = format!("no way leads from {:?} to a final state", state.name);
+            checker.report(Rule::NoWayToFinal, &path, message, "write a transition towards the end");
+        }
+    }
+}
+
+/// A transition that an earlier one always takes the place of.
+fn shadows(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    let covers = |earlier: &Transition, later: &Transition| match (&earlier.allowed_roles, &later.allowed_roles) {
+        (None, _) => true,
+        (Some(earlier), Some(later)) => later.iter().all(|role| admits(earlier, role)),
+        (Some(earlier), None) => admits(earlier, "*"),
+    };
+    for (index, later) in process.transitions.iter().enumerate() {
+        let is_same = |earlier: &&Transition| {
+            (&earlier.from, &earlier.event, &earlier.guard) == (&later.from, &later.event, &later.guard)
+        };
+        if process.transitions[..index].iter().filter(is_same).any(|earlier| covers(earlier, later)) {
+            let guard = if later.guard.is_some() { "with the same guard" } else { "without a guard" };
+            let message = format!(
+                "an earlier transition from {:?} by {:?} {guard} is always taken first",
+                later.from, later.event
+            );
+            let path = format!("/transitions/{index}");
+            checker.report(
+                Rule::ShadowedTransition,
+                &path,
+                message,
+                "remove it, or give it a guard or roles of its own",
+            );
+        }
+    }
+}
+
+/// `required_artifacts` is shown to the agent and gates nothing.
+fn unguarded(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    for (index, state) in process.states.iter().enumerate().filter(|(_, state)| !state.is_final) {
+        for (place, name) in state.required_artifacts.iter().enumerate() {
+            let leaving = process.transitions_from(&state.name).filter_map(|transition| transition.guard.as_deref());
+            if !leaving.into_iter().any(|guard| asks_for(checker, guard, name)) {
+                let message = format!("{name:?} is shown as required in {:?}, but no guard asks for it", state.name);
+                let path = format!("/states/{index}/required_artifacts/{place}");
+                let hint = "put a guard of type artifact on a transition out of the state";
+                checker.report(Rule::RequiredArtifactNotGuarded, &path, message, hint);
+            }
+        }
+    }
+}
+
+fn asks_for(checker: &Checker<'_>, guard: &str, artifact_type: &str) -> bool {
+    let guards = &checker.process.guards;
+    let mut seen = BTreeSet::from([guard]);
+    let mut waiting = vec![guard];
+    while let Some(name) = waiting.pop() {
+        let Some(guard) = guards.get(name) else { continue };
+        if guard.artifact_types().iter().any(|(_, asked)| *asked == artifact_type) {
+            return true;
+        }
+        waiting.extend(guard.named().into_iter().map(|(_, name)| name).filter(|name| seen.insert(name)));
+    }
+    false
+}

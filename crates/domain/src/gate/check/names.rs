@@ -1,0 +1,99 @@
+//! Names that are there once, and names that lead somewhere.
+
+use std::collections::BTreeSet;
+
+use super::Checker;
+use crate::gate::finding::{Rule, instead, join};
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    let states: Vec<&str> = process.states.iter().map(|state| state.name.as_str()).collect();
+    let events: Vec<&str> = process.events.iter().map(|event| event.name.as_str()).collect();
+    let artifacts: Vec<&str> = process.artifacts.iter().map(|artifact| artifact.name.as_str()).collect();
+    let roles: Vec<&str> = process.roles.iter().map(|role| role.name.as_str()).collect();
+    once(checker, Rule::DuplicateStateName, "/states", "name", &states);
+    once(checker, Rule::DuplicateEventName, "/events", "name", &events);
+    once(checker, Rule::DuplicateArtifactType, "/artifacts", "type", &artifacts);
+    once(checker, Rule::DuplicateRoleName, "/roles", "name", &roles);
+
+    let known = Known { states: &states, events: &events, artifacts: &artifacts };
+    let initial = &process.initial_state;
+    lead(checker, Rule::InvalidInitialState, "/process/initial_state", "state", initial, known.states);
+    for (index, transition) in process.transitions.iter().enumerate() {
+        let path = join("/transitions", index);
+        lead(checker, Rule::InvalidTransitionFrom, &join(&path, "from"), "state", &transition.from, known.states);
+        lead(checker, Rule::InvalidTransitionTo, &join(&path, "to"), "state", &transition.to, known.states);
+        lead(checker, Rule::InvalidTransitionEvent, &join(&path, "event"), "event", &transition.event, known.events);
+    }
+    for (index, state) in process.states.iter().enumerate() {
+        for (place, name) in state.required_artifacts.iter().enumerate() {
+            let path = format!("/states/{index}/required_artifacts/{place}");
+            lead(checker, Rule::InvalidRequiredArtifact, &path, "artifact type", name, known.artifacts);
+        }
+    }
+    artifact_references(checker, &known);
+    initial_context(checker);
+}
+
+struct Known<'a> {
+    states: &'a [&'a str],
+    events: &'a [&'a str],
+    artifacts: &'a [&'a str],
+}
+
+fn once(checker: &mut Checker<'_>, rule: Rule, list: &str, key: &str, names: &[&str]) {
+    let mut seen = BTreeSet::new();
+    for (index, name) in names.iter().enumerate() {
+        if !seen.insert(*name) {
+            let path = format!("{list}/{index}/{key}");
+            checker.report(rule, &path, format!("{name:?} is there already"), "give it another name, or remove one");
+        }
+    }
+}
+
+fn lead(checker: &mut Checker<'_>, rule: Rule, path: &str, thing: &str, name: &str, known: &[&str]) {
+    if !known.contains(&name) && !checker.is_full() {
+        checker.report(rule, path, format!("there is no {thing} {name:?}"), instead(name, known));
+    }
+}
+
+/// Where an artifact says that it is needed. Guards decide, so this is about the author's intent.
+fn artifact_references(checker: &mut Checker<'_>, known: &Known<'_>) {
+    let process = checker.process;
+    let pairs: Vec<String> =
+        process.transitions.iter().map(|transition| format!("{}->{}", transition.from, transition.to)).collect();
+    let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+    for (index, artifact) in process.artifacts.iter().enumerate() {
+        for (place, name) in artifact.required_in_states.iter().enumerate() {
+            let path = format!("/artifacts/{index}/required_in_states/{place}");
+            lead(checker, Rule::UnknownReference, &path, "state", name, known.states);
+        }
+        for (place, name) in artifact.required_for_transitions.iter().enumerate() {
+            let path = format!("/artifacts/{index}/required_for_transitions/{place}");
+            let name = name.split("->").map(str::trim).collect::<Vec<_>>().join("->");
+            lead(checker, Rule::UnknownReference, &path, "transition", &name, &pairs);
+        }
+    }
+    for (index, role) in process.roles.iter().enumerate() {
+        for (place, name) in role.allowed_events.iter().enumerate().filter(|(_, name)| *name != "*") {
+            let path = format!("/roles/{index}/allowed_events/{place}");
+            lead(checker, Rule::UnknownReference, &path, "event", name, known.events);
+        }
+    }
+}
+
+fn initial_context(checker: &mut Checker<'_>) {
+    let Some(schema) = &checker.process.context_schema else { return };
+    let context = serde_json::Value::Object(checker.process.initial_context.clone());
+    // What a schema requires may still come from whoever creates the run.
+    let prefix = "/process/initial_context";
+    let misfits = schema.misfits(&context, prefix).into_iter().filter(|misfit| misfit.path != prefix);
+    for misfit in misfits {
+        checker.report(
+            Rule::InvalidInitialContext,
+            &misfit.path,
+            misfit.message,
+            "change it to fit context_schema, or change the schema",
+        );
+    }
+}

@@ -1,0 +1,221 @@
+use super::super::finding::{Finding, Rule};
+use super::super::process::load;
+
+const SOUND: &str = r#"process: {id: p, version: "1", name: P, initial_state: a, initial_context: {mode: x}}
+states: [{name: a}, {name: b, required_artifacts: [note]}, {name: c, is_final: true}]
+events:
+  - {name: go, allowed_roles: [agent]}
+  - {name: back, allowed_roles: ["*"]}
+  - {name: approve, allowed_roles: [human]}
+transitions:
+  - {from: a, event: go, to: b, guard: is_x}
+  - {from: b, event: back, to: a}
+  - {from: b, event: approve, to: c, guard: all_there}
+guards:
+  is_x: {type: context, variable: mode, condition: equals, value: x}
+  noted: {type: artifact, artifact_type: note, condition: count, min_count: 2}
+  all_there: {all: [noted, {not: {type: run, counter: visits, of: b, condition: greater_than, value: 5}}]}
+artifacts: [{type: note, required_in_states: [b], required_for_transitions: ["b->c"]}]
+roles:
+  - {name: agent, allowed_events: [go, back]}
+  - {name: human, allowed_events: [back, approve], can_approve: true}
+"#;
+
+fn findings(from: &str, to: &str) -> Vec<Finding> {
+    assert!(SOUND.contains(from), "{from}");
+    load(&SOUND.replacen(from, to, 1)).findings
+}
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    let loaded = load(SOUND);
+    assert_eq!(loaded.findings, []);
+    assert!(loaded.process.is_some());
+}
+
+/// What is exchanged, and what is then found: rule, path, and what stands at the place that is told.
+type Case = (&'static str, &'static str, Rule, &'static str, &'static str);
+
+const CASES: &[Case] = &[
+    ("{name: c, is", "{name: a, is", Rule::DuplicateStateName, "/states/2/name", "a, is_final"),
+    ("{name: back, a", "{name: go, a", Rule::DuplicateEventName, "/events/1/name", "go, allowed"),
+    ("{name: human, a", "{name: agent, a", Rule::DuplicateRoleName, "/roles/1/name", "agent, allowed_events: [back"),
+    (
+        "[{type: note, req",
+        "[{type: note}, {type: note, req",
+        Rule::DuplicateArtifactType,
+        "/artifacts/1/type",
+        "note, required",
+    ),
+    ("initial_state: a", "initial_state: A", Rule::InvalidInitialState, "/process/initial_state", "A, initial_context"),
+    ("{from: a,", "{from: aa,", Rule::InvalidTransitionFrom, "/transitions/0/from", "aa, event"),
+    ("to: a}", "to: z}", Rule::InvalidTransitionTo, "/transitions/1/to", "z}"),
+    ("event: go,", "event: goo,", Rule::InvalidTransitionEvent, "/transitions/0/event", "goo, to"),
+    ("guard: is_x", "guard: isx", Rule::InvalidGuardReference, "/transitions/0/guard", "isx}"),
+    ("{all: [noted,", "{all: [note,", Rule::InvalidGuardReference, "/guards/all_there/all/0", "note, {not"),
+    (
+        "artifact_type: note,",
+        "artifact_type: notes,",
+        Rule::InvalidGuardArtifactType,
+        "/guards/noted/artifact_type",
+        "notes, cond",
+    ),
+    ("of: b,", "of: bb,", Rule::InvalidGuardCounter, "/guards/all_there/all/1/not/of", "b"),
+    ("counter: visits", "counter: attempts", Rule::InvalidGuardCounter, "/guards/all_there/all/1/not/of", "b"),
+    ("{all: [noted,", "{all: [all_there,", Rule::GuardCycle, "/guards/all_there", "{all"),
+    (
+        "allowed_roles: [agent]",
+        "allowed_roles: [agnt]",
+        Rule::InvalidRoleReference,
+        "/events/0/allowed_roles/0",
+        "agnt]",
+    ),
+    ("[\"*\"]", "[agent, \"*\"]", Rule::InvalidWildcardRole, "/events/1/allowed_roles/1", "\"*\"]}"),
+    ("to: a}", "to: a, allowed_roles: [x]}", Rule::InvalidRoleReference, "/transitions/1/allowed_roles/0", "x]}"),
+    (
+        "to: a}",
+        "to: a, allowed_roles: [\"*\", agent]}",
+        Rule::InvalidWildcardRole,
+        "/transitions/1/allowed_roles/0",
+        "\"*\", agent]",
+    ),
+    (
+        "required_artifacts: [note]",
+        "required_artifacts: [nope]",
+        Rule::InvalidRequiredArtifact,
+        "/states/1/required_artifacts/0",
+        "nope]",
+    ),
+    ("{name: a}, ", "{name: a}, {name: lost}, ", Rule::UnreachableState, "/states/1/name", "lost}"),
+    (", is_final: true", "", Rule::NoFinalState, "/states", "[{name: a}"),
+    (
+        "initial_context: {mode: x}",
+        "initial_context: {mode: x}, context_schema: {properties: {mode: {type: number}}}",
+        Rule::InvalidInitialContext,
+        "/process/initial_context/mode",
+        "x}",
+    ),
+    ("to: a}", "to: a, on_guard_fail: record}", Rule::RecordWithoutGuard, "/transitions/1/on_guard_fail", "record}"),
+    ("to: b, guard: is_x}", "to: b}", Rule::UnusedGuard, "/guards/is_x", "{type: context"),
+    ("min_count: 2", "min_count: 0", Rule::GuardAlwaysSatisfied, "/guards/noted/min_count", "0}"),
+    (
+        "initial_context: {mode: x}",
+        "initial_context: {}",
+        Rule::VariableNeverSet,
+        "/guards/is_x/variable",
+        "mode, condition",
+    ),
+    ("{all: [noted,", "{all: [is_x,", Rule::RequiredArtifactNotGuarded, "/states/1/required_artifacts/0", "note]}"),
+    (
+        "required_in_states: [b]",
+        "required_in_states: [bb]",
+        Rule::UnknownReference,
+        "/artifacts/0/required_in_states/0",
+        "bb]",
+    ),
+    ("[\"b->c\"]", "[\"c->b\"]", Rule::UnknownReference, "/artifacts/0/required_for_transitions/0", "\"c->b\"]"),
+    ("[go, back]", "[go, bac]", Rule::UnknownReference, "/roles/0/allowed_events/1", "bac]"),
+    ("[back, approve]", "[back, approve, go]", Rule::RoleDisagrees, "/roles/1/allowed_events/2", "go],"),
+    (
+        "  - {name: approve,",
+        "  - {name: idle, allowed_roles: [agent]}\n  - {name: approve,",
+        Rule::UnusedEvent,
+        "/events/2/name",
+        "idle, allowed",
+    ),
+    ("allowed_roles: [agent]", "allowed_roles: []", Rule::NobodyMayEmit, "/events/0/name", "go, allowed"),
+    ("allowed_roles: [human]", "allowed_roles: [agent]", Rule::NobodyMayEmit, "/events/2/name", "approve, allowed"),
+    (
+        "to: a}",
+        "to: a}\n  - {from: b, event: back, to: c, allowed_roles: [human]}",
+        Rule::ShadowedTransition,
+        "/transitions/2",
+        "{from: b, event: back, to: c",
+    ),
+    ("to: a}", "to: a}\n  - {from: c, event: back, to: a}", Rule::FinalStateLeft, "/states/2/name", "c, is_final"),
+    ("{name: b, req", "{name: d}, {name: b, req", Rule::UnreachableState, "/states/1/name", "d}, {name: b"),
+];
+
+#[test]
+fn each_mistake_is_found_at_its_place() {
+    for (from, to, rule, path, text) in CASES {
+        let source = SOUND.replacen(from, to, 1);
+        let found = findings(from, to);
+        let finding = found.iter().find(|finding| finding.code == *rule && finding.path == *path);
+        let finding = finding.unwrap_or_else(|| panic!("{to}: {rule:?} at {path} is not in {found:#?}"));
+        let line = source.lines().nth(finding.line - 1).unwrap();
+        assert!(line[finding.column - 1..].starts_with(text), "{to}: {finding}: {line}");
+        assert!(!finding.message.is_empty() && !finding.hint.is_empty());
+        assert_eq!(load(&source).process.is_none(), found.iter().any(Finding::is_error));
+    }
+}
+
+/// A sound process with another graph.
+fn graph(states: &str, transitions: &str) -> Vec<(Rule, String)> {
+    let source = format!(
+        "process: {{id: p, version: '1', name: P, initial_state: a}}\nstates: {states}\n\
+         events: [{{name: go, allowed_roles: ['*']}}, {{name: on, allowed_roles: ['*']}}]\ntransitions:\n{transitions}"
+    );
+    load(&source).findings.into_iter().map(|finding| (finding.code, finding.path)).collect()
+}
+
+#[test]
+fn states_without_a_way_out_are_found() {
+    let states = "[{name: a}, {name: stuck}, {name: end, is_final: true}]";
+    let ways = "  - {from: a, event: go, to: end}\n  - {from: a, event: on, to: stuck}\n";
+    assert_eq!(graph(states, ways), [(Rule::DeadEnd, "/states/1/name".to_owned())]);
+    let circle = format!("{ways}  - {{from: stuck, event: go, to: stuck}}\n");
+    assert_eq!(graph(states, &circle), [(Rule::NoWayToFinal, "/states/1/name".to_owned())]);
+}
+
+#[test]
+fn what_lies_behind_a_final_state_is_not_reached() {
+    let states = "[{name: a}, {name: b}, {name: end, is_final: true}]";
+    let ways =
+        "  - {from: a, event: go, to: end}\n  - {from: end, event: on, to: b}\n  - {from: b, event: on, to: end}\n";
+    let found = graph(states, ways);
+    assert_eq!(
+        found,
+        [(Rule::UnreachableState, "/states/1/name".to_owned()), (Rule::FinalStateLeft, "/states/2/name".to_owned())]
+    );
+}
+
+#[test]
+fn guards_that_name_each_other_without_end_are_found_without_recursion() {
+    let chain = |length: usize| {
+        let mut guards = "  g0: {type: context, variable: mode, condition: exists}\n".to_owned();
+        for number in 1..length {
+            guards.push_str(&format!("  g{number}: {{not: g{}}}\n", number - 1));
+        }
+        findings("guards:\n", &format!("guards:\n{guards}"))
+    };
+    assert!(!chain(32).iter().any(|finding| finding.code == Rule::TooDeep));
+    assert!(chain(33).iter().any(|finding| finding.code == Rule::TooDeep));
+    assert!(chain(3_000).iter().any(|finding| finding.code == Rule::TooDeep));
+    let circle = "guards:\n  x: {not: y}\n  y: {any: [z, noted]}\n  z: {all: [noted, x]}\n";
+    let found = findings("guards:\n", circle);
+    assert_eq!(found.iter().filter(|finding| finding.code == Rule::GuardCycle).count(), 3);
+}
+
+#[test]
+fn every_rule_can_be_broken() {
+    let of_form = [
+        Rule::InvalidYaml,
+        Rule::TooLarge,
+        Rule::TooDeep,
+        Rule::DuplicateKey,
+        Rule::UnknownKey,
+        Rule::MissingRequiredField,
+        Rule::InvalidValue,
+        Rule::InvalidSchema,
+        Rule::InvalidMinCount,
+        Rule::InvalidContextGuardValue,
+        Rule::InvalidExpression,
+        Rule::IgnoredKey,
+    ];
+    let of_graphs = [Rule::DeadEnd, Rule::NoWayToFinal];
+    for rule in Rule::ALL {
+        let is_tested = of_form.contains(rule) || of_graphs.contains(rule) || CASES.iter().any(|case| case.2 == *rule);
+        assert!(is_tested, "{} has no test", rule.name());
+    }
+}

@@ -1,0 +1,136 @@
+//! The evidence of a run: what was submitted, by path, known by its content.
+//!
+//! A count asks for distinct contents of a type, at the cost of what is stale, however much was submitted.
+
+use std::collections::BTreeSet;
+
+use imbl::{OrdMap, OrdSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One artifact of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Artifact {
+    /// Below the run's artifact folder, in its plain form.
+    pub path: String,
+    /// Of its content, in hexadecimal digits.
+    pub sha256: String,
+    pub bytes: u64,
+    /// The types that it counts as.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<String>,
+    /// Whether its content was handed in, rather than found in the artifact folder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inline: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Evidence {
+    by_path: OrdMap<String, Artifact>,
+    /// Type, content, and the paths that hold it.
+    by_type: OrdMap<String, OrdMap<String, OrdSet<String>>>,
+}
+
+impl Evidence {
+    pub fn len(&self) -> usize {
+        self.by_path.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_path.is_empty()
+    }
+
+    pub fn get(&self, path: &str) -> Option<&Artifact> {
+        self.by_path.get(path)
+    }
+
+    /// All artifacts, by path.
+    pub fn iter(&self) -> impl Iterator<Item = &Artifact> {
+        self.by_path.values()
+    }
+
+    /// Adds an artifact; what was known under its path is replaced.
+    pub(super) fn put(&mut self, artifact: Artifact) {
+        if let Some(before) = self.by_path.remove(&artifact.path) {
+            for name in &before.types {
+                self.forget(name, &before);
+            }
+        }
+        for name in &artifact.types {
+            let contents = self.by_type.entry(name.clone()).or_default();
+            contents.entry(artifact.sha256.clone()).or_default().insert(artifact.path.clone());
+        }
+        self.by_path.insert(artifact.path.clone(), artifact);
+    }
+
+    fn forget(&mut self, name: &str, artifact: &Artifact) {
+        let Some(contents) = self.by_type.get_mut(name) else { return };
+        let Some(paths) = contents.get_mut(&artifact.sha256) else { return };
+        paths.remove(&artifact.path);
+        if paths.is_empty() {
+            contents.remove(&artifact.sha256);
+        }
+    }
+
+    /// How many contents of a type there are, without those of which every copy is stale.
+    pub fn distinct(&self, artifact_type: &str, stale: &BTreeSet<String>) -> u64 {
+        let Some(contents) = self.by_type.get(artifact_type) else { return 0 };
+        let touched: BTreeSet<&str> = self.stale_of(artifact_type, stale).map(|found| found.sha256.as_str()).collect();
+        let is_lost =
+            |sha256: &&&str| contents.get(**sha256).is_some_and(|paths| paths.iter().all(|path| stale.contains(path)));
+        (contents.len() - touched.iter().filter(is_lost).count()) as u64
+    }
+
+    /// The paths of a type that are stale.
+    pub fn stale<'a>(&'a self, artifact_type: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a str> {
+        self.stale_of(artifact_type, stale).map(|artifact| artifact.path.as_str())
+    }
+
+    fn stale_of<'a>(&'a self, name: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a Artifact> {
+        let found = stale.iter().filter_map(|path| self.by_path.get(path));
+        found.filter(move |artifact| artifact.types.iter().any(|known| known == name))
+    }
+}
+
+/// Whether a file of this name counts as an artifact of a type: its name without the last extension is the type, or
+/// begins or ends with it and a `_` or `-` between, in any case of letters.
+pub fn name_matches(path: &str, artifact_type: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
+    };
+    let (stem, artifact_type) = (stem.to_lowercase(), artifact_type.to_lowercase());
+    let is_cut = |rest: Option<&str>, cut: fn(&str) -> bool| rest.is_some_and(cut);
+    stem == artifact_type
+        || is_cut(stem.strip_prefix(&artifact_type), |rest| rest.starts_with(['_', '-']))
+        || is_cut(stem.strip_suffix(&artifact_type), |rest| rest.ends_with(['_', '-']))
+}
+
+/// A path in its plain form: `./a//b` is `a/b`. What could lead out of the artifact folder has none, but a reason.
+pub fn plain_path(path: &str) -> Result<String, &'static str> {
+    let is_drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
+    if path.trim().is_empty() {
+        return Err("Empty artifact path");
+    }
+    if path.starts_with(['/', '\\', '~']) || is_drive {
+        return Err("Absolute path not allowed");
+    }
+    if path.len() > crate::limits::ARTIFACT_PATH_BYTES_MAX {
+        return Err("Artifact path too long");
+    }
+    if path.chars().any(char::is_control) {
+        return Err("Control character in artifact path");
+    }
+    if path.contains('\\') {
+        return Err("Backslash not allowed in artifact path, use '/'");
+    }
+    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    if parts.contains(&"..") {
+        return Err("Path traversal detected");
+    }
+    if parts.is_empty() || path.ends_with('/') {
+        return Err("Artifact path names a folder");
+    }
+    Ok(parts.join("/"))
+}

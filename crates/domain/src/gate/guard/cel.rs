@@ -1,0 +1,204 @@
+//! Guards as expressions of the Common Expression Language, compiled when the process is loaded.
+//!
+//! An expression is true or false of `context`, `payload`, `artifacts`, `run` and `campaign`. Its length and nesting are
+//! bounded, and what it can cost is reckoned before it runs, from how large the things are that it names. Only what it
+//! names is handed to it.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use cel::common::ast::{Expr, IdedExpr};
+use cel::{Context, Env, Program, Value as CelValue};
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use super::cost::{Extent, Extents, children, cost};
+use super::evaluate::Scene;
+use crate::gate::finding::{nearest, short};
+use crate::gate::process::Reads;
+use crate::limits;
+
+/// What an expression may name.
+const VARIABLES: [&str; 5] = ["context", "payload", "artifacts", "run", "campaign"];
+
+static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// A compiled expression.
+#[derive(Clone)]
+pub struct Expression {
+    source: Arc<str>,
+    program: Arc<Program>,
+    /// The variables that it names.
+    names: Vec<&'static str>,
+}
+
+impl Expression {
+    /// An expression, or what is wrong with it.
+    pub(in crate::gate) fn new(source: &str) -> Result<Self, String> {
+        let chars = source.chars().count();
+        if chars > limits::GUARD_EXPRESSION_CHARS_MAX {
+            let chars_max = limits::GUARD_EXPRESSION_CHARS_MAX;
+            return Err(format!("an expression has at most {chars_max} characters, this one has {chars}"));
+        }
+        let program = ENVIRONMENT.compile(source).map_err(|errors| explained(&errors))?;
+        let mut free = Vec::new();
+        free_names(program.expression(), &mut Vec::new(), &mut free);
+        if let Some(unknown) = free.iter().find(|name| !VARIABLES.contains(&name.as_str())) {
+            let meant = nearest(unknown, VARIABLES).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
+            return Err(format!("{} is not known here, known: {}{meant}", short(unknown), VARIABLES.join(", ")));
+        }
+        let names: Vec<&'static str> =
+            VARIABLES.into_iter().filter(|known| free.iter().any(|name| name == known)).collect();
+        let expression = Self { source: source.into(), program: Arc::new(program), names };
+        // What is too much even while all that it reads is empty is never affordable.
+        expression.affordable(&Extents::new())?;
+        Ok(expression)
+    }
+
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether it names one of the variables.
+    pub(super) fn names(&self, variable: &str) -> bool {
+        self.names.contains(&variable)
+    }
+
+    /// Adds the context variables that it reads.
+    pub(super) fn reads(&self, reads: &mut Reads) {
+        context_reads(self.program.expression(), reads);
+    }
+
+    /// Whether it is true, or why that cannot be told.
+    pub(super) fn holds(&self, scene: &Scene<'_>) -> Result<bool, String> {
+        let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
+        let mut extents = Extents::new();
+        for name in &self.names {
+            let value = variable(name, scene);
+            extents.insert((*name).to_owned(), Extent::of(&value));
+            let value = cel::to_value(Plain(&value)).map_err(|error| error.to_string())?;
+            context.add_variable_from_value(*name, value);
+        }
+        self.affordable(&extents)?;
+        match self.program.execute(&context) {
+            Ok(CelValue::Bool(holds)) => Ok(holds),
+            Ok(other) => Err(format!("it is a {}, expected true or false", other.type_of())),
+            Err(error) => Err(short(&error.to_string())),
+        }
+    }
+
+    fn affordable(&self, extents: &Extents) -> Result<(), String> {
+        let cost = cost(self.program.expression(), extents);
+        if cost <= limits::GUARD_COST_MAX {
+            return Ok(());
+        }
+        Err(format!("it could cost {cost}, at most {} is spent", limits::GUARD_COST_MAX))
+    }
+}
+
+fn explained(errors: &cel::ParseErrors) -> String {
+    let first = errors.errors.first();
+    first.map_or_else(
+        || "it cannot be read".to_owned(),
+        |error| format!("{} (column {} of line {})", short(&error.msg), error.pos.1, error.pos.0),
+    )
+}
+
+/// Names that are not bound inside the expression.
+fn free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<String>) {
+    match &expression.expr {
+        Expr::Ident(name) => {
+            if !bound.contains(name) && !free.contains(name) {
+                free.push(name.clone());
+            }
+        }
+        Expr::Comprehension(comprehension) => {
+            free_names(&comprehension.iter_range, bound, free);
+            free_names(&comprehension.accu_init, bound, free);
+            let depth = bound.len();
+            bound.push(comprehension.iter_var.clone());
+            bound.extend(comprehension.iter_var2.clone());
+            bound.push(comprehension.accu_var.clone());
+            for part in [&comprehension.loop_cond, &comprehension.loop_step, &comprehension.result] {
+                free_names(part, bound, free);
+            }
+            bound.truncate(depth);
+        }
+        _ => children(expression).into_iter().for_each(|child| free_names(child, bound, free)),
+    }
+}
+
+/// `context.x`, `has(context.x)` and `context["x"]` read `x`; `context` in any other place may read all of it.
+fn context_reads(expression: &IdedExpr, reads: &mut Reads) {
+    let is_context = |expression: &IdedExpr| matches!(&expression.expr, Expr::Ident(name) if name == "context");
+    match &expression.expr {
+        Expr::Select(select) if is_context(&select.operand) => {
+            reads.variables.insert(select.field.clone());
+        }
+        Expr::Ident(name) if name == "context" => reads.is_any = true,
+        _ => children(expression).into_iter().for_each(|child| context_reads(child, reads)),
+    }
+}
+
+fn variable(name: &str, scene: &Scene<'_>) -> Value {
+    match name {
+        "context" => scene.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        "payload" => Value::Object(scene.payload.clone()),
+        "artifacts" => scene
+            .evidence
+            .iter()
+            .map(|artifact| {
+                json!({
+                    "path": artifact.path, "types": artifact.types, "sha256": artifact.sha256, "bytes": artifact.bytes,
+                    "stale": scene.facts.stale.contains(&artifact.path),
+                })
+            })
+            .collect(),
+        "run" => json!({
+            "id": scene.run_id, "state": scene.state, "attempts": scene.attempts, "visits": scene.visits,
+        }),
+        _ => scene.facts.campaign.clone().unwrap_or(Value::Null),
+    }
+}
+
+/// JSON in which every whole number that fits is an `int`, as in expressions, and not a `uint`.
+struct Plain<'a>(&'a Value);
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Number(number) => match number.as_i64() {
+                Some(whole) => serializer.serialize_i64(whole),
+                None => number.serialize(serializer),
+            },
+            Value::Array(items) => {
+                let mut list = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    list.serialize_element(&Plain(item))?;
+                }
+                list.end()
+            }
+            Value::Object(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries {
+                    map.serialize_entry(key, &Plain(value))?;
+                }
+                map.end()
+            }
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+impl fmt::Debug for Expression {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(formatter)
+    }
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source
+    }
+}

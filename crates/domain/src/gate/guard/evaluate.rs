@@ -1,0 +1,317 @@
+//! Whether a guard is satisfied, and if not, what is missing.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use imbl::OrdMap;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use super::text::{Words, listed, shown};
+use super::{Comparison, ContextTest, Counter, Guard, Part, Test};
+use crate::gate::evidence::Evidence;
+use crate::gate::facts::Facts;
+use crate::gate::process::Process;
+
+/// All that guards see of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    pub process: &'a Process,
+    pub run_id: &'a str,
+    pub state: &'a str,
+    /// Before the event.
+    pub context: &'a OrdMap<String, Value>,
+    /// With what the event submits.
+    pub evidence: &'a Evidence,
+    pub attempts: &'a OrdMap<String, u64>,
+    pub visits: &'a OrdMap<String, u64>,
+    /// What the event carries.
+    pub payload: &'a Map<String, Value>,
+    pub facts: &'a Facts,
+}
+
+/// What a guard came to; it is kept with the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GuardResult {
+    pub guard: String,
+    pub satisfied: bool,
+    /// What is missing, in the language of the process.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+}
+
+impl GuardResult {
+    /// `name: reason`, as a refusal lists it.
+    pub fn line(&self) -> String {
+        format!("{}: {}", self.guard, self.missing.join(", "))
+    }
+}
+
+/// Beside yes and no there is "cannot be told", whose opposite is no better.
+#[derive(Debug, Clone, PartialEq)]
+enum Verdict {
+    Holds,
+    Lacks(Vec<String>),
+    Errs(Vec<String>),
+}
+
+impl Verdict {
+    fn when(holds: bool, reason: impl FnOnce() -> String) -> Self {
+        if holds { Self::Holds } else { Self::Lacks(vec![reason()]) }
+    }
+
+    fn reasons(&self) -> &[String] {
+        match self {
+            Self::Holds => &[],
+            Self::Lacks(reasons) | Self::Errs(reasons) => reasons,
+        }
+    }
+}
+
+impl Scene<'_> {
+    /// What the guard of this name comes to.
+    pub fn evaluate(&self, guard: &str) -> GuardResult {
+        let verdict = Evaluation { scene: self, known: RefCell::default() }.named(guard);
+        let missing = verdict.reasons().to_vec();
+        GuardResult { guard: guard.to_owned(), satisfied: verdict == Verdict::Holds, missing }
+    }
+}
+
+/// Guards that several others name are evaluated once; otherwise a few lines could take for ever.
+struct Evaluation<'a> {
+    scene: &'a Scene<'a>,
+    known: RefCell<BTreeMap<String, Verdict>>,
+}
+
+/// A verdict, and what a message may say of it.
+struct Judged {
+    verdict: Verdict,
+    current: String,
+    required: String,
+    /// Said beside any message of the author's.
+    beside: Vec<String>,
+}
+
+impl Judged {
+    fn new(verdict: Verdict, current: &dyn fmt::Display, required: &dyn fmt::Display) -> Self {
+        Self { verdict, current: current.to_string(), required: required.to_string(), beside: Vec::new() }
+    }
+}
+
+impl Evaluation<'_> {
+    fn words(&self) -> Words {
+        Words(self.scene.process.locale)
+    }
+
+    fn named(&self, name: &str) -> Verdict {
+        if let Some(known) = self.known.borrow().get(name) {
+            return known.clone();
+        }
+        let verdict = match self.scene.process.guards.get(name) {
+            Some(guard) => self.guard(guard),
+            None => Verdict::Errs(vec![self.words().undefined_guard(name)]),
+        };
+        self.known.borrow_mut().insert(name.to_owned(), verdict.clone());
+        verdict
+    }
+
+    fn part(&self, part: &Part) -> Verdict {
+        match part {
+            Part::Named(name) => self.named(name),
+            Part::Inline(guard) => self.guard(guard),
+        }
+    }
+
+    fn guard(&self, guard: &Guard) -> Verdict {
+        let Judged { verdict, current, required, beside } = self.test(&guard.test);
+        let said = |reasons: Vec<String>| {
+            let own = guard
+                .message
+                .as_ref()
+                .map(|message| vec![message.replace("{required}", &required).replace("{current}", &current)]);
+            own.unwrap_or(reasons).into_iter().chain(beside).collect()
+        };
+        match verdict {
+            Verdict::Holds => Verdict::Holds,
+            Verdict::Lacks(reasons) => Verdict::Lacks(said(reasons)),
+            // Why it could not be told is never covered by a message that was written for something else.
+            Verdict::Errs(reasons) => Verdict::Errs(reasons),
+        }
+    }
+
+    fn test(&self, test: &Test) -> Judged {
+        match test {
+            Test::ArtifactExists { artifact_type } => {
+                self.artifacts(artifact_type, 1, |words, _| words.artifact_missing(artifact_type))
+            }
+            Test::ArtifactCount { artifact_type, min_count } => {
+                self.artifacts(artifact_type, *min_count, |words, current| {
+                    words.artifact_count(artifact_type, current, *min_count)
+                })
+            }
+            Test::Context { variable, test } => self.context(variable, test),
+            Test::Run { counter, of, comparison, value } => self.counter(*counter, of, *comparison, value),
+            Test::Cel(expression) => {
+                let verdict = match expression.holds(self.scene) {
+                    Ok(holds) => Verdict::when(holds, || self.words().not_met(expression.source())),
+                    Err(why) => Verdict::Errs(vec![self.words().failed(expression.source(), &why)]),
+                };
+                Judged::new(verdict, &false, &true)
+            }
+            Test::All(parts) => self.all(parts),
+            Test::Any(parts) => self.any(parts),
+            Test::Not(part) => self.not(part),
+        }
+    }
+
+    fn artifacts(&self, artifact_type: &str, required: u64, reason: impl FnOnce(Words, u64) -> String) -> Judged {
+        let (evidence, stale) = (self.scene.evidence, &self.scene.facts.stale);
+        let current = evidence.distinct(artifact_type, stale);
+        let verdict = Verdict::when(current >= required, || reason(self.words(), current));
+        let mut judged = Judged::new(verdict, &current, &required);
+        if judged.verdict != Verdict::Holds {
+            let paths = evidence.stale(artifact_type, stale);
+            judged.beside = paths.map(|path| self.words().artifact_stale(path)).collect();
+        }
+        judged
+    }
+
+    fn context(&self, variable: &str, test: &ContextTest) -> Judged {
+        let words = self.words();
+        let found = self.scene.context.get(variable);
+        match test {
+            ContextTest::Exists => {
+                let verdict = Verdict::when(found.is_some(), || words.missing(variable));
+                return Judged::new(verdict, &found.map(shown).unwrap_or_default(), &"");
+            }
+            ContextTest::NotExists => {
+                let verdict = Verdict::when(found.is_none(), || words.unwanted(variable));
+                return Judged::new(verdict, &found.map(shown).unwrap_or_default(), &"");
+            }
+            _ => {}
+        }
+        let required = match test {
+            ContextTest::Equals(value) | ContextTest::NotEquals(value) => shown(value),
+            ContextTest::In(values) | ContextTest::NotIn(values) => listed(values),
+            ContextTest::Compare(_, number) => number.to_string(),
+            ContextTest::Exists | ContextTest::NotExists => String::new(),
+        };
+        let Some(current) = found else {
+            return Judged::new(Verdict::Lacks(vec![words.undefined(variable)]), &"", &required);
+        };
+        let is_in = |values: &[Value]| values.iter().any(|value| equal(current, value));
+        let verdict = match test {
+            ContextTest::Equals(value) => {
+                Verdict::when(equal(current, value), || words.equals(variable, current, value))
+            }
+            ContextTest::NotEquals(value) => {
+                Verdict::when(!equal(current, value), || words.not_equals(variable, current, value))
+            }
+            ContextTest::In(values) => Verdict::when(is_in(values), || words.one_of(variable, current, values)),
+            ContextTest::NotIn(values) => Verdict::when(!is_in(values), || words.none_of(variable, current, values)),
+            ContextTest::Compare(comparison, bound) => match current {
+                Value::Number(number) => Verdict::when(compares(*comparison, number, bound), || {
+                    words.compared(variable, current, &words.bound(*comparison, bound))
+                }),
+                _ => Verdict::Errs(vec![words.no_number(variable, current)]),
+            },
+            ContextTest::Exists | ContextTest::NotExists => Verdict::Holds,
+        };
+        Judged::new(verdict, &shown(current), &required)
+    }
+
+    fn counter(&self, counter: Counter, of: &str, comparison: Comparison, bound: &Number) -> Judged {
+        let counts = match counter {
+            Counter::Attempts => self.scene.attempts,
+            Counter::Visits => self.scene.visits,
+        };
+        let current = counts.get(of).copied().unwrap_or(0);
+        let words = self.words();
+        let verdict = Verdict::when(compares(comparison, &Number::from(current), bound), || {
+            words.counted(counter, of, current, &words.bound(comparison, bound))
+        });
+        Judged::new(verdict, &current, bound)
+    }
+
+    fn all(&self, parts: &[Part]) -> Judged {
+        let verdicts: Vec<Verdict> = parts.iter().map(|part| self.part(part)).collect();
+        let held = verdicts.iter().filter(|verdict| **verdict == Verdict::Holds).count();
+        let reasons = distinct(&verdicts);
+        let verdict = if held == parts.len() {
+            Verdict::Holds
+        } else if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Lacks(_))) {
+            Verdict::Lacks(reasons)
+        } else {
+            Verdict::Errs(reasons)
+        };
+        Judged::new(verdict, &held, &parts.len())
+    }
+
+    fn any(&self, parts: &[Part]) -> Judged {
+        let verdicts: Vec<Verdict> = parts.iter().map(|part| self.part(part)).collect();
+        let is_held = verdicts.contains(&Verdict::Holds);
+        let reasons = distinct(&verdicts);
+        let reason = if reasons.len() == 1 { reasons } else { vec![self.words().any_of(&reasons)] };
+        let verdict = if is_held {
+            Verdict::Holds
+        } else if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Errs(_))) {
+            Verdict::Errs(reason)
+        } else {
+            Verdict::Lacks(reason)
+        };
+        Judged::new(verdict, &usize::from(is_held), &1)
+    }
+
+    fn not(&self, part: &Part) -> Judged {
+        let name = match part {
+            Part::Named(name) => Some(name.as_str()),
+            Part::Inline(_) => None,
+        };
+        let verdict = match self.part(part) {
+            Verdict::Holds => Verdict::Lacks(vec![self.words().should_not_hold(name)]),
+            Verdict::Lacks(_) => Verdict::Holds,
+            Verdict::Errs(reasons) => Verdict::Errs(reasons),
+        };
+        Judged::new(verdict, &true, &false)
+    }
+}
+
+/// The reasons of several verdicts, each once.
+fn distinct(verdicts: &[Verdict]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for reason in verdicts.iter().flat_map(Verdict::reasons) {
+        if !reasons.contains(reason) {
+            reasons.push(reason.clone());
+        }
+    }
+    reasons
+}
+
+/// Equal and of the same kind; numbers by their value, so that 1 is 1.0.
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => order(one, other) == Some(Ordering::Equal),
+        _ => one == other,
+    }
+}
+
+fn compares(comparison: Comparison, current: &Number, bound: &Number) -> bool {
+    let Some(order) = order(current, bound) else { return false };
+    match comparison {
+        Comparison::LessThan => order.is_lt(),
+        Comparison::AtMost => order.is_le(),
+        Comparison::GreaterThan => order.is_gt(),
+        Comparison::AtLeast => order.is_ge(),
+    }
+}
+
+/// Whole numbers are compared exactly, others as floating point.
+fn order(one: &Number, other: &Number) -> Option<Ordering> {
+    match (one.as_i128(), other.as_i128()) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
+    }
+}

@@ -1,0 +1,178 @@
+//! Guards: what must be true before a transition is taken.
+//!
+//! A guard sees what it is handed and nothing else: the context before the event, the payload, the evidence, the run's
+//! counters, and facts that were looked up beforehand. It comes to satisfied or to what is missing, in the process's
+//! language. A guard that cannot be evaluated is not satisfied, nor is its opposite, and it says why.
+
+mod cel;
+mod cost;
+mod evaluate;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use cel::Expression;
+pub use evaluate::{GuardResult, Scene};
+pub(super) use text::Words;
+
+use serde_json::{Number, Value};
+
+use super::process::Reads;
+use crate::words::ignoring_case;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guard {
+    /// What it asks for, to be shown while it is not satisfied.
+    pub description: Option<String>,
+    /// Said instead of the gate's own words; `{current}` and `{required}` are filled in.
+    pub message: Option<String>,
+    pub test: Test,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Test {
+    ArtifactExists {
+        artifact_type: String,
+    },
+    /// Counts distinct contents, not paths.
+    ArtifactCount {
+        artifact_type: String,
+        min_count: u64,
+    },
+    Context {
+        variable: String,
+        test: ContextTest,
+    },
+    Run {
+        counter: Counter,
+        of: String,
+        comparison: Comparison,
+        value: Number,
+    },
+    Cel(Expression),
+    All(Vec<Part>),
+    Any(Vec<Part>),
+    Not(Box<Part>),
+}
+
+/// Of all but the last two: not satisfied while the variable is not defined, also where the test is a negation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ContextTest {
+    Equals(Value),
+    NotEquals(Value),
+    In(Vec<Value>),
+    NotIn(Vec<Value>),
+    Compare(Comparison, Number),
+    /// A variable that is null exists.
+    Exists,
+    NotExists,
+}
+
+/// A part of a combined guard.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    Named(String),
+    Inline(Box<Guard>),
+}
+
+/// What a run counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counter {
+    /// How often an event was accepted.
+    Attempts,
+    /// How often a state was entered, the first state at the beginning too.
+    Visits,
+}
+
+ignoring_case!(Counter { Attempts = "attempts", Visits = "visits" });
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    LessThan,
+    AtMost,
+    GreaterThan,
+    AtLeast,
+}
+
+ignoring_case!(Comparison {
+    LessThan = "less_than",
+    AtMost = "at_most",
+    GreaterThan = "greater_than",
+    AtLeast = "at_least",
+});
+
+impl Guard {
+    /// The guards of which this one is made, with its own written-out parts.
+    pub(super) fn parts(&self) -> &[Part] {
+        match &self.test {
+            Test::All(parts) | Test::Any(parts) => parts,
+            Test::Not(part) => std::slice::from_ref(part.as_ref()),
+            _ => &[],
+        }
+    }
+
+    /// The way to one of its parts.
+    fn step(&self, index: usize) -> String {
+        match self.test {
+            Test::All(_) => format!("/all/{index}"),
+            Test::Any(_) => format!("/any/{index}"),
+            _ => "/not".to_owned(),
+        }
+    }
+
+    /// Every guard that is written out here, this one first, with its path below this one.
+    pub(super) fn written(&self) -> Vec<(String, &Guard)> {
+        let mut written = vec![(String::new(), self)];
+        for (index, part) in self.parts().iter().enumerate() {
+            if let Part::Inline(guard) = part {
+                let path = self.step(index);
+                written.extend(guard.written().into_iter().map(|(below, guard)| (format!("{path}{below}"), guard)));
+            }
+        }
+        written
+    }
+
+    /// The names of the guards that it refers to, with their paths below this one.
+    pub(super) fn named(&self) -> Vec<(String, &str)> {
+        let mut named = Vec::new();
+        for (path, guard) in self.written() {
+            for (index, part) in guard.parts().iter().enumerate() {
+                if let Part::Named(name) = part {
+                    named.push((format!("{path}{}", guard.step(index)), name.as_str()));
+                }
+            }
+        }
+        named
+    }
+
+    /// The types of artifacts that it asks for, with their paths below this one.
+    pub(super) fn artifact_types(&self) -> Vec<(String, &str)> {
+        let written = self.written().into_iter();
+        let asked = written.filter_map(|(path, guard)| match &guard.test {
+            Test::ArtifactExists { artifact_type } | Test::ArtifactCount { artifact_type, .. } => {
+                Some((format!("{path}/artifact_type"), artifact_type.as_str()))
+            }
+            _ => None,
+        });
+        asked.collect()
+    }
+
+    pub(super) fn asks_for_campaign(&self) -> bool {
+        self.written()
+            .iter()
+            .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.names("campaign")))
+    }
+
+    /// Adds the context variables that it reads; those of guards that it names are theirs to add.
+    pub(super) fn reads(&self, reads: &mut Reads) {
+        for (_, guard) in self.written() {
+            match &guard.test {
+                Test::Context { variable, .. } => {
+                    reads.variables.insert(variable.clone());
+                }
+                Test::Cel(expression) => expression.reads(reads),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Mappings read by key. What is unknown, missing or of another kind is told, each with its place, and reading goes on.
+
+use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, instead, join, short};
+use super::super::schema::Schema;
+use super::super::yaml::{Content, Key, Node};
+use crate::limits;
+
+/// All that was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Reader {
+    pub(super) findings: Vec<Finding>,
+}
+
+/// One mapping of the file.
+#[derive(Debug, Clone)]
+pub(super) struct Fields<'a> {
+    pub(super) path: String,
+    pub(super) place: Place,
+    entries: &'a [(Key, Node)],
+}
+
+impl<'a> Fields<'a> {
+    /// A value that is there, and is not null.
+    pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
+        self.any(key).filter(|node| node.content != Content::Null)
+    }
+
+    /// A value that is there, null or not.
+    pub(super) fn any(&self, key: &str) -> Option<&'a Node> {
+        self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
+    }
+
+    pub(super) fn path(&self, key: &str) -> String {
+        join(&self.path, key)
+    }
+
+    pub(super) fn entries(&self) -> &'a [(Key, Node)] {
+        self.entries
+    }
+}
+
+impl Reader {
+    pub(super) fn report(
+        &mut self,
+        rule: Rule,
+        path: &str,
+        place: Place,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.findings.push(Finding::new(rule, path, place, message, hint));
+    }
+
+    fn wrong_kind(&mut self, node: &Node, path: &str, wanted: &str) {
+        let message = format!("{} is {wanted}, this is {}", named(path), node.kind());
+        let hint = match (wanted, &node.content) {
+            ("a text", Content::Number(_) | Content::Bool(_)) => "put it in quotes",
+            (_, Content::Null) => "write it out, or leave the key out",
+            _ => "see the format of process files",
+        };
+        self.report(Rule::InvalidValue, path, node.place, message, hint);
+    }
+
+    /// A mapping with whatever keys.
+    pub(super) fn mapping<'a>(&mut self, node: &'a Node, path: &str) -> Option<Fields<'a>> {
+        let Content::Map(entries) = &node.content else {
+            self.wrong_kind(node, path, "a mapping");
+            return None;
+        };
+        Some(Fields { path: path.to_owned(), place: node.place, entries })
+    }
+
+    /// A mapping with these keys and no others.
+    pub(super) fn fields<'a>(&mut self, node: &'a Node, path: &str, allowed: &[&str]) -> Option<Fields<'a>> {
+        let fields = self.mapping(node, path)?;
+        self.only(&fields, allowed);
+        Some(fields)
+    }
+
+    pub(super) fn only(&mut self, fields: &Fields<'_>, allowed: &[&str]) {
+        for (key, _) in fields.entries.iter().filter(|(key, _)| !allowed.contains(&key.text.as_str())) {
+            if self.findings.len() >= FINDINGS_MAX {
+                break;
+            }
+            let place = if fields.path.is_empty() { "the file".to_owned() } else { fields.path.clone() };
+            let message = format!("{place} has no key {:?}", short(&key.text));
+            self.report(Rule::UnknownKey, &fields.path(&key.text), key.place, message, instead(&key.text, allowed));
+        }
+    }
+
+    pub(super) fn missing(&mut self, fields: &Fields<'_>, key: &str) {
+        let (path, message) = (fields.path(key), format!("{} is required", named(&fields.path(key))));
+        self.report(Rule::MissingRequiredField, &path, fields.place, message, format!("write {key}: …"));
+    }
+
+    pub(super) fn required<'a>(&mut self, fields: &Fields<'a>, key: &str) -> Option<&'a Node> {
+        let node = fields.get(key);
+        if node.is_none() {
+            self.missing(fields, key);
+        }
+        node
+    }
+
+    pub(super) fn text(&mut self, node: &Node, path: &str) -> Option<String> {
+        if let Content::Text(text) = &node.content {
+            return Some(text.clone());
+        }
+        self.wrong_kind(node, path, "a text");
+        None
+    }
+
+    pub(super) fn optional_text(&mut self, fields: &Fields<'_>, key: &str) -> Option<String> {
+        let node = fields.get(key)?;
+        self.text(node, &fields.path(key))
+    }
+
+    /// A text that is not empty, is not long, and has no control characters: what things are called by.
+    pub(super) fn name(&mut self, node: &Node, path: &str) -> Option<String> {
+        let text = self.text(node, path)?;
+        let chars = text.chars().count();
+        let message = if text.trim().is_empty() {
+            format!("{} is empty", named(path))
+        } else if chars > limits::NAME_CHARS_MAX {
+            format!("{} has at most {} characters, this one has {chars}", named(path), limits::NAME_CHARS_MAX)
+        } else if text.chars().any(char::is_control) {
+            format!("{} has a line break or another control character", named(path))
+        } else {
+            return Some(text);
+        };
+        self.report(Rule::InvalidValue, path, node.place, message, "use a short name of one line");
+        None
+    }
+
+    pub(super) fn required_name(&mut self, fields: &Fields<'_>, key: &str) -> String {
+        let node = self.required(fields, key);
+        node.and_then(|node| self.name(node, &fields.path(key))).unwrap_or_default()
+    }
+
+    pub(super) fn flag(&mut self, fields: &Fields<'_>, key: &str) -> Option<bool> {
+        let node = fields.get(key)?;
+        if let Content::Bool(value) = node.content {
+            return Some(value);
+        }
+        self.wrong_kind(node, &fields.path(key), "true or false");
+        None
+    }
+
+    pub(super) fn list<'a>(&mut self, node: &'a Node, path: &str) -> &'a [Node] {
+        if let Content::List(items) = &node.content {
+            return items;
+        }
+        self.wrong_kind(node, path, "a list");
+        &[]
+    }
+
+    /// A list of names, each of them once.
+    pub(super) fn names(&mut self, fields: &Fields<'_>, key: &str) -> Option<Vec<String>> {
+        let node = fields.get(key)?;
+        let path = fields.path(key);
+        let mut names: Vec<String> = Vec::new();
+        for (index, item) in self.list(node, &path).iter().enumerate() {
+            let path = join(&path, index);
+            match self.name(item, &path) {
+                Some(name) if names.contains(&name) => {
+                    let message = format!("{name:?} is in the list already");
+                    self.report(Rule::InvalidValue, &path, item.place, message, "name it once");
+                }
+                name => names.extend(name),
+            }
+        }
+        Some(names)
+    }
+
+    /// One of a few words.
+    pub(super) fn word<T: std::str::FromStr>(&mut self, fields: &Fields<'_>, key: &str, words: &[&str]) -> Option<T> {
+        let node = fields.get(key)?;
+        let path = fields.path(key);
+        let text = self.text(node, &path)?;
+        let word = text.parse().ok();
+        if word.is_none() {
+            let message = format!("{:?} is not allowed, allowed: {}", short(&text), words.join(", "));
+            self.report(Rule::InvalidValue, &path, node.place, message, instead(&text, words));
+        }
+        word
+    }
+
+    pub(super) fn schema(&mut self, fields: &Fields<'_>, key: &str) -> Option<Schema> {
+        let node = fields.get(key)?;
+        let path = fields.path(key);
+        self.mapping(node, &path)?;
+        match Schema::new(node.json()) {
+            Ok(schema) => Some(schema),
+            Err((pointer, message)) => {
+                let hint = "write a JSON Schema that needs nothing from outside this file";
+                let place = node.place_of(&pointer);
+                self.report(Rule::InvalidSchema, &format!("{path}{pointer}"), place, message, hint);
+                None
+            }
+        }
+    }
+}
+
+/// What a pointer leads to, in words.
+fn named(path: &str) -> &str {
+    if path.is_empty() { "the file" } else { path }
+}

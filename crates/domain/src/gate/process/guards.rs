@@ -1,0 +1,231 @@
+//! Guards as the file has them: by `type` and `condition`, or combined by `all`, `any` and `not`.
+
+use serde_json::Value;
+
+use super::super::finding::{Rule, instead, join, short};
+use super::super::guard::{Comparison, ContextTest, Counter, Expression, Guard, Part, Test};
+use super::super::yaml::{Content, Node};
+use super::fields::{Fields, Reader};
+
+const TYPES: &[&str] = &["artifact", "context", "run", "cel"];
+const COMBINED: &[&str] = &["all", "any", "not"];
+
+pub(super) fn guard(reader: &mut Reader, node: &Node, path: &str) -> Option<Guard> {
+    let fields = reader.mapping(node, path)?;
+    let (description, message) =
+        (reader.optional_text(&fields, "description"), reader.optional_text(&fields, "message"));
+    let test = match COMBINED.iter().find(|key| fields.any(key).is_some()) {
+        Some(key) => combined(reader, &fields, key),
+        None => leaf(reader, &fields),
+    }?;
+    Some(Guard { description, message, test })
+}
+
+fn combined(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Test> {
+    reader.only(fields, &[key, "description", "message"]);
+    let (node, path) = (reader.required(fields, key)?, fields.path(key));
+    if key == "not" {
+        return Some(Test::Not(Box::new(part(reader, node, &path)?)));
+    }
+    let list = reader.list(node, &path);
+    if list.is_empty() {
+        let message = format!("{path} has at least one guard");
+        reader.report(Rule::InvalidValue, &path, node.place, message, "name a guard, or write one here");
+        return None;
+    }
+    let parts = list.iter().enumerate().map(|(index, item)| part(reader, item, &join(&path, index)));
+    let parts: Vec<Option<Part>> = parts.collect();
+    let parts = parts.into_iter().collect::<Option<Vec<Part>>>()?;
+    Some(if key == "all" { Test::All(parts) } else { Test::Any(parts) })
+}
+
+/// A guard's name, or a guard written out.
+fn part(reader: &mut Reader, node: &Node, path: &str) -> Option<Part> {
+    match node.content {
+        Content::Map(_) => guard(reader, node, path).map(|guard| Part::Inline(Box::new(guard))),
+        _ => reader.name(node, path).map(Part::Named),
+    }
+}
+
+fn leaf(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+    let kind = reader.required(fields, "type").and_then(|node| reader.text(node, &fields.path("type")))?;
+    match kind.as_str() {
+        "artifact" => artifact(reader, fields),
+        "context" => context(reader, fields),
+        "run" => run(reader, fields),
+        "cel" => cel(reader, fields),
+        _ => {
+            unknown(reader, fields, "type", &kind, TYPES);
+            None
+        }
+    }
+}
+
+fn unknown(reader: &mut Reader, fields: &Fields<'_>, key: &str, given: &str, allowed: &[&str]) {
+    let place = fields.get(key).map_or(fields.place, |node| node.place);
+    let message = format!("{:?} is not allowed, allowed: {}", short(given), allowed.join(", "));
+    reader.report(Rule::InvalidValue, &fields.path(key), place, message, instead(given, allowed));
+}
+
+fn condition(reader: &mut Reader, fields: &Fields<'_>) -> Option<String> {
+    let node = reader.required(fields, "condition")?;
+    reader.text(node, &fields.path("condition"))
+}
+
+fn artifact(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+    reader.only(fields, &["type", "artifact_type", "condition", "min_count", "description", "message"]);
+    let artifact_type = reader.required_name(fields, "artifact_type");
+    let condition = condition(reader, fields)?;
+    match condition.as_str() {
+        "exists" => {
+            if let Some(node) = fields.any("min_count") {
+                let message = "a guard that asks whether there is one does not count";
+                reader.report(
+                    Rule::InvalidValue,
+                    &fields.path("min_count"),
+                    node.place,
+                    message,
+                    "use condition: count",
+                );
+            }
+            Some(Test::ArtifactExists { artifact_type })
+        }
+        "count" => {
+            let node = reader.required(fields, "min_count")?;
+            let min_count = match &node.content {
+                Content::Number(number) => number.as_u64(),
+                _ => None,
+            };
+            if min_count.is_none() {
+                let message = "min_count is a whole number, 0 or more";
+                reader.report(
+                    Rule::InvalidMinCount,
+                    &fields.path("min_count"),
+                    node.place,
+                    message,
+                    "write it without quotes",
+                );
+            }
+            Some(Test::ArtifactCount { artifact_type, min_count: min_count? })
+        }
+        _ => {
+            unknown(reader, fields, "condition", &condition, &["exists", "count"]);
+            None
+        }
+    }
+}
+
+const CONTEXT_CONDITIONS: &[&str] = &[
+    "equals",
+    "not_equals",
+    "in",
+    "not_in",
+    "exists",
+    "not_exists",
+    "less_than",
+    "at_most",
+    "greater_than",
+    "at_least",
+];
+
+fn context(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+    reader.only(fields, &["type", "variable", "condition", "value", "description", "message"]);
+    let variable = reader.required_name(fields, "variable");
+    let condition = condition(reader, fields)?;
+    let test = match condition.as_str() {
+        "exists" | "not_exists" => {
+            if let Some(node) = fields.any("value") {
+                let message = format!("{condition} compares with nothing, its value means nothing");
+                reader.report(Rule::IgnoredKey, &fields.path("value"), node.place, message, "leave it out");
+            }
+            if condition == "exists" { ContextTest::Exists } else { ContextTest::NotExists }
+        }
+        "equals" => ContextTest::Equals(primitive(reader, fields)?),
+        "not_equals" => ContextTest::NotEquals(primitive(reader, fields)?),
+        "in" => ContextTest::In(primitives(reader, fields)?),
+        "not_in" => ContextTest::NotIn(primitives(reader, fields)?),
+        other => {
+            let Ok(comparison) = other.parse::<Comparison>() else {
+                unknown(reader, fields, "condition", &condition, CONTEXT_CONDITIONS);
+                return None;
+            };
+            ContextTest::Compare(comparison, number(reader, fields)?)
+        }
+    };
+    Some(Test::Context { variable, test })
+}
+
+fn is_primitive(node: &Node) -> bool {
+    !matches!(node.content, Content::List(_) | Content::Map(_))
+}
+
+fn primitive(reader: &mut Reader, fields: &Fields<'_>) -> Option<Value> {
+    match fields.any("value") {
+        Some(node) if is_primitive(node) => Some(node.json()),
+        found => {
+            wrong_value(reader, fields, found, "a text, a number, true, false or null");
+            None
+        }
+    }
+}
+
+fn primitives(reader: &mut Reader, fields: &Fields<'_>) -> Option<Vec<Value>> {
+    match fields.any("value") {
+        Some(Node { content: Content::List(items), .. }) if !items.is_empty() && items.iter().all(is_primitive) => {
+            Some(items.iter().map(Node::json).collect())
+        }
+        found => {
+            wrong_value(reader, fields, found, "a list of at least one text, number, true, false or null");
+            None
+        }
+    }
+}
+
+fn number(reader: &mut Reader, fields: &Fields<'_>) -> Option<serde_json::Number> {
+    match fields.any("value") {
+        Some(Node { content: Content::Number(number), .. }) => Some(number.clone()),
+        found => {
+            wrong_value(reader, fields, found, "a number");
+            None
+        }
+    }
+}
+
+fn wrong_value(reader: &mut Reader, fields: &Fields<'_>, found: Option<&Node>, wanted: &str) {
+    let (place, given) = found.map_or((fields.place, "missing"), |node| (node.place, node.kind()));
+    let message = format!("the value of this condition is {wanted}, this is {given}");
+    reader.report(
+        Rule::InvalidContextGuardValue,
+        &fields.path("value"),
+        place,
+        message,
+        "write value: … to fit the condition",
+    );
+}
+
+fn run(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+    reader.only(fields, &["type", "counter", "of", "condition", "value", "description", "message"]);
+    reader.required(fields, "counter");
+    let counter = reader.word(fields, "counter", Counter::WORDS);
+    let of = reader.required_name(fields, "of");
+    reader.required(fields, "condition");
+    let comparison = reader.word(fields, "condition", Comparison::WORDS);
+    let value = number(reader, fields);
+    Some(Test::Run { counter: counter?, of, comparison: comparison?, value: value? })
+}
+
+fn cel(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
+    reader.only(fields, &["type", "expression", "description", "message"]);
+    let node = reader.required(fields, "expression")?;
+    let path = fields.path("expression");
+    let source = reader.text(node, &path)?;
+    match Expression::new(&source) {
+        Ok(expression) => Some(Test::Cel(expression)),
+        Err(message) => {
+            let hint =
+                "write a CEL expression over context, payload, artifacts, run and campaign that is true or false";
+            reader.report(Rule::InvalidExpression, &path, node.place, message, hint);
+            None
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! A process: the states that work goes through, the events that move it, and what must be true before they do.
+//!
+//! A [`Process`] is only ever made by [`load`], from a YAML file in which nothing is wrong; so whoever has one may rely on
+//! every name in it. The file's SHA-256 names the version that a run is pinned to.
+
+mod fields;
+mod guards;
+mod parts;
+mod read;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::check;
+use super::finding::{FINDINGS_MAX, Finding};
+use super::guard::Guard;
+use super::schema::Schema;
+use super::yaml;
+use crate::words::ignoring_case;
+
+/// The role that stands for all.
+pub const EVERYBODY: &str = "*";
+/// The events that decide on the work of others, see [`Decision`].
+pub const APPROVE: &str = "approve";
+pub const REJECT: &str = "reject";
+/// The event by which a process says who may override a guard.
+pub const OVERRIDE_GUARD: &str = "override_guard";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Process {
+    /// SHA-256 of the file, in hexadecimal digits.
+    pub hash: String,
+    pub id: String,
+    pub version: String,
+    pub name: String,
+    pub description: Option<String>,
+    /// The language of what the gate itself says.
+    pub locale: Locale,
+    pub initial_state: String,
+    pub initial_context: Map<String, Value>,
+    /// What the context of a run must always fit.
+    pub context_schema: Option<Schema>,
+    /// The variables that whoever creates a run may set; if absent, all but those that guards read.
+    pub sets: Option<Vec<String>>,
+    pub states: Vec<State>,
+    pub events: Vec<EventKind>,
+    pub transitions: Vec<Transition>,
+    pub guards: BTreeMap<String, Guard>,
+    pub artifacts: Vec<ArtifactKind>,
+    pub roles: Vec<Role>,
+    /// The context variables that guards read.
+    pub(super) reads: Reads,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Locale {
+    #[default]
+    En,
+    Ja,
+}
+
+ignoring_case!(Locale { En = "en", Ja = "ja" });
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    pub name: String,
+    pub description: Option<String>,
+    /// What an agent is told here; `{context.x}` stands for a variable of the context.
+    pub prompt: Option<String>,
+    /// Types of artifacts that are shown as needed here. Guards decide, not this list.
+    pub required_artifacts: Vec<String>,
+    pub is_final: bool,
+    pub tool_permissions: Option<ToolPermissions>,
+}
+
+/// The tools of a coding agent in a state, as patterns; see whoever enforces them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolPermissions {
+    pub allowed: Vec<String>,
+    pub denied: Vec<String>,
+    pub ask: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EventKind {
+    pub name: String,
+    pub description: Option<String>,
+    pub payload_schema: Option<Schema>,
+    pub allowed_roles: Vec<String>,
+    /// The context variables that its payload sets; if absent, those that its schema names and all that no guard reads.
+    pub sets: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Transition {
+    pub from: String,
+    pub event: String,
+    pub to: String,
+    pub guard: Option<String>,
+    /// If absent, any role that may emit the event.
+    pub allowed_roles: Option<Vec<String>>,
+    pub description: Option<String>,
+    pub on_guard_fail: OnGuardFail,
+}
+
+/// What becomes of an event whose guard is not satisfied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnGuardFail {
+    /// It is refused, and nothing of it is kept.
+    #[default]
+    Reject,
+    /// It is accepted and kept, and the run stays where it is.
+    Record,
+}
+
+ignoring_case!(OnGuardFail { Reject = "reject", Record = "record" });
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ArtifactKind {
+    /// `type` in the file.
+    pub name: String,
+    pub description: Option<String>,
+    pub required_in_states: Vec<String>,
+    /// As `{from}->{to}`.
+    pub required_for_transitions: Vec<String>,
+    /// What an artifact of this type must fit, as JSON.
+    pub schema: Option<Schema>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Role {
+    pub name: String,
+    pub allowed_events: Vec<String>,
+    pub can_approve: Option<bool>,
+    pub can_reject: Option<bool>,
+}
+
+/// Events that decide on the work of others. Whoever submitted something to a run decides nothing in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    Approve,
+    Reject,
+}
+
+impl Decision {
+    pub fn of(event: &str) -> Option<Self> {
+        match event {
+            APPROVE => Some(Self::Approve),
+            REJECT => Some(Self::Reject),
+            _ => None,
+        }
+    }
+}
+
+/// Which context variables guards read. An expression may read them in a way that cannot be told beforehand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Reads {
+    pub(super) variables: BTreeSet<String>,
+    pub(super) is_any: bool,
+}
+
+impl Reads {
+    pub(super) fn contains(&self, variable: &str) -> bool {
+        self.is_any || self.variables.contains(variable)
+    }
+}
+
+/// What became of a file.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// `None` if a finding is an error.
+    pub process: Option<Process>,
+    /// In the order of the file.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads a process file and checks it. What is wrong with the form is told first; only of a process whose form is right
+/// can it be told whether it makes sense.
+pub fn load(source: &str) -> Loaded {
+    let node = match yaml::read(source) {
+        Ok(node) => node,
+        Err(finding) => return Loaded { process: None, findings: vec![finding] },
+    };
+    let (process, mut findings) = read::process(&node, hash(source));
+    if let Some(process) = &process {
+        findings.extend(check::check(process, &node));
+    }
+    findings.sort_by_key(|finding| (finding.line, finding.column, finding.code));
+    let process = process.filter(|_| !findings.iter().any(Finding::is_error));
+    findings.truncate(FINDINGS_MAX);
+    Loaded { process, findings }
+}
+
+/// SHA-256 in hexadecimal digits.
+fn hash(source: &str) -> String {
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16));
+    Sha256::digest(source.as_bytes()).iter().flat_map(digits).flatten().collect()
+}
+
+impl Process {
+    pub fn state(&self, name: &str) -> Option<&State> {
+        self.states.iter().find(|state| state.name == name)
+    }
+
+    pub fn event(&self, name: &str) -> Option<&EventKind> {
+        self.events.iter().find(|event| event.name == name)
+    }
+
+    pub fn role(&self, name: &str) -> Option<&Role> {
+        self.roles.iter().find(|role| role.name == name)
+    }
+
+    pub fn artifact(&self, name: &str) -> Option<&ArtifactKind> {
+        self.artifacts.iter().find(|artifact| artifact.name == name)
+    }
+
+    pub fn is_final(&self, state: &str) -> bool {
+        self.state(state).is_some_and(|state| state.is_final)
+    }
+
+    /// The transitions out of a state, in the order in which they are tried: guarded ones first. None leave a final
+    /// state, whatever the file says.
+    pub fn transitions_from<'a>(&'a self, state: &'a str) -> impl Iterator<Item = &'a Transition> {
+        let leaving = move |transition: &&Transition| transition.from == state && !self.is_final(state);
+        let guarded = self.transitions.iter().filter(leaving).filter(|transition| transition.guard.is_some());
+        guarded.chain(self.transitions.iter().filter(leaving).filter(|transition| transition.guard.is_none()))
+    }
+
+    /// The states in which an event can be emitted, in the order of the file.
+    pub fn states_of_event(&self, event: &str) -> Vec<&str> {
+        let has = |state: &&State| self.transitions_from(&state.name).any(|transition| transition.event == event);
+        self.states.iter().filter(has).map(|state| state.name.as_str()).collect()
+    }
+
+    /// Whether an expression asks for what is known of the run's campaign.
+    pub fn asks_for_campaign(&self) -> bool {
+        self.guards.values().any(Guard::asks_for_campaign)
+    }
+
+    /// Whether a role may decide so. Flags that no role of the process has are not in use; then the roles that may emit
+    /// the event decide.
+    pub fn may_decide(&self, role: &str, decision: Decision) -> bool {
+        let flag = |role: &Role| match decision {
+            Decision::Approve => role.can_approve,
+            Decision::Reject => role.can_reject,
+        };
+        let is_used = self.roles.iter().any(|role| role.can_approve.is_some() || role.can_reject.is_some());
+        !is_used || self.role(role).and_then(flag).unwrap_or(false)
+    }
+
+    /// Whether the payload of an event may set a context variable.
+    pub fn event_sets(&self, event: &EventKind, variable: &str) -> Setting {
+        let is_named = match (&event.sets, &event.payload_schema) {
+            (Some(sets), _) => sets.iter().any(|name| name == variable),
+            (None, Some(schema)) => schema.names(variable) || !self.reads.contains(variable),
+            (None, None) => !self.reads.contains(variable),
+        };
+        self.setting(is_named, variable)
+    }
+
+    /// Whether whoever creates a run may set a context variable.
+    pub fn creation_sets(&self, variable: &str) -> Setting {
+        let is_named = match &self.sets {
+            Some(sets) => sets.iter().any(|name| name == variable),
+            None => !self.reads.contains(variable),
+        };
+        self.setting(is_named, variable)
+    }
+
+    fn setting(&self, is_named: bool, variable: &str) -> Setting {
+        match (is_named, self.reads.contains(variable)) {
+            (true, _) => Setting::Set,
+            (false, true) => Setting::Forbidden,
+            (false, false) => Setting::Kept,
+        }
+    }
+}
+
+/// What a variable in a payload comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// It is written to the context.
+    Set,
+    /// It is kept with the event, and does not reach the context.
+    Kept,
+    /// A guard reads it, and this event does not set it.
+    Forbidden,
+}
+
+/// Whether a role is in a list of roles.
+pub(super) fn admits(allowed: &[String], role: &str) -> bool {
+    allowed.iter().any(|name| name == EVERYBODY || name == role)
+}

@@ -1,0 +1,77 @@
+//! States, events, transitions, artifacts and roles, as the file has them.
+
+use super::super::yaml::Node;
+use super::fields::Reader;
+use super::{ArtifactKind, EventKind, OnGuardFail, Role, State, ToolPermissions, Transition};
+
+pub(super) fn state(reader: &mut Reader, node: &Node, path: &str) -> Option<State> {
+    let keys = ["name", "description", "prompt", "required_artifacts", "is_final", "tool_permissions"];
+    let fields = reader.fields(node, path, &keys)?;
+    let permissions = fields.get("tool_permissions");
+    Some(State {
+        name: reader.required_name(&fields, "name"),
+        description: reader.optional_text(&fields, "description"),
+        prompt: reader.optional_text(&fields, "prompt"),
+        required_artifacts: reader.names(&fields, "required_artifacts").unwrap_or_default(),
+        is_final: reader.flag(&fields, "is_final").unwrap_or(false),
+        tool_permissions: permissions.and_then(|node| tool_permissions(reader, node, &fields.path("tool_permissions"))),
+    })
+}
+
+fn tool_permissions(reader: &mut Reader, node: &Node, path: &str) -> Option<ToolPermissions> {
+    let fields = reader.fields(node, path, &["allowed", "denied", "ask"])?;
+    Some(ToolPermissions {
+        allowed: reader.names(&fields, "allowed").unwrap_or_default(),
+        denied: reader.names(&fields, "denied").unwrap_or_default(),
+        ask: reader.names(&fields, "ask").unwrap_or_default(),
+    })
+}
+
+pub(super) fn event(reader: &mut Reader, node: &Node, path: &str) -> Option<EventKind> {
+    let fields = reader.fields(node, path, &["name", "description", "payload_schema", "allowed_roles", "sets"])?;
+    reader.required(&fields, "allowed_roles");
+    Some(EventKind {
+        name: reader.required_name(&fields, "name"),
+        description: reader.optional_text(&fields, "description"),
+        payload_schema: reader.schema(&fields, "payload_schema"),
+        allowed_roles: reader.names(&fields, "allowed_roles").unwrap_or_default(),
+        sets: reader.names(&fields, "sets"),
+    })
+}
+
+pub(super) fn transition(reader: &mut Reader, node: &Node, path: &str) -> Option<Transition> {
+    let keys = ["from", "event", "to", "guard", "allowed_roles", "description", "on_guard_fail"];
+    let fields = reader.fields(node, path, &keys)?;
+    Some(Transition {
+        from: reader.required_name(&fields, "from"),
+        event: reader.required_name(&fields, "event"),
+        to: reader.required_name(&fields, "to"),
+        guard: fields.get("guard").and_then(|node| reader.name(node, &fields.path("guard"))),
+        allowed_roles: reader.names(&fields, "allowed_roles"),
+        description: reader.optional_text(&fields, "description"),
+        on_guard_fail: reader.word(&fields, "on_guard_fail", OnGuardFail::WORDS).unwrap_or_default(),
+    })
+}
+
+pub(super) fn artifact(reader: &mut Reader, node: &Node, path: &str) -> Option<ArtifactKind> {
+    let keys = ["type", "description", "required_in_states", "required_for_transitions", "schema"];
+    let fields = reader.fields(node, path, &keys)?;
+    Some(ArtifactKind {
+        name: reader.required_name(&fields, "type"),
+        description: reader.optional_text(&fields, "description"),
+        required_in_states: reader.names(&fields, "required_in_states").unwrap_or_default(),
+        required_for_transitions: reader.names(&fields, "required_for_transitions").unwrap_or_default(),
+        schema: reader.schema(&fields, "schema"),
+    })
+}
+
+pub(super) fn role(reader: &mut Reader, node: &Node, path: &str) -> Option<Role> {
+    let fields = reader.fields(node, path, &["name", "allowed_events", "can_approve", "can_reject"])?;
+    reader.required(&fields, "allowed_events");
+    Some(Role {
+        name: reader.required_name(&fields, "name"),
+        allowed_events: reader.names(&fields, "allowed_events").unwrap_or_default(),
+        can_approve: reader.flag(&fields, "can_approve"),
+        can_reject: reader.flag(&fields, "can_reject"),
+    })
+}

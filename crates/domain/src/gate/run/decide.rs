@@ -1,0 +1,224 @@
+//! What a command comes to. Checks go from the outside in: is the run there and going on, is there such an event, may
+//! this role and this principal, does the state have a transition, does what is submitted fit, and only then the guards.
+//!
+//! Guarded transitions are tried first, in the order of the file, then those without a guard. If none can be taken, the
+//! first that says `on_guard_fail: record` keeps what was submitted; otherwise every guard that failed is told.
+
+use serde_json::Map;
+
+use super::super::finding::nearest;
+use super::super::guard::GuardResult;
+use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, admits};
+use super::command::{Emit, Override, RunCommand};
+use super::event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
+use super::refusal::RunRefusal;
+use super::state::{RunState, RunStatus};
+use super::submit;
+use crate::decider::Given;
+use crate::limits;
+
+type Decided = Result<RunEvent, RunRefusal>;
+
+pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> Decided {
+    match command {
+        RunCommand::Create { id, process, role, context, campaign_id } => {
+            if let Some(run) = state.run() {
+                return Err(RunRefusal::RunExists { run_id: run.id.clone() });
+            }
+            Ok(RunEvent::Created(Box::new(Created {
+                run_id: id.clone(),
+                process: ProcessPin {
+                    id: process.id.clone(),
+                    version: process.version.clone(),
+                    hash: process.hash.clone(),
+                },
+                role: role.clone(),
+                state: process.initial_state.clone(),
+                context: submit::initial_context(process, context)?,
+                campaign_id: campaign_id.clone(),
+                is_final: process.is_final(&process.initial_state),
+            })))
+        }
+        RunCommand::Emit(emit) => decide_emit(state, emit, given),
+        RunCommand::Override(override_) => decide_override(state, override_, given),
+        RunCommand::Cancel { role, reason } => {
+            going_on(state)?;
+            if let Some(reason) = reason {
+                bounded("reason", reason)?;
+            }
+            Ok(RunEvent::Cancelled(Cancelled { role: role.clone(), reason: reason.clone() }))
+        }
+    }
+}
+
+fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
+    let Emit { process, role, event: name, payload, artifacts, facts } = emit;
+    going_on(state)?;
+    pinned(state, process)?;
+    let event = process.event(name).ok_or_else(|| not_found(process, name))?;
+    if !admits(&event.allowed_roles, role) {
+        let allowed = event.allowed_roles.clone();
+        return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
+    }
+    let decision = may_decide(state, process, name, role, &given.by)?;
+    let transitions = transitions(state, process, name)?;
+    let (evidence, artifacts) = submit::artifacts(state, process, artifacts)?;
+    let set = submit::payload(state, process, event, payload)?;
+    let scene = state.scene(process, &evidence, payload, facts);
+    let Choice { taken, guards } = choose(&transitions, role, |guard| scene.evaluate(guard), name)?;
+    let (to, guard, recorded) = match taken {
+        Taken::Moved(transition) => (transition.to.clone(), transition.guard.clone(), false),
+        Taken::Recorded => (state.state.clone(), None, true),
+    };
+    Ok(RunEvent::Emitted(Box::new(Emitted {
+        event: name.clone(),
+        role: role.clone(),
+        from: state.state.clone(),
+        is_final: process.is_final(&to),
+        to,
+        guard,
+        recorded,
+        payload: payload.clone(),
+        set,
+        artifacts,
+        guards,
+        stale: facts.stale.iter().filter(|path| evidence.get(path).is_some()).cloned().collect(),
+        campaign: facts.campaign.clone().filter(|_| process.asks_for_campaign()),
+        decision: decision.is_some(),
+    })))
+}
+
+enum Taken<'a> {
+    Moved(&'a Transition),
+    Recorded,
+}
+
+struct Choice<'a> {
+    taken: Taken<'a>,
+    guards: Vec<GuardResult>,
+}
+
+fn choose<'a>(
+    transitions: &[&'a Transition],
+    role: &str,
+    evaluate: impl Fn(&str) -> GuardResult,
+    event: &str,
+) -> Result<Choice<'a>, RunRefusal> {
+    let may = |transition: &&&Transition| transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, role));
+    let mut guards: Vec<GuardResult> = Vec::new();
+    let mut is_recorded = false;
+    for transition in transitions.iter().filter(may) {
+        let Some(guard) = &transition.guard else { return Ok(Choice { taken: Taken::Moved(transition), guards }) };
+        // A guard that was asked before was not satisfied, or its transition would have been taken.
+        if !guards.iter().any(|result| result.guard == *guard) {
+            guards.push(evaluate(guard));
+        }
+        if guards.last().is_some_and(|result| result.guard == *guard && result.satisfied) {
+            return Ok(Choice { taken: Taken::Moved(transition), guards });
+        }
+        is_recorded |= transition.on_guard_fail == OnGuardFail::Record;
+    }
+    match guards.is_empty() {
+        true => Err(RunRefusal::TransitionsForbidden { event: event.to_owned(), role: role.to_owned() }),
+        false if is_recorded => Ok(Choice { taken: Taken::Recorded, guards }),
+        false => Err(RunRefusal::GuardFailed { results: guards }),
+    }
+}
+
+fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decided {
+    let Override { process, standing, event: name, to, reason, facts } = command;
+    going_on(state)?;
+    pinned(state, process)?;
+    let role = &standing.role;
+    if !standing.is_human {
+        return Err(RunRefusal::NotHuman { role: role.clone() });
+    }
+    if let Some(event) = process.event(OVERRIDE_GUARD)
+        && !admits(&event.allowed_roles, role)
+    {
+        let allowed = event.allowed_roles.clone();
+        return Err(RunRefusal::RoleForbidden { event: OVERRIDE_GUARD.to_owned(), role: role.clone(), allowed });
+    }
+    process.event(name).ok_or_else(|| not_found(process, name))?;
+    may_decide(state, process, name, role, &given.by)?;
+    bounded("reason", reason)?;
+    let transitions = transitions(state, process, name)?;
+    let leads = |transition: &&&Transition| to.as_ref().is_none_or(|to| *to == transition.to);
+    let found = transitions.iter().filter(leads).find_map(|transition| Some((*transition, transition.guard.clone()?)));
+    let Some((transition, guard)) = found else { return Err(no_transition(state, process, name)) };
+    let payload = Map::new();
+    let result = state.scene(process, &state.evidence, &payload, facts).evaluate(&guard);
+    if result.satisfied {
+        return Err(RunRefusal::NothingToOverride { guard, event: name.clone() });
+    }
+    Ok(RunEvent::Overridden(Box::new(Overridden {
+        event: name.clone(),
+        role: role.clone(),
+        from: state.state.clone(),
+        to: transition.to.clone(),
+        guard,
+        reason: reason.trim().to_owned(),
+        guards: vec![result],
+        is_final: process.is_final(&transition.to),
+    })))
+}
+
+fn going_on(state: &RunState) -> Result<(), RunRefusal> {
+    match (state.run(), state.status) {
+        (None, _) => Err(RunRefusal::RunNotFound),
+        (Some(_), RunStatus::Active) => Ok(()),
+        (Some(_), RunStatus::Finished) => Err(RunRefusal::Finished { state: state.state.clone() }),
+        (Some(_), RunStatus::Cancelled) => Err(RunRefusal::Cancelled),
+    }
+}
+
+fn pinned(state: &RunState, process: &Process) -> Result<(), RunRefusal> {
+    let expected = state.run().map_or("", |run| run.process.hash.as_str());
+    if expected == process.hash {
+        return Ok(());
+    }
+    Err(RunRefusal::OtherProcess { expected: expected.to_owned(), given: process.hash.clone() })
+}
+
+fn not_found(process: &Process, event: &str) -> RunRefusal {
+    let known: Vec<String> = process.events.iter().map(|event| event.name.clone()).collect();
+    let nearest = nearest(event, known.iter().map(String::as_str)).map(str::to_owned);
+    RunRefusal::EventNotFound { event: event.to_owned(), nearest, known }
+}
+
+fn no_transition(state: &RunState, process: &Process, event: &str) -> RunRefusal {
+    let states = process.states_of_event(event).into_iter().map(str::to_owned).collect();
+    RunRefusal::NoTransition { event: event.to_owned(), state: state.state.clone(), states }
+}
+
+/// The transitions of an event out of the current state, in the order in which they are tried; at least one.
+fn transitions<'a>(state: &'a RunState, process: &'a Process, event: &str) -> Result<Vec<&'a Transition>, RunRefusal> {
+    let found: Vec<&Transition> =
+        process.transitions_from(&state.state).filter(|transition| transition.event == event).collect();
+    if found.is_empty() { Err(no_transition(state, process, event)) } else { Ok(found) }
+}
+
+/// The decision that an event is, if it is one and this principal may take it.
+pub(in crate::gate) fn may_decide(
+    state: &RunState,
+    process: &Process,
+    event: &str,
+    role: &str,
+    principal: &str,
+) -> Result<Option<Decision>, RunRefusal> {
+    let Some(decision) = Decision::of(event) else { return Ok(None) };
+    if !process.may_decide(role, decision) {
+        return Err(RunRefusal::MayNotDecide { role: role.to_owned(), decision });
+    }
+    if state.has_submitted(principal) {
+        return Err(RunRefusal::OwnWork { principal: principal.to_owned() });
+    }
+    Ok(Some(decision))
+}
+
+fn bounded(field: &'static str, text: &str) -> Result<(), RunRefusal> {
+    if text.trim().is_empty() {
+        return Err(RunRefusal::Empty { field });
+    }
+    submit::within(field, "a reason", "characters", text.chars().count(), limits::TEXT_CHARS_MAX)
+}

@@ -1,0 +1,70 @@
+//! What an event does to a run. Nothing here fails, and no guard is asked again.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::event::{Created, Emitted, RunEvent};
+use super::state::{Run, RunState, RunStatus, weight};
+use crate::Moment;
+use crate::decider::Given;
+
+pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &Given) -> RunState {
+    match event {
+        RunEvent::Created(created) => state.create(created, given),
+        RunEvent::Emitted(emitted) => state.emit(emitted, given),
+        RunEvent::Overridden(overridden) => state.enter(&overridden.to, overridden.is_final),
+        RunEvent::Cancelled(_) => state.status = RunStatus::Cancelled,
+    }
+    state.updated_at = Some(Moment::from(given.at));
+    state
+}
+
+impl RunState {
+    fn create(&mut self, created: &Created, given: &Given) {
+        self.run = Some(Arc::new(Run {
+            id: created.run_id.clone(),
+            process: created.process.clone(),
+            campaign_id: created.campaign_id.clone(),
+            created_at: Moment::from(given.at),
+            created_by: given.by.clone(),
+        }));
+        created.context.iter().for_each(|(name, value)| self.set(name, value));
+        self.enter(&created.state, created.is_final);
+    }
+
+    fn emit(&mut self, emitted: &Emitted, given: &Given) {
+        for name in &emitted.set {
+            if let Some(value) = emitted.payload.get(name) {
+                self.set(name, value);
+            }
+        }
+        emitted.artifacts.iter().for_each(|artifact| self.evidence.put(artifact.clone()));
+        *self.attempts.entry(emitted.event.clone()).or_default() += 1;
+        if !emitted.decision {
+            self.submitters.insert(given.by.clone());
+        }
+        if !emitted.recorded {
+            self.enter(&emitted.to, emitted.is_final);
+        }
+    }
+
+    fn set(&mut self, name: &str, value: &Value) {
+        self.context_bytes += weight(name, value);
+        if let Some(before) = self.context.insert(name.to_owned(), value.clone()) {
+            self.context_bytes = self.context_bytes.saturating_sub(weight(name, &before));
+        }
+    }
+
+    fn enter(&mut self, name: &str, is_final: bool) {
+        name.clone_into(&mut self.state);
+        let visits = self.visits.entry(name.to_owned()).or_default();
+        if *visits == 0 {
+            self.entered.push_back(name.to_owned());
+        }
+        *visits += 1;
+        if is_final {
+            self.status = RunStatus::Finished;
+        }
+    }
+}

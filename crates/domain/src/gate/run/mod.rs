@@ -1,0 +1,41 @@
+//! A run: one piece of work on its way through a process.
+//!
+//! One run is one stream of events; its revision counts what was accepted. A run is pinned to the hash of its process,
+//! and every command brings that process along. Refused attempts leave nothing behind here.
+
+mod command;
+mod decide;
+mod event;
+mod evolve;
+#[cfg(test)]
+mod golden;
+mod refusal;
+mod state;
+mod submit;
+
+pub use command::{Emit, Override, RunCommand, Standing, Submitted};
+pub(super) use decide::may_decide;
+pub use event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
+pub use refusal::{RefusalKind, RunRefusal};
+pub use state::{Run, RunState, RunStatus};
+
+use crate::decider::{Decider, Given};
+
+/// The rules of the run.
+#[derive(Debug)]
+pub struct RunRules;
+
+impl Decider for RunRules {
+    type Command = RunCommand;
+    type Event = RunEvent;
+    type Refusal = RunRefusal;
+    type State = RunState;
+
+    fn decide(state: &RunState, command: &RunCommand, given: &Given) -> Result<Vec<RunEvent>, RunRefusal> {
+        decide::decide(state, command, given).map(|event| vec![event])
+    }
+
+    fn evolve(state: RunState, event: &RunEvent, given: &Given) -> RunState {
+        evolve::evolve(state, event, given)
+    }
+}

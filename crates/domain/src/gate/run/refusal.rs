@@ -1,0 +1,188 @@
+//! Why a run refuses, where in the input the fault lies, and what to do next.
+
+use super::super::guard::GuardResult;
+use super::super::process::Decision;
+use super::super::schema::Misfit;
+
+/// What a refusal comes to, for the table of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// There is no such run.
+    NotFound,
+    /// The payload or the artifacts do not fit.
+    InvalidPayload,
+    /// The event cannot happen in this state.
+    InvalidEvent,
+    /// Not for this role, or not for this principal.
+    Forbidden,
+    GuardFailed,
+    /// More than a limit allows.
+    TooLarge,
+    /// The rules do not allow it as things stand.
+    Rejected,
+}
+
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RunRefusal {
+    /// An empty stream: whoever asked knows the id.
+    #[error("there is no such run")]
+    RunNotFound,
+    #[error("run {run_id} exists already")]
+    RunExists { run_id: String },
+    #[error("the run is pinned to process {expected}, this is {given}")]
+    OtherProcess { expected: String, given: String },
+    #[error("the run is in the final state '{state}', where it ends")]
+    Finished { state: String },
+    #[error("the run was cancelled")]
+    Cancelled,
+    #[error("Event '{event}' not found")]
+    EventNotFound { event: String, nearest: Option<String>, known: Vec<String> },
+    #[error("No transition defined for event '{event}' from state '{state}'")]
+    NoTransition { event: String, state: String, states: Vec<String> },
+    #[error("role '{role}' may not emit '{event}'")]
+    RoleForbidden { event: String, role: String, allowed: Vec<String> },
+    #[error("Permission denied for all available transitions")]
+    TransitionsForbidden { event: String, role: String },
+    #[error("role '{role}' has no {}", flag(*decision))]
+    MayNotDecide { role: String, decision: Decision },
+    #[error("'{principal}' submitted to this run, and may not decide on it")]
+    OwnWork { principal: String },
+    #[error("only a person may override a guard, role '{role}' does not act as one")]
+    NotHuman { role: String },
+    #[error("Payload does not match the schema")]
+    PayloadMisfits { misfits: Vec<Misfit> },
+    #[error("artifact_paths contains invalid entries")]
+    ArtifactMisfits { misfits: Vec<Misfit> },
+    #[error("Guard conditions not satisfied")]
+    GuardFailed { results: Vec<GuardResult> },
+    #[error("guard '{guard}' is satisfied, there is nothing to override")]
+    NothingToOverride { guard: String, event: String },
+    #[error("{field} is required, it is empty")]
+    Empty { field: &'static str },
+    #[error("{what} has at most {count_max} {unit}, this would be {count}")]
+    TooLarge { field: &'static str, what: &'static str, unit: &'static str, count: usize, count_max: usize },
+}
+
+impl RunRefusal {
+    pub fn kind(&self) -> RefusalKind {
+        match self {
+            Self::RunNotFound => RefusalKind::NotFound,
+            Self::Finished { .. } | Self::Cancelled | Self::EventNotFound { .. } | Self::NoTransition { .. } => {
+                RefusalKind::InvalidEvent
+            }
+            Self::RoleForbidden { .. }
+            | Self::TransitionsForbidden { .. }
+            | Self::MayNotDecide { .. }
+            | Self::OwnWork { .. }
+            | Self::NotHuman { .. } => RefusalKind::Forbidden,
+            Self::PayloadMisfits { .. } | Self::ArtifactMisfits { .. } | Self::Empty { .. } => {
+                RefusalKind::InvalidPayload
+            }
+            Self::GuardFailed { .. } => RefusalKind::GuardFailed,
+            Self::TooLarge { .. } => RefusalKind::TooLarge,
+            Self::RunExists { .. } | Self::OtherProcess { .. } | Self::NothingToOverride { .. } => {
+                RefusalKind::Rejected
+            }
+        }
+    }
+
+    /// Where in the input the fault lies, as a JSON pointer; nowhere, if it is the run that says no.
+    pub fn pointer(&self) -> Option<String> {
+        match self {
+            Self::RunNotFound | Self::RunExists { .. } => Some("/run_id".to_owned()),
+            Self::EventNotFound { .. } | Self::NoTransition { .. } | Self::NothingToOverride { .. } => {
+                Some("/event_name".to_owned())
+            }
+            Self::PayloadMisfits { misfits } | Self::ArtifactMisfits { misfits } => {
+                misfits.first().map(|misfit| misfit.path.clone())
+            }
+            Self::Empty { field } | Self::TooLarge { field, .. } => Some(format!("/{field}")),
+            Self::OtherProcess { .. }
+            | Self::Finished { .. }
+            | Self::Cancelled
+            | Self::RoleForbidden { .. }
+            | Self::TransitionsForbidden { .. }
+            | Self::MayNotDecide { .. }
+            | Self::OwnWork { .. }
+            | Self::NotHuman { .. }
+            | Self::GuardFailed { .. } => None,
+        }
+    }
+
+    /// The name or the id at fault, where there is one.
+    pub fn value(&self) -> Option<&str> {
+        match self {
+            Self::RunExists { run_id: value }
+            | Self::OtherProcess { given: value, .. }
+            | Self::Finished { state: value }
+            | Self::EventNotFound { event: value, .. }
+            | Self::NoTransition { event: value, .. }
+            | Self::RoleForbidden { role: value, .. }
+            | Self::TransitionsForbidden { role: value, .. }
+            | Self::MayNotDecide { role: value, .. }
+            | Self::OwnWork { principal: value }
+            | Self::NotHuman { role: value }
+            | Self::NothingToOverride { guard: value, .. } => Some(value),
+            Self::Empty { .. } => Some(""),
+            Self::RunNotFound
+            | Self::Cancelled
+            | Self::PayloadMisfits { .. }
+            | Self::ArtifactMisfits { .. }
+            | Self::GuardFailed { .. }
+            | Self::TooLarge { .. } => None,
+        }
+    }
+
+    /// What does not fit, each with its path.
+    pub fn misfits(&self) -> &[Misfit] {
+        match self {
+            Self::PayloadMisfits { misfits } | Self::ArtifactMisfits { misfits } => misfits,
+            _ => &[],
+        }
+    }
+
+    /// The guards that were asked and said no.
+    pub fn guards(&self) -> &[GuardResult] {
+        match self {
+            Self::GuardFailed { results } => results,
+            _ => &[],
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::RunNotFound => "list the runs for their ids, or create one".to_owned(),
+            Self::RunExists { .. } => "use it as it is, or create one under another id".to_owned(),
+            Self::OtherProcess { .. } => "a changed process serves new runs only; create one".to_owned(),
+            Self::Finished { .. } | Self::Cancelled => "create another run to start again".to_owned(),
+            Self::EventNotFound { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),
+            Self::EventNotFound { known, .. } => format!("the events of this process: {}", known.join(", ")),
+            Self::NoTransition { states, .. } if states.is_empty() => "this event has no transition at all".to_owned(),
+            Self::NoTransition { states, .. } => {
+                format!("it can be emitted in {}; list the events for what can be emitted now", states.join(", "))
+            }
+            Self::RoleForbidden { allowed, .. } if allowed.is_empty() => "no role may emit it".to_owned(),
+            Self::RoleForbidden { allowed, .. } => format!("roles that may: {}", allowed.join(", ")),
+            Self::TransitionsForbidden { .. } => "let somebody of another role emit it".to_owned(),
+            Self::MayNotDecide { .. } => "let somebody of a role that has it decide".to_owned(),
+            Self::OwnWork { .. } => "let somebody decide who submitted nothing to this run".to_owned(),
+            Self::NotHuman { .. } => "ask a person to do it".to_owned(),
+            Self::PayloadMisfits { .. } => "change what is listed and send it again under a new key".to_owned(),
+            Self::ArtifactMisfits { .. } => {
+                "submit files below the artifact folder, by their paths relative to it".to_owned()
+            }
+            Self::GuardFailed { .. } => "provide what is missing, then emit the event again".to_owned(),
+            Self::NothingToOverride { event, .. } => format!("emit '{event}' as it is"),
+            Self::Empty { .. } => "send at least one character that is not a space".to_owned(),
+            Self::TooLarge { .. } => "send less".to_owned(),
+        }
+    }
+}
+
+fn flag(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Approve => "can_approve",
+        Decision::Reject => "can_reject",
+    }
+}

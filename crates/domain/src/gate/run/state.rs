@@ -1,0 +1,125 @@
+//! A run as it stands: what deciding needs, and what is read most.
+
+use std::sync::Arc;
+
+use imbl::{OrdMap, OrdSet, Vector};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::super::evidence::Evidence;
+use super::super::facts::Facts;
+use super::super::guard::Scene;
+use super::super::process::Process;
+use super::event::ProcessPin;
+use crate::Moment;
+
+/// What does not change of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub id: String,
+    pub process: ProcessPin,
+    pub campaign_id: Option<String>,
+    pub created_at: Moment,
+    pub created_by: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RunStatus {
+    #[default]
+    Active,
+    /// It came to a final state.
+    Finished,
+    Cancelled,
+}
+
+/// Empty until the run is created. Cheap to clone, and an event costs what it changes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct RunState {
+    pub(super) run: Option<Arc<Run>>,
+    pub(super) status: RunStatus,
+    pub(super) state: String,
+    pub(super) context: OrdMap<String, Value>,
+    pub(super) context_bytes: usize,
+    pub(super) evidence: Evidence,
+    pub(super) attempts: OrdMap<String, u64>,
+    pub(super) visits: OrdMap<String, u64>,
+    /// The states that were entered, each once, in the order of the first time.
+    pub(super) entered: Vector<String>,
+    /// Everybody who submitted something; they decide nothing here.
+    pub(super) submitters: OrdSet<String>,
+    pub(super) updated_at: Option<Moment>,
+}
+
+impl RunState {
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_deref()
+    }
+
+    pub fn status(&self) -> RunStatus {
+        self.status
+    }
+
+    /// The name of the state that it is in.
+    pub fn state(&self) -> &str {
+        &self.state
+    }
+
+    pub fn context(&self) -> &OrdMap<String, Value> {
+        &self.context
+    }
+
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// How often each event was accepted.
+    pub fn attempts(&self) -> &OrdMap<String, u64> {
+        &self.attempts
+    }
+
+    /// How often each state was entered.
+    pub fn visits(&self) -> &OrdMap<String, u64> {
+        &self.visits
+    }
+
+    /// The states that were entered, in the order of the first time.
+    pub fn entered(&self) -> &Vector<String> {
+        &self.entered
+    }
+
+    pub fn has_submitted(&self, principal: &str) -> bool {
+        self.submitters.contains(principal)
+    }
+
+    pub fn updated_at(&self) -> Option<Moment> {
+        self.updated_at
+    }
+
+    /// What guards see: the run as it stands, with this evidence and payload.
+    pub fn scene<'a>(
+        &'a self,
+        process: &'a Process,
+        evidence: &'a Evidence,
+        payload: &'a Map<String, Value>,
+        facts: &'a Facts,
+    ) -> Scene<'a> {
+        Scene {
+            process,
+            run_id: self.run().map_or("", |run| run.id.as_str()),
+            state: &self.state,
+            context: &self.context,
+            evidence,
+            attempts: &self.attempts,
+            visits: &self.visits,
+            payload,
+            facts,
+        }
+    }
+}
+
+/// What a variable takes of the context.
+pub(super) fn weight(name: &str, value: &Value) -> usize {
+    name.len() + value.to_string().len()
+}

@@ -1,0 +1,170 @@
+//! What an event brings with it: a payload that fits, of which some reaches the context, and evidence that counts.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::super::evidence::{Artifact, Evidence, name_matches, plain_path};
+use super::super::finding::{join, short};
+use super::super::process::{EventKind, Process, Setting};
+use super::super::schema::Misfit;
+use super::command::Submitted;
+use super::refusal::RunRefusal;
+use super::state::{RunState, weight};
+use crate::limits;
+
+/// The keys of a payload that are written to the context, if the payload fits and so does the context with it.
+pub(super) fn payload(
+    state: &RunState,
+    process: &Process,
+    event: &EventKind,
+    payload: &Map<String, Value>,
+) -> Result<Vec<String>, RunRefusal> {
+    let bytes: usize = payload.iter().map(|(name, value)| weight(name, value)).sum();
+    within("payload", "a payload", "bytes", bytes, limits::PAYLOAD_BYTES_MAX)?;
+    let mut misfits = Vec::new();
+    if let Some(schema) = &event.payload_schema {
+        misfits.extend(schema.misfits(&Value::Object(payload.clone()), "/payload"));
+    }
+    let mut set = Vec::new();
+    for name in payload.keys() {
+        match process.event_sets(event, name) {
+            Setting::Set => set.push(name.clone()),
+            Setting::Kept => {}
+            Setting::Forbidden => misfits.push(guarded("/payload", name, &format!("event '{}'", event.name))),
+        }
+    }
+    if !misfits.is_empty() {
+        return Err(RunRefusal::PayloadMisfits { misfits });
+    }
+    let changes: Vec<(&String, &Value)> = payload.iter().filter(|(name, _)| set.contains(name)).collect();
+    let added: usize = changes.iter().map(|(name, value)| weight(name, value)).sum();
+    let replaced = changes.iter().filter_map(|(name, _)| Some(weight(name, state.context.get(*name)?)));
+    let total = (state.context_bytes + added).saturating_sub(replaced.sum());
+    within("payload", "the context of a run", "bytes", total, limits::CONTEXT_BYTES_MAX)?;
+    if process.context_schema.is_some() && !changes.is_empty() {
+        let mut context: Map<String, Value> =
+            state.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        context.extend(changes.into_iter().map(|(name, value)| (name.clone(), value.clone())));
+        fits(process, &context, "/payload")?;
+    }
+    Ok(set)
+}
+
+/// The context that a run begins with.
+pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> Result<Map<String, Value>, RunRefusal> {
+    let misfit = |name: &String| match process.creation_sets(name) {
+        Setting::Set => None,
+        Setting::Forbidden => Some(guarded("/context", name, "creating a run")),
+        // An event would keep it; here it would be lost.
+        Setting::Kept => Some(Misfit {
+            path: join("/context", short(name)),
+            message: format!("creating a run of this process does not set '{}'", short(name)),
+        }),
+    };
+    let misfits: Vec<Misfit> = given.keys().filter_map(misfit).collect();
+    if !misfits.is_empty() {
+        return Err(RunRefusal::PayloadMisfits { misfits });
+    }
+    let mut context = process.initial_context.clone();
+    context.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+    let bytes = context.iter().map(|(name, value)| weight(name, value)).sum();
+    within("context", "the context of a run", "bytes", bytes, limits::CONTEXT_BYTES_MAX)?;
+    fits(process, &context, "/context")?;
+    Ok(context)
+}
+
+fn fits(process: &Process, context: &Map<String, Value>, prefix: &str) -> Result<(), RunRefusal> {
+    let Some(schema) = &process.context_schema else { return Ok(()) };
+    let misfits = schema.misfits(&Value::Object(context.clone()), prefix);
+    if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::PayloadMisfits { misfits }) }
+}
+
+fn guarded(prefix: &str, name: &str, what: &str) -> Misfit {
+    let name = short(name);
+    let message = format!("a guard reads the context variable '{name}', and {what} does not set it");
+    Misfit { path: join(prefix, name), message }
+}
+
+pub(super) fn within(
+    field: &'static str,
+    what: &'static str,
+    unit: &'static str,
+    count: usize,
+    count_max: usize,
+) -> Result<(), RunRefusal> {
+    if count <= count_max { Ok(()) } else { Err(RunRefusal::TooLarge { field, what, unit, count, count_max }) }
+}
+
+/// The evidence of a run together with what is submitted, and what is new in it.
+pub(super) fn artifacts(
+    state: &RunState,
+    process: &Process,
+    submitted: &[Submitted],
+) -> Result<(Evidence, Vec<Artifact>), RunRefusal> {
+    within("artifact_paths", "an event", "artifacts", submitted.len(), limits::ARTIFACTS_SUBMITTED_MAX)?;
+    let mut misfits = Vec::new();
+    let mut taken: BTreeMap<String, Artifact> = BTreeMap::new();
+    for one in submitted {
+        let misfit = match artifact(process, one) {
+            Ok(artifact) => match taken.get(&artifact.path) {
+                Some(other) if other.sha256 != artifact.sha256 => {
+                    Some(format!("'{}' is submitted twice, with different contents", short(&artifact.path)))
+                }
+                _ => {
+                    taken.insert(artifact.path.clone(), artifact);
+                    None
+                }
+            },
+            Err(message) => Some(message),
+        };
+        misfits.extend(misfit.map(|message| Misfit { path: one.pointer.clone(), message }));
+    }
+    if !misfits.is_empty() {
+        return Err(RunRefusal::ArtifactMisfits { misfits });
+    }
+    let artifacts: Vec<Artifact> = taken.into_values().collect();
+    let mut evidence = state.evidence.clone();
+    for artifact in &artifacts {
+        evidence.put(artifact.clone());
+    }
+    within("artifact_paths", "a run", "artifacts", evidence.len(), limits::ARTIFACTS_MAX)?;
+    Ok((evidence, artifacts))
+}
+
+fn artifact(process: &Process, submitted: &Submitted) -> Result<Artifact, String> {
+    let path = plain_path(&submitted.path).map_err(|why| format!("{why}: {}", short(&submitted.path)))?;
+    if submitted.bytes == 0 {
+        return Err(format!("Artifact '{}' is empty", short(&path)));
+    }
+    let sha256 = submitted.sha256.to_ascii_lowercase();
+    if sha256.len() != 64 || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(format!("'{}' is no SHA-256", short(&submitted.sha256)));
+    }
+    let types: Vec<String> = match &submitted.artifact_type {
+        Some(declared) if process.artifact(declared).is_some() => vec![declared.clone()],
+        Some(declared) => {
+            let known: Vec<&str> = process.artifacts.iter().map(|kind| kind.name.as_str()).collect();
+            return Err(format!("there is no artifact type '{}', known: {}", short(declared), known.join(", ")));
+        }
+        None => {
+            let kinds = process.artifacts.iter().filter(|kind| name_matches(&path, &kind.name));
+            kinds.map(|kind| kind.name.clone()).collect()
+        }
+    };
+    for name in &types {
+        let Some(schema) = process.artifact(name).and_then(|kind| kind.schema.as_ref()) else { continue };
+        let Some(json) = &submitted.json else {
+            return Err(format!("an artifact of type '{name}' is JSON, '{}' is not", short(&path)));
+        };
+        if let Some(misfit) = schema.misfits(json, "").first() {
+            return Err(format!(
+                "'{}' does not fit the schema of '{name}': {} {}",
+                short(&path),
+                misfit.path,
+                misfit.message
+            ));
+        }
+    }
+    Ok(Artifact { path, sha256, bytes: submitted.bytes, types, inline: submitted.inline })
+}

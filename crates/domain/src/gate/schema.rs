@@ -1,0 +1,76 @@
+//! JSON Schemas of a process: compiled once, when the process is loaded.
+//!
+//! Nothing is fetched: a reference leads into the schema itself or is an error. Patterns are matched in linear time, so
+//! that no payload can make one take long.
+
+use std::fmt;
+use std::sync::Arc;
+
+use jsonschema::{PatternOptions, Validator};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::finding::short;
+
+/// Misfits that are told of one value.
+const MISFITS_MAX: usize = 20;
+/// Bytes that one compiled pattern may take.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Clone)]
+pub struct Schema {
+    json: Arc<Value>,
+    validator: Arc<Validator>,
+}
+
+/// Where and why a value does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Misfit {
+    /// JSON pointer.
+    pub path: String,
+    pub message: String,
+}
+
+impl Schema {
+    /// A schema, or where in it the fault lies, and what it is.
+    pub(super) fn new(json: Value) -> Result<Self, (String, String)> {
+        let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
+        let built = jsonschema::options().with_pattern_options(patterns).offline().build(&json);
+        match built {
+            Ok(validator) => Ok(Self { json: Arc::new(json), validator: Arc::new(validator) }),
+            Err(error) => Err((error.instance_path().to_string(), short(&error.to_string()))),
+        }
+    }
+
+    pub fn json(&self) -> &Value {
+        &self.json
+    }
+
+    /// Whether it says something of a property of this name.
+    pub(super) fn names(&self, property: &str) -> bool {
+        self.json.get("properties").is_some_and(|properties| properties.get(property).is_some())
+    }
+
+    /// What does not fit, with paths that begin with a prefix; the first of it, if it is much.
+    pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<Misfit> {
+        let errors = self.validator.iter_errors(value).take(MISFITS_MAX);
+        errors
+            .map(|error| Misfit {
+                path: format!("{prefix}{}", error.instance_path()),
+                message: error.masked().to_string(),
+            })
+            .collect()
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.json.fmt(formatter)
+    }
+}
+
+impl PartialEq for Schema {
+    fn eq(&self, other: &Self) -> bool {
+        self.json == other.json
+    }
+}

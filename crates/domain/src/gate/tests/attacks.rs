@@ -1,0 +1,205 @@
+//! Ways around a gate that others left open, each of which fails here.
+
+use serde_json::json;
+
+use super::*;
+
+fn observing() -> Desk {
+    let mut desk = Desk::begun(EXPLORATION);
+    desk.emits(
+        ("robot", "agent"),
+        "submit_experiment_plan",
+        json!({"plan": "p"}),
+        vec![file("experiment_plan.md", "p")],
+    )
+    .unwrap();
+    desk
+}
+
+/// How many observations count after these were submitted.
+fn counted(desk: &mut Desk, files: Vec<Submitted>) -> u64 {
+    let emitted = desk.agent("submit_observation", files).unwrap();
+    assert!(emitted.recorded, "the gate stays closed");
+    desk.state.evidence().distinct("observation", &desk.facts.stale)
+}
+
+#[test]
+fn repeated_and_aliased_paths_count_once() {
+    let mut desk = observing();
+    let paths = ["observation.md", "./observation.md", "observation.md", ".//observation.md", "././observation.md"];
+    assert_eq!(counted(&mut desk, paths.iter().map(|path| file(path, "seen")).collect()), 1);
+    assert_eq!(counted(&mut desk, vec![file("./observation.md", "seen")]), 1);
+    assert_eq!(desk.state.evidence().len(), 2, "the plan and one observation");
+}
+
+#[test]
+fn equal_content_under_other_names_counts_once() {
+    let mut desk = observing();
+    let files = (1..9).map(|number| file(&format!("observation-{number}.md"), "the same")).collect();
+    assert_eq!(counted(&mut desk, files), 1);
+}
+
+#[test]
+fn a_path_with_different_contents_is_refused() {
+    let mut desk = observing();
+    let files = vec![file("observation.md", "one"), file("./observation.md", "two"), file("observation.md", "three")];
+    let refusal = desk.agent("submit_observation", files).unwrap_err();
+    assert_eq!((refusal.kind(), refusal.misfits().len()), (RefusalKind::InvalidPayload, 2));
+}
+
+#[test]
+fn a_path_that_is_submitted_again_replaces_itself() {
+    let mut desk = observing();
+    assert_eq!(counted(&mut desk, vec![file("observation.md", "one")]), 1);
+    assert_eq!(counted(&mut desk, vec![file("observation.md", "two")]), 1);
+    assert_eq!(counted(&mut desk, vec![file("observation.md", "three")]), 1);
+}
+
+#[test]
+fn empty_files_and_paths_that_lead_out_are_refused_each_with_its_reason() {
+    let mut desk = observing();
+    let cases = [
+        ("", "Empty artifact path"),
+        (" ", "Empty artifact path"),
+        ("../observation.md", "Path traversal detected"),
+        ("a/../../observation.md", "Path traversal detected"),
+        ("/etc/observation.md", "Absolute path not allowed"),
+        ("C:\\observation.md", "Absolute path not allowed"),
+        ("\\\\server\\observation.md", "Absolute path not allowed"),
+        ("~/observation.md", "Absolute path not allowed"),
+        ("a\\..\\observation.md", "Backslash not allowed"),
+        ("observation/", "Artifact path names a folder"),
+        ("./.", "Artifact path names a folder"),
+        ("observation\n.md", "Control character"),
+    ];
+    let files: Vec<Submitted> = cases
+        .iter()
+        .enumerate()
+        .map(|(index, (path, _))| Submitted { pointer: format!("/artifact_paths/{index}"), ..file(path, "x") })
+        .collect();
+    let refusal = desk.agent("submit_observation", files).unwrap_err();
+    assert_eq!(refusal.misfits().len(), cases.len(), "all of them are told");
+    for (index, (misfit, (path, reason))) in refusal.misfits().iter().zip(cases).enumerate() {
+        assert_eq!(misfit.path, format!("/artifact_paths/{index}"));
+        assert!(misfit.message.starts_with(reason), "{path}: {}", misfit.message);
+    }
+    let refusal = desk.agent("submit_observation", vec![file("observation.md", "")]).unwrap_err();
+    assert_eq!(refusal.misfits()[0].message, "Artifact 'observation.md' is empty");
+    let long = format!("observation-{}.md", "x".repeat(crate::limits::ARTIFACT_PATH_BYTES_MAX));
+    assert!(desk.agent("submit_observation", vec![file(&long, "x")]).is_err());
+}
+
+#[test]
+fn dots_and_semicolons_in_names_are_only_names() {
+    let mut desk = observing();
+    let files = vec![file("x;/observation.md", "a"), file("observation_a..b.md", "b")];
+    assert_eq!(counted(&mut desk, files), 2);
+    assert!(desk.state.evidence().get("x;/observation.md").is_some());
+    assert_eq!(counted(&mut desk, vec![file("observation;observation-2.md;observation-3.md", "c")]), 2);
+}
+
+#[test]
+fn evidence_that_changed_does_not_count_and_says_so() {
+    let mut desk = observing();
+    let files = (1..3).map(|number| file(&format!("observation-{number}.md"), &number.to_string())).collect();
+    desk.agent("submit_observation", files).unwrap();
+    desk.facts.stale.insert("observation-1.md".to_owned());
+    desk.facts.stale.insert("never-submitted.md".to_owned());
+    let emitted = desk.agent("submit_observation", vec![file("observation-3.md", "3")]).unwrap();
+    assert!(emitted.recorded);
+    assert_eq!(
+        emitted.guards[0].missing,
+        [
+            "観察件数が不足 (現在: 2, 必要: 3)".to_owned(),
+            "成果物ファイル 'observation-1.md' は提出後に変更されています".to_owned()
+        ]
+    );
+    assert_eq!(emitted.stale, ["observation-1.md"]);
+    // A copy of the same content elsewhere still counts.
+    let emitted = desk.agent("submit_observation", vec![file("observation-copy.md", "1")]).unwrap();
+    assert_eq!(emitted.to, "synthesize");
+}
+
+#[test]
+fn an_edited_process_does_not_serve_a_run_that_goes_on() {
+    let mut desk = observing();
+    desk.process = process(&EXPLORATION.replace("min_count: 3", "min_count: 1"));
+    let refusal = desk.agent("submit_observation", vec![file("observation.md", "x")]).unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::Rejected);
+    assert!(matches!(refusal, RunRefusal::OtherProcess { .. }));
+}
+
+const APPROVED: &str = r#"
+process: {id: p, version: "1", name: P, initial_state: a, initial_context: {approved: false}}
+states: [{name: a}, {name: end, is_final: true}]
+events:
+  - {name: note, allowed_roles: [agent]}
+  - {name: finish, allowed_roles: [agent]}
+  - {name: sign, allowed_roles: [human], payload_schema: {properties: {approved: {type: boolean}}}}
+transitions:
+  - {from: a, event: note, to: a}
+  - {from: a, event: sign, to: a}
+  - {from: a, event: finish, to: end, guard: is_approved}
+guards:
+  is_approved: {type: context, variable: approved, condition: equals, value: true}
+roles: [{name: agent, allowed_events: [note, finish]}, {name: human, allowed_events: [sign]}]
+"#;
+
+#[test]
+fn a_payload_cannot_set_what_a_guard_reads() {
+    let mut desk = Desk::begun(APPROVED);
+    for event in ["note", "finish"] {
+        let refusal = desk.emits(("robot", "agent"), event, json!({"approved": true}), vec![]).unwrap_err();
+        assert_eq!(
+            (refusal.kind(), refusal.pointer().as_deref()),
+            (RefusalKind::InvalidPayload, Some("/payload/approved"))
+        );
+    }
+    assert_eq!(desk.agent("finish", vec![]).unwrap_err().kind(), RefusalKind::GuardFailed);
+    desk.emits(("hanna", "human"), "sign", json!({"approved": true}), vec![]).unwrap();
+    assert!(desk.agent("finish", vec![]).unwrap().is_final);
+}
+
+#[test]
+fn a_creation_cannot_set_what_a_guard_reads() {
+    let mut desk = Desk::empty(process(APPROVED));
+    let create = desk.create(object(json!({"approved": true})));
+    let refusal = desk.tries("robot", &create).unwrap_err();
+    assert_eq!(
+        (refusal.kind(), refusal.pointer().as_deref()),
+        (RefusalKind::InvalidPayload, Some("/context/approved"))
+    );
+    assert!(desk.state.run().is_none());
+}
+
+#[test]
+fn what_an_expression_reads_is_guarded_too() {
+    let expression = "{type: cel, expression: 'context.approved == true'}";
+    let source = APPROVED.replace("{type: context, variable: approved, condition: equals, value: true}", expression);
+    let mut desk = Desk::begun(&source);
+    assert!(desk.emits(("robot", "agent"), "note", json!({"approved": true}), vec![]).is_err());
+    assert!(desk.emits(("robot", "agent"), "note", json!({"other": true}), vec![]).is_ok());
+    let source = source
+        .replace("context.approved == true", "context.exists(name, name == \"approved\" && context[name] == true)");
+    let source = source.replace("sign, allowed_roles: [human],", "sign, allowed_roles: [human], sets: [approved],");
+    let mut desk = Desk::begun(&source);
+    assert!(desk.emits(("robot", "agent"), "note", json!({"other": true}), vec![]).is_err(), "it may read any of them");
+    desk.emits(("hanna", "human"), "sign", json!({"approved": true}), vec![]).unwrap();
+    assert!(desk.agent("finish", vec![]).unwrap().is_final);
+}
+
+#[test]
+fn a_declared_type_must_be_one_of_the_process() {
+    let mut desk = observing();
+    let declared = |name: &str| Submitted { artifact_type: Some(name.to_owned()), ..file("free-name.md", "x") };
+    let refusal = desk.agent("submit_observation", vec![declared("observations")]).unwrap_err();
+    assert!(refusal.misfits()[0].message.contains("known: experiment_plan, observation, synthesis"));
+    assert_eq!(counted(&mut desk, vec![declared("observation")]), 1);
+}
+
+#[test]
+fn a_hash_that_is_none_is_refused() {
+    let mut desk = observing();
+    let forged = Submitted { sha256: "0".to_owned(), ..file("observation.md", "x") };
+    assert!(desk.agent("submit_observation", vec![forged]).is_err());
+}

@@ -1,0 +1,117 @@
+//! Approvals, rejections and overrides.
+
+use serde_json::json;
+
+use super::*;
+
+const REVIEW: &str = r#"
+process: {id: review, version: "1", name: R, initial_state: work}
+states: [{name: work}, {name: review}, {name: second}, {name: done, is_final: true}]
+events:
+  - {name: submit, allowed_roles: ["*"]}
+  - {name: approve, allowed_roles: ["*"]}
+  - {name: reject, allowed_roles: ["*"]}
+transitions:
+  - {from: work, event: submit, to: review, guard: has_text}
+  - {from: review, event: approve, to: second}
+  - {from: review, event: reject, to: work}
+  - {from: second, event: approve, to: done, guard: has_text}
+guards:
+  has_text: {type: artifact, artifact_type: text, condition: exists}
+artifacts: [{type: text}]
+roles:
+  - {name: agent, allowed_events: [submit]}
+  - {name: reviewer, allowed_events: [approve], can_approve: true}
+  - {name: human, allowed_events: [submit, approve, reject], can_approve: true, can_reject: true}
+"#;
+
+fn reviewing() -> Desk {
+    let mut desk = Desk::begun(REVIEW);
+    desk.agent("submit", vec![file("text.md", "t")]).unwrap();
+    desk
+}
+
+#[test]
+fn approvals_need_the_flag() {
+    let mut desk = reviewing();
+    let refusal = desk.emits(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
+    assert_eq!(
+        (refusal.kind(), refusal.to_string().as_str()),
+        (RefusalKind::Forbidden, "role 'agent' has no can_approve")
+    );
+    let refusal = desk.emits(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
+    assert_eq!(refusal.to_string(), "role 'reviewer' has no can_reject");
+    let emitted = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert!(emitted.decision);
+    assert!(!desk.state.has_submitted("rex"), "to decide is not to submit");
+}
+
+#[test]
+fn who_submitted_decides_nothing_also_later_and_in_another_role() {
+    let mut desk = reviewing();
+    let own = RunRefusal::OwnWork { principal: "robot".to_owned() };
+    assert_eq!(desk.emits(("robot", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    assert_eq!(desk.emits(("robot", "human"), "reject", json!({}), vec![]), Err(own.clone()));
+    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(desk.emits(("robot", "human"), "approve", json!({}), vec![]), Err(own));
+    let done = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert!(done.is_final);
+}
+
+#[test]
+fn a_rejection_does_not_make_the_submitter_a_stranger() {
+    let mut desk = reviewing();
+    desk.emits(("hanna", "human"), "reject", json!({}), vec![]).unwrap();
+    desk.emits(("puppet", "agent"), "submit", json!({}), vec![]).unwrap();
+    assert_eq!(
+        desk.emits(("robot", "human"), "approve", json!({}), vec![]),
+        Err(RunRefusal::OwnWork { principal: "robot".to_owned() })
+    );
+}
+
+#[test]
+fn only_people_override_and_it_is_recorded() {
+    let mut desk = Desk::begun(REVIEW);
+    assert_eq!(
+        desk.overrides("robot", ("agent", false), "submit"),
+        Err(RunRefusal::NotHuman { role: "agent".to_owned() })
+    );
+    assert_eq!(desk.overrides("robot", ("human", false), "submit").unwrap_err().kind(), RefusalKind::Forbidden);
+    let events = desk.overrides("hanna", ("human", true), "submit").unwrap();
+    let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((overridden.guard.as_str(), overridden.to.as_str()), ("has_text", "review"));
+    assert_eq!(overridden.guards[0].missing, ["Artifact 'text' does not exist"]);
+    assert_eq!(desk.state.state(), "review");
+}
+
+#[test]
+fn an_override_is_for_a_guard_that_is_not_satisfied() {
+    let mut desk = reviewing();
+    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
+    assert_eq!((refusal.kind(), refusal.hint()), (RefusalKind::Rejected, "emit 'approve' as it is".to_owned()));
+    let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::InvalidEvent);
+}
+
+#[test]
+fn an_override_of_a_decision_is_a_decision() {
+    let mut desk = Desk::begun(REVIEW);
+    desk.overrides("hanna", ("human", true), "submit").unwrap();
+    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(
+        desk.overrides("adam", ("agent", true), "approve").unwrap_err().to_string(),
+        "role 'agent' has no can_approve"
+    );
+    desk.overrides("hanna", ("human", true), "approve").unwrap();
+    assert_eq!(desk.state.status(), RunStatus::Finished);
+}
+
+#[test]
+fn a_process_says_who_may_override() {
+    let source = REVIEW.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [reviewer]}\n");
+    let mut desk = Desk::begun(&source);
+    let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
+    assert_eq!((refusal.kind(), refusal.hint()), (RefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
+    assert!(desk.overrides("rex", ("reviewer", true), "submit").is_ok());
+}

@@ -1,0 +1,142 @@
+//! Runs under test, and what they have in common.
+
+mod attacks;
+mod deciding;
+mod emitting;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use super::*;
+use crate::decider::{Decider, Given};
+
+pub(super) const EXPLORATION: &str = include_str!("exploration.yaml");
+
+pub(super) fn process(source: &str) -> Arc<Process> {
+    let loaded = load(source);
+    Arc::new(loaded.process.unwrap_or_else(|| panic!("{:#?}", loaded.findings)))
+}
+
+pub(super) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other} is no object"),
+    }
+}
+
+/// A file as it is handed in.
+pub(super) fn file(path: &str, content: &str) -> Submitted {
+    let sha256 = Sha256::digest(content.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    Submitted {
+        pointer: "/artifact_paths/0".to_owned(),
+        path: path.to_owned(),
+        sha256,
+        bytes: content.len() as u64,
+        artifact_type: None,
+        inline: false,
+        json: serde_json::from_str(content).ok(),
+    }
+}
+
+/// A run under test: commands go through the rules, and every one takes a minute.
+pub(super) struct Desk {
+    pub(super) process: Arc<Process>,
+    pub(super) state: RunState,
+    pub(super) journal: Vec<(Given, RunEvent)>,
+    pub(super) facts: Facts,
+    clock: Timestamp,
+}
+
+impl Desk {
+    pub(super) fn empty(process: Arc<Process>) -> Self {
+        let clock = "2024-01-15T10:00:00Z".parse().unwrap();
+        Self { process, state: RunState::default(), journal: Vec::new(), facts: Facts::default(), clock }
+    }
+
+    /// A run of this process, just created.
+    pub(super) fn begun(source: &str) -> Self {
+        let mut desk = Self::empty(process(source));
+        let create = desk.create(Map::new());
+        desk.tries("alice", &create).unwrap();
+        desk
+    }
+
+    pub(super) fn create(&self, context: Map<String, Value>) -> RunCommand {
+        let (id, process) = ("run-1".to_owned(), Arc::clone(&self.process));
+        RunCommand::Create { id, process, role: "agent".to_owned(), context, campaign_id: None }
+    }
+
+    pub(super) fn tries(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
+        self.clock += jiff::SignedDuration::from_mins(1);
+        let given = Given { at: self.clock, by: by.to_owned() };
+        let events = RunRules::decide(&self.state, command, &given)?;
+        for event in &events {
+            self.state = RunRules::evolve(std::mem::take(&mut self.state), event, &given);
+            self.journal.push((given.clone(), event.clone()));
+        }
+        Ok(events)
+    }
+
+    pub(super) fn emits(
+        &mut self,
+        (by, role): (&str, &str),
+        event: &str,
+        payload: Value,
+        artifacts: Vec<Submitted>,
+    ) -> Result<Emitted, RunRefusal> {
+        let command = RunCommand::Emit(Box::new(Emit {
+            process: Arc::clone(&self.process),
+            role: role.to_owned(),
+            event: event.to_owned(),
+            payload: object(payload),
+            artifacts,
+            facts: self.facts.clone(),
+        }));
+        let before = self.state.clone();
+        match self.tries(by, &command) {
+            Ok(events) => match &events[..] {
+                [RunEvent::Emitted(emitted)] => Ok((**emitted).clone()),
+                other => panic!("{other:?}"),
+            },
+            Err(refusal) => {
+                assert_eq!(self.state, before, "a refused attempt leaves nothing behind");
+                assert!(!refusal.to_string().is_empty() && !refusal.hint().is_empty());
+                Err(refusal)
+            }
+        }
+    }
+
+    /// The agent emits an event with files and without a payload.
+    pub(super) fn agent(&mut self, event: &str, artifacts: Vec<Submitted>) -> Result<Emitted, RunRefusal> {
+        self.emits(("robot", "agent"), event, Value::Object(Map::new()), artifacts)
+    }
+
+    pub(super) fn overrides(
+        &mut self,
+        by: &str,
+        standing: (&str, bool),
+        event: &str,
+    ) -> Result<Vec<RunEvent>, RunRefusal> {
+        let (role, is_human) = standing;
+        let command = RunCommand::Override(Box::new(Override {
+            process: Arc::clone(&self.process),
+            standing: Standing { role: role.to_owned(), is_human },
+            event: event.to_owned(),
+            to: None,
+            reason: "it is late".to_owned(),
+            facts: self.facts.clone(),
+        }));
+        self.tries(by, &command)
+    }
+
+    pub(super) fn look(&self) -> Look<'_> {
+        self.look_as("robot", "agent")
+    }
+
+    pub(super) fn look_as<'a>(&'a self, principal: &'a str, role: &'a str) -> Look<'a> {
+        Look { process: &self.process, run: &self.state, facts: &self.facts, principal, role }
+    }
+}

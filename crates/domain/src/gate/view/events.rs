@@ -1,0 +1,213 @@
+//! What may be emitted, and what is missing for it, in the shapes that clients read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Look;
+use crate::gate::process::{EventKind, OnGuardFail, Transition, admits};
+use crate::gate::run::{RunStatus, may_decide};
+
+/// A guard that keeps a transition from being taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MissingGuard {
+    pub guard_name: String,
+    pub description: String,
+    /// What is missing.
+    pub current_status: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RequiredArtifact {
+    pub r#type: String,
+    pub description: String,
+    pub status: Presence,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Presence {
+    Missing,
+    Present,
+}
+
+/// An event that the current state has a transition for.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct AllowedEvent {
+    pub event_name: String,
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_schema: Option<Value>,
+}
+
+/// An event, and what it would come to now.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EventView {
+    pub event_name: String,
+    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub payload_schema: Option<Value>,
+    pub transitions: Vec<TransitionView>,
+    /// Whether it would be accepted now, with a payload that fits.
+    pub is_allowed: bool,
+    /// Why it would not; null if it would.
+    pub blocked_reason: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TransitionView {
+    pub to_state: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+    pub guard_status: GuardStatus,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_requirements: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GuardStatus {
+    Satisfied,
+    Unsatisfied,
+    NoGuard,
+}
+
+impl Look<'_> {
+    fn is_over(&self) -> bool {
+        self.run.status() != RunStatus::Active
+    }
+
+    /// The guards that are not satisfied on any transition out of the current state, each once.
+    pub fn missing_guards(&self) -> Vec<MissingGuard> {
+        let mut missing: Vec<MissingGuard> = Vec::new();
+        if self.is_over() {
+            return missing;
+        }
+        for transition in self.process.transitions_from(self.run.state()) {
+            let Some(name) = &transition.guard else { continue };
+            if missing.iter().any(|guard| guard.guard_name == *name) {
+                continue;
+            }
+            let result = self.evaluate(name);
+            if !result.satisfied {
+                let own = self.process.guards.get(name).and_then(|guard| guard.description.clone());
+                missing.push(MissingGuard {
+                    guard_name: name.clone(),
+                    description: own.unwrap_or_else(|| self.words().described(&transition.to)),
+                    current_status: result.missing.join(", "),
+                });
+            }
+        }
+        missing
+    }
+
+    /// The artifacts that the current state is shown to need.
+    pub fn required_artifacts(&self) -> Vec<RequiredArtifact> {
+        let Some(state) = self.process.state(self.run.state()) else { return Vec::new() };
+        let view = |name: &String| RequiredArtifact {
+            r#type: name.clone(),
+            description: self.process.artifact(name).and_then(|kind| kind.description.clone()).unwrap_or_default(),
+            status: match self.run.evidence().distinct(name, &self.facts.stale) {
+                0 => Presence::Missing,
+                _ => Presence::Present,
+            },
+        };
+        state.required_artifacts.iter().map(view).collect()
+    }
+
+    /// The events that this role may emit in the current state, whether their guards are satisfied or not.
+    pub fn allowed_events(&self) -> Vec<AllowedEvent> {
+        let mut allowed: Vec<AllowedEvent> = Vec::new();
+        if self.is_over() {
+            return allowed;
+        }
+        let leaving = self
+            .process
+            .transitions
+            .iter()
+            .filter(|transition| transition.from == self.run.state() && !self.process.is_final(&transition.from));
+        for transition in leaving {
+            let Some(event) = self.process.event(&transition.event) else { continue };
+            let is_new = !allowed.iter().any(|known| known.event_name == event.name);
+            if is_new && self.forbidden(event).is_none() && self.takes(transition) {
+                allowed.push(AllowedEvent {
+                    event_name: event.name.clone(),
+                    description: event.description.clone().unwrap_or_default(),
+                    payload_schema: event.payload_schema.as_ref().map(|schema| schema.json().clone()),
+                });
+            }
+        }
+        allowed
+    }
+
+    /// The events that would be accepted now, in the order of the process; or all events, with what blocks them.
+    pub fn events(&self, include_blocked: bool) -> Vec<EventView> {
+        let views = self.process.events.iter().map(|event| self.event(event));
+        views.filter(|view| include_blocked || view.is_allowed).collect()
+    }
+
+    fn event(&self, event: &EventKind) -> EventView {
+        let here: Vec<&Transition> =
+            self.process.transitions_from(self.run.state()).filter(|found| found.event == event.name).collect();
+        let shown: Vec<&Transition> = if here.is_empty() {
+            self.process.transitions.iter().filter(|found| found.event == event.name).collect()
+        } else {
+            here.clone()
+        };
+        let transitions: Vec<TransitionView> = shown.iter().map(|transition| self.transition(transition)).collect();
+        let would_be_accepted = here.iter().zip(&transitions).any(|(transition, view)| {
+            let is_open = view.guard_status != GuardStatus::Unsatisfied;
+            self.takes(transition) && (is_open || transition.on_guard_fail == OnGuardFail::Record)
+        });
+        let blocked_reason = if self.is_over() {
+            Some(self.words().run_over())
+        } else if here.is_empty() {
+            Some(self.words().elsewhere(&self.process.states_of_event(&event.name)))
+        } else if let Some(reason) = self.forbidden(event) {
+            Some(reason)
+        } else if would_be_accepted {
+            None
+        } else if here.iter().any(|transition| self.takes(transition)) {
+            Some(self.words().unsatisfied())
+        } else {
+            Some(self.words().role_forbidden(self.role))
+        };
+        EventView {
+            event_name: event.name.clone(),
+            description: event.description.clone().unwrap_or_default(),
+            payload_schema: event.payload_schema.as_ref().map(|schema| schema.json().clone()),
+            transitions,
+            is_allowed: blocked_reason.is_none(),
+            blocked_reason,
+        }
+    }
+
+    pub(super) fn transition(&self, transition: &Transition) -> TransitionView {
+        let result = transition.guard.as_deref().map(|guard| self.evaluate(guard));
+        let guard_status = match &result {
+            None => GuardStatus::NoGuard,
+            Some(result) if result.satisfied => GuardStatus::Satisfied,
+            Some(_) => GuardStatus::Unsatisfied,
+        };
+        TransitionView {
+            to_state: transition.to.clone(),
+            guard: transition.guard.clone(),
+            guard_status,
+            missing_requirements: result.map(|result| result.missing).unwrap_or_default(),
+        }
+    }
+
+    /// Whether the transition is for this role.
+    fn takes(&self, transition: &Transition) -> bool {
+        transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, self.role))
+    }
+
+    /// Why this role or this principal may not emit an event at all.
+    fn forbidden(&self, event: &EventKind) -> Option<String> {
+        if !admits(&event.allowed_roles, self.role) {
+            return Some(self.words().role_forbidden(self.role));
+        }
+        let refusal = may_decide(self.run, self.process, &event.name, self.role, self.principal).err();
+        refusal.map(|refusal| refusal.to_string())
+    }
+}

@@ -1,0 +1,52 @@
+//! A process as the text of a Mermaid `stateDiagram-v2`.
+
+use std::fmt::Write;
+
+use crate::gate::process::Process;
+
+impl Process {
+    /// The diagram, with the state that a run is in marked, if one is given. States have ids of their own, so that any
+    /// name can be shown.
+    pub fn mermaid(&self, current: Option<&str>) -> String {
+        let id = |name: &str| self.states.iter().position(|state| state.name == name).map(|index| format!("s{index}"));
+        let mut text = "stateDiagram-v2\n".to_owned();
+        // Writing to a text does not fail.
+        let mut line = |content: String| {
+            let _ = writeln!(text, "    {content}");
+        };
+        for (index, state) in self.states.iter().enumerate() {
+            line(format!("state \"{}\" as s{index}", escaped(&state.name)));
+        }
+        if let Some(initial) = id(&self.initial_state) {
+            line(format!("[*] --> {initial}"));
+        }
+        for transition in &self.transitions {
+            if let (Some(from), Some(to)) = (id(&transition.from), id(&transition.to)) {
+                let guard = transition.guard.as_ref().map(|guard| format!(" [{}]", escaped(guard))).unwrap_or_default();
+                line(format!("{from} --> {to} : {}{guard}", escaped(&transition.event)));
+            }
+        }
+        for (index, _) in self.states.iter().enumerate().filter(|(_, state)| state.is_final) {
+            line(format!("s{index} --> [*]"));
+        }
+        if let Some(current) = current.and_then(id) {
+            line("classDef current font-weight:bold,stroke-width:3px".to_owned());
+            line(format!("class {current} current"));
+        }
+        text
+    }
+}
+
+/// What would end a label or mean something in it becomes a character reference of Mermaid's.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' | '#' | ';' | ':' | '<' | '>' | '{' | '}' | '[' | ']' | '%' => {
+                escaped.extend(["#", &u32::from(character).to_string(), ";"]);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,65 @@
+//! What is worth knowing of a run: what may happen now, what is missing, how far it is, and how to get further.
+//!
+//! All of it follows from the same rules that decide, evaluated without a payload.
+
+mod events;
+mod mermaid;
+mod plan;
+mod progress;
+#[cfg(test)]
+mod tests;
+
+pub use events::{AllowedEvent, EventView, GuardStatus, MissingGuard, Presence, RequiredArtifact, TransitionView};
+pub use plan::{Plan, Step};
+pub use progress::Progress;
+
+use serde_json::{Map, Value};
+
+use super::facts::Facts;
+use super::guard::{GuardResult, Words};
+use super::process::Process;
+use super::run::RunState;
+
+/// A run as somebody sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Look<'a> {
+    pub process: &'a Process,
+    pub run: &'a RunState,
+    pub facts: &'a Facts,
+    /// Who looks, and as what.
+    pub principal: &'a str,
+    pub role: &'a str,
+}
+
+impl Look<'_> {
+    fn words(&self) -> Words {
+        Words(self.process.locale)
+    }
+
+    fn evaluate(&self, guard: &str) -> GuardResult {
+        let payload = Map::new();
+        self.run.scene(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
+    }
+
+    /// The prompt of a state, with `{context.x}` filled in; what is not in the context stays as it is written.
+    pub fn prompt(&self, state: &str) -> Option<String> {
+        let prompt = self.process.state(state)?.prompt.as_deref()?;
+        let mut filled = String::with_capacity(prompt.len());
+        let mut rest = prompt;
+        while let Some(start) = rest.find("{context.") {
+            let (before, marked) = rest.split_at(start);
+            filled.push_str(before);
+            let end = marked.find('}').map_or(marked.len(), |end| end + 1);
+            let (mark, after) = marked.split_at(end);
+            let name = mark.trim_start_matches("{context.").trim_end_matches('}');
+            match self.run.context().get(name) {
+                Some(Value::String(text)) => filled.push_str(text),
+                Some(other) => filled.push_str(&other.to_string()),
+                None => filled.push_str(mark),
+            }
+            rest = after;
+        }
+        filled.push_str(rest);
+        Some(filled)
+    }
+}

@@ -1,0 +1,97 @@
+//! The shortest way to a state, and what is missing on it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Look;
+use super::events::GuardStatus;
+use crate::gate::process::Transition;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Plan {
+    pub from_state: String,
+    pub to_state: String,
+    /// In order; none, if the run is there already.
+    pub steps: Vec<Step>,
+}
+
+/// One transition of a plan. Guards are evaluated as things stand; later steps may change that.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Step {
+    pub event_name: String,
+    pub from_state: String,
+    pub to_state: String,
+    /// Who may take it; `*` stands for everybody.
+    pub allowed_roles: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub guard: Option<String>,
+    pub guard_status: GuardStatus,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing_requirements: Vec<String>,
+}
+
+impl Look<'_> {
+    /// The way with the fewest events, whoever may emit them; `None` if there is none.
+    pub fn plan(&self, target: &str) -> Option<Plan> {
+        let start = self.run.state();
+        let steps = self.shortest(start, target)?;
+        let steps = steps.into_iter().map(|transition| self.step(transition)).collect();
+        Some(Plan { from_state: start.to_owned(), to_state: target.to_owned(), steps })
+    }
+
+    fn shortest(&self, start: &str, target: &str) -> Option<Vec<&Transition>> {
+        if start == target {
+            return Some(Vec::new());
+        }
+        let mut came_by: BTreeMap<&str, &Transition> = BTreeMap::new();
+        let mut waiting = VecDeque::from([start]);
+        while let Some(state) = waiting.pop_front() {
+            for transition in self.process.transitions.iter().filter(|found| found.from == state) {
+                let to = transition.to.as_str();
+                if self.process.is_final(state) || to == start || came_by.contains_key(to) {
+                    continue;
+                }
+                came_by.insert(to, transition);
+                if to == target {
+                    return Some(way_back(&came_by, start, target));
+                }
+                waiting.push_back(to);
+            }
+        }
+        None
+    }
+
+    fn step(&self, transition: &Transition) -> Step {
+        let view = self.transition(transition);
+        let of_event =
+            self.process.event(&transition.event).map(|event| event.allowed_roles.clone()).unwrap_or_default();
+        let allowed_roles = match &transition.allowed_roles {
+            None => of_event,
+            Some(roles) if roles.iter().any(|role| role == "*") => of_event,
+            Some(roles) if of_event.iter().any(|role| role == "*") => roles.clone(),
+            Some(roles) => of_event.into_iter().filter(|role| roles.contains(role)).collect(),
+        };
+        Step {
+            event_name: transition.event.clone(),
+            from_state: transition.from.clone(),
+            to_state: view.to_state,
+            allowed_roles,
+            guard: view.guard,
+            guard_status: view.guard_status,
+            missing_requirements: view.missing_requirements,
+        }
+    }
+}
+
+fn way_back<'a>(came_by: &BTreeMap<&str, &'a Transition>, start: &str, target: &str) -> Vec<&'a Transition> {
+    let mut way = Vec::new();
+    let mut state = target;
+    while let Some(transition) = came_by.get(state).filter(|_| state != start) {
+        way.push(*transition);
+        state = &transition.from;
+    }
+    way.reverse();
+    way
+}

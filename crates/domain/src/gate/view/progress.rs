@@ -1,0 +1,45 @@
+//! How far a run is.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Look;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Progress {
+    /// States that were entered and left, in the order of the first time.
+    pub completed_states: Vec<String>,
+    pub current_state: String,
+    /// States that were never entered and can still be reached, in the order of the process.
+    pub remaining_states: Vec<String>,
+}
+
+impl Look<'_> {
+    pub fn progress(&self) -> Progress {
+        let current = self.run.state();
+        let reached = self.reachable();
+        let entered = self.run.entered();
+        let remaining = self.process.states.iter().map(|state| &state.name);
+        Progress {
+            completed_states: entered.iter().filter(|name| name.as_str() != current).cloned().collect(),
+            current_state: current.to_owned(),
+            remaining_states: remaining
+                .filter(|name| reached.contains(name.as_str()) && !entered.contains(name))
+                .cloned()
+                .collect(),
+        }
+    }
+
+    /// The states that can be reached from the current one, guards and roles aside.
+    fn reachable(&self) -> BTreeSet<&str> {
+        let mut reached = BTreeSet::from([self.run.state()]);
+        let mut waiting = vec![self.run.state()];
+        while let Some(state) = waiting.pop() {
+            let next = self.process.transitions_from(state).map(|transition| transition.to.as_str());
+            waiting.extend(next.filter(|state| reached.insert(state)));
+        }
+        reached
+    }
+}

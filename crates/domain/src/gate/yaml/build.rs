@@ -1,0 +1,237 @@
+//! From the parser's events to a tree, within bounds.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+
+use super::scalar::plain;
+use super::{Content, Key, Node};
+use crate::gate::finding::{Finding, Place, Rule, short};
+use crate::limits;
+
+/// The only document of a file.
+pub(in crate::gate) fn read(source: &str) -> Result<Node, Finding> {
+    if source.len() > limits::PROCESS_BYTES_MAX {
+        let message =
+            format!("a process file has at most {} bytes, this one has {}", limits::PROCESS_BYTES_MAX, source.len());
+        return Err(Finding::new(
+            Rule::TooLarge,
+            "",
+            Place::START,
+            message,
+            "shorten its prompts, or split the process",
+        ));
+    }
+    Builder { nodes: 0, open: Vec::new(), anchors: BTreeMap::new(), root: None }.build(source)
+}
+
+/// A list or a mapping that has not ended yet.
+struct Open {
+    place: Place,
+    anchor: usize,
+    inside: Inside,
+    /// How deep what it holds is nested.
+    height: usize,
+    /// How many nodes there were before it.
+    nodes_before: usize,
+}
+
+enum Inside {
+    List(Vec<Node>),
+    Map { entries: Vec<(Key, Node)>, keys: BTreeSet<String>, key: Option<Key> },
+}
+
+/// What an anchor names.
+#[derive(Clone)]
+struct Anchored {
+    node: Node,
+    nodes: usize,
+    height: usize,
+}
+
+struct Builder {
+    nodes: usize,
+    open: Vec<Open>,
+    anchors: BTreeMap<usize, Anchored>,
+    root: Option<Node>,
+}
+
+impl Builder {
+    fn build(mut self, source: &str) -> Result<Node, Finding> {
+        let mut documents = 0;
+        for event in Parser::new_from_str(source) {
+            let (event, span) = event.map_err(|error| malformed(&error))?;
+            let place = place(&span);
+            match event {
+                Event::DocumentStart(_) => {
+                    documents += 1;
+                    if documents > 1 {
+                        return Err(invalid(
+                            place,
+                            "a file holds one document, this is another",
+                            "use one file for each",
+                        ));
+                    }
+                }
+                Event::Alias(id) => self.alias(id, place)?,
+                Event::Scalar(text, style, anchor, tag) => {
+                    let content = scalar(&text, style, tag.as_deref(), place)?;
+                    self.scalar(Node { place, content }, anchor, &text)?;
+                }
+                Event::SequenceStart(anchor, tag) => {
+                    untagged(tag.as_deref(), "seq", place)?;
+                    self.begin(place, anchor, Inside::List(Vec::new()))?;
+                }
+                Event::MappingStart(anchor, tag) => {
+                    untagged(tag.as_deref(), "map", place)?;
+                    let inside = Inside::Map { entries: Vec::new(), keys: BTreeSet::new(), key: None };
+                    self.begin(place, anchor, inside)?;
+                }
+                Event::SequenceEnd | Event::MappingEnd => self.end(),
+                Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
+            }
+        }
+        self.root
+            .ok_or_else(|| invalid(Place::START, "the file is empty", "write a process: process, states, events, …"))
+    }
+
+    fn count(&mut self, nodes: usize, place: Place) -> Result<(), Finding> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes <= limits::PROCESS_NODES_MAX {
+            return Ok(());
+        }
+        let message = format!(
+            "a process file has at most {} values, aliases counted as what they stand for",
+            limits::PROCESS_NODES_MAX
+        );
+        Err(Finding::new(Rule::TooLarge, "", place, message, "split the process, or use fewer aliases"))
+    }
+
+    fn depth(&self, height: usize, place: Place) -> Result<(), Finding> {
+        if self.open.len() + height <= limits::PROCESS_DEPTH_MAX {
+            return Ok(());
+        }
+        let message = format!("lists and mappings are nested at most {} deep", limits::PROCESS_DEPTH_MAX);
+        Err(Finding::new(Rule::TooDeep, "", place, message, "write it flatter"))
+    }
+
+    fn begin(&mut self, place: Place, anchor: usize, inside: Inside) -> Result<(), Finding> {
+        if let Some(Open { inside: Inside::Map { key: None, .. }, .. }) = self.open.last() {
+            return Err(invalid(
+                place,
+                "a key is a text, this is a list or a mapping",
+                "write a name before the colon",
+            ));
+        }
+        let nodes_before = self.nodes;
+        self.count(1, place)?;
+        self.depth(1, place)?;
+        self.open.push(Open { place, anchor, inside, height: 0, nodes_before });
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        let Some(open) = self.open.pop() else { return };
+        let (place, height) = (open.place, open.height + 1);
+        let content = match open.inside {
+            Inside::List(items) => Content::List(items),
+            Inside::Map { entries, .. } => Content::Map(entries),
+        };
+        let node = Node { place, content };
+        if open.anchor > 0 {
+            let nodes = self.nodes - open.nodes_before;
+            self.anchors.insert(open.anchor, Anchored { node: node.clone(), nodes, height });
+        }
+        self.put(node, height);
+    }
+
+    fn alias(&mut self, id: usize, place: Place) -> Result<(), Finding> {
+        let Some(Anchored { node, nodes, height }) = self.anchors.get(&id).cloned() else {
+            return Err(invalid(place, "an alias stands inside what it names", "write out what is meant"));
+        };
+        self.count(nodes, place)?;
+        self.depth(height, place)?;
+        if let Some(Inside::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside) {
+            let Content::Text(text) = node.content else {
+                return Err(invalid(place, "a key is a text", "write a name before the colon"));
+            };
+            *key = Some(new_key(keys, text, place)?);
+            return Ok(());
+        }
+        self.put(node, height);
+        Ok(())
+    }
+
+    fn scalar(&mut self, node: Node, anchor: usize, text: &str) -> Result<(), Finding> {
+        self.count(1, node.place)?;
+        if anchor > 0 {
+            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes: 1, height: 0 });
+        }
+        if let Some(Inside::Map { key: key @ None, keys, .. }) = self.open.last_mut().map(|open| &mut open.inside) {
+            *key = Some(new_key(keys, text.to_owned(), node.place)?);
+            return Ok(());
+        }
+        self.put(node, 0);
+        Ok(())
+    }
+
+    /// A value where the next one is expected.
+    fn put(&mut self, node: Node, height: usize) {
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return;
+        };
+        open.height = open.height.max(height);
+        match &mut open.inside {
+            Inside::List(items) => items.push(node),
+            Inside::Map { entries, key, .. } => entries.extend(key.take().map(|key| (key, node))),
+        }
+    }
+}
+
+fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Key, Finding> {
+    if keys.insert(text.clone()) {
+        return Ok(Key { place, text });
+    }
+    let message = format!("{:?} is there already", short(&text));
+    Err(Finding::new(Rule::DuplicateKey, "", place, message, "keep one of the two"))
+}
+
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) -> Result<Content, Finding> {
+    let is_text = match tag {
+        Some(tag) if tag.is_yaml_core_schema() && tag.suffix == "str" => true,
+        Some(tag) => return Err(foreign(tag, place)),
+        None => style != ScalarStyle::Plain,
+    };
+    if is_text {
+        return Ok(Content::Text(text.to_owned()));
+    }
+    plain(text).ok_or_else(|| {
+        invalid(place, format!("{} is no number that can be kept", short(text)), "use a finite number, or quote it")
+    })
+}
+
+fn untagged(tag: Option<&Tag>, own: &str, place: Place) -> Result<(), Finding> {
+    match tag {
+        Some(tag) if !(tag.is_yaml_core_schema() && tag.suffix == own) => Err(foreign(tag, place)),
+        _ => Ok(()),
+    }
+}
+
+fn foreign(tag: &Tag, place: Place) -> Finding {
+    let message = format!("the tag {} means nothing here", short(&format!("{}{}", tag.handle, tag.suffix)));
+    invalid(place, message, "leave it out; !!str makes a text of a scalar, as quotes do")
+}
+
+fn malformed(error: &ScanError) -> Finding {
+    let place = Place { line: error.marker().line(), column: error.marker().col() + 1 };
+    invalid(place, short(error.info()), "check the indentation, colons and quotes around this place")
+}
+
+fn invalid(place: Place, message: impl Into<String>, hint: &str) -> Finding {
+    Finding::new(Rule::InvalidYaml, "", place, message, hint)
+}
+
+fn place(span: &Span) -> Place {
+    Place { line: span.start.line(), column: span.start.col() + 1 }
+}

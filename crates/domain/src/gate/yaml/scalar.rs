@@ -1,0 +1,70 @@
+//! What a plain scalar means, by the core schema of YAML 1.2.
+
+use serde_json::Number;
+
+use super::Content;
+
+/// `None` for a number that JSON does not have: infinite, not a number, or too large for an integer.
+pub(super) fn plain(text: &str) -> Option<Content> {
+    Some(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Content::Null,
+        "true" | "True" | "TRUE" => Content::Bool(true),
+        "false" | "False" | "FALSE" => Content::Bool(false),
+        _ if is_special(text) => return None,
+        _ => match number(text) {
+            Read::Number(number) => Content::Number(number),
+            Read::Beyond => return None,
+            Read::Text => Content::Text(text.to_owned()),
+        },
+    })
+}
+
+/// What a text is as a number.
+enum Read {
+    Number(Number),
+    /// A number that JSON cannot hold.
+    Beyond,
+    /// No number.
+    Text,
+}
+
+impl Read {
+    fn number(number: Option<Number>) -> Self {
+        number.map_or(Self::Beyond, Self::Number)
+    }
+}
+
+/// `.inf` and `.nan`.
+fn is_special(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
+}
+
+fn number(text: &str) -> Read {
+    for (prefix, radix) in [("0o", 8), ("0x", 16)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            let is_number = !digits.is_empty() && digits.chars().all(|digit| digit.is_digit(radix));
+            let number = || u64::from_str_radix(digits, radix).ok().map(Number::from);
+            return if is_number { Read::number(number()) } else { Read::Text };
+        }
+    }
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if !unsigned.is_empty() && unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        let text = text.strip_prefix('+').unwrap_or(text);
+        let whole = text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from));
+        return Read::number(whole.ok());
+    }
+    if is_decimal(unsigned) { Read::number(text.parse().ok().and_then(Number::from_f64)) } else { Read::Text }
+}
+
+/// Digits with a point among them, an exponent after them, or both.
+fn is_decimal(unsigned: &str) -> bool {
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))),
+        None => (unsigned, None),
+    };
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let has_digits = !whole.is_empty() || !fraction.is_empty();
+    has_digits && digits(whole) && digits(fraction) && exponent.is_none_or(|text| !text.is_empty() && digits(text))
+}
