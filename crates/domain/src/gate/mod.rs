@@ -11,6 +11,8 @@ mod facts;
 mod finding;
 mod guard;
 mod process;
+#[cfg(test)]
+mod properties;
 mod run;
 mod schema;
 #[cfg(test)]

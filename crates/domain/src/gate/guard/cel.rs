@@ -3,17 +3,21 @@
 //! An expression is true or false of `context`, `payload`, `artifacts`, `run` and `campaign`. Its length and nesting are
 //! bounded, and what it can cost is reckoned before it runs, from how large the things are that it names. Only what it
 //! names is handed to it.
+//!
+//! The parser is the crate's own descent parser: its other one, made by ANTLR, overflows the stack of a thread at a dozen
+//! parentheses.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use cel::common::ast::{Expr, IdedExpr};
-use cel::{Context, Env, Program, Value as CelValue};
+use cel::parser::PrattParser;
+use cel::{Context, Env, Value as CelValue};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::cost::{Extent, Extents, children, cost};
+use super::cost::{Known, children, cost};
 use super::evaluate::Scene;
 use crate::gate::finding::{nearest, short};
 use crate::gate::process::Reads;
@@ -22,13 +26,19 @@ use crate::limits;
 /// What an expression may name.
 const VARIABLES: [&str; 5] = ["context", "payload", "artifacts", "run", "campaign"];
 
+/// How deep an expression may be nested, a chain of operators or calls counted too. Evaluating recurses, and without
+/// optimisation a level takes 40 KB of a thread's 2 MB.
+const DEPTH_MAX: usize = 24;
+/// How deep the parser goes before it gives up.
+const PARSER_DEPTH_MAX: u16 = 32;
+
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
 /// A compiled expression.
 #[derive(Clone)]
 pub struct Expression {
     source: Arc<str>,
-    program: Arc<Program>,
+    program: Arc<IdedExpr>,
     /// The variables that it names.
     names: Vec<&'static str>,
 }
@@ -41,9 +51,14 @@ impl Expression {
             let chars_max = limits::GUARD_EXPRESSION_CHARS_MAX;
             return Err(format!("an expression has at most {chars_max} characters, this one has {chars}"));
         }
-        let program = ENVIRONMENT.compile(source).map_err(|errors| explained(&errors))?;
+        let parser = PrattParser::new().max_recursion_depth(PARSER_DEPTH_MAX);
+        let program = parser.parse(source).map_err(|errors| explained(&errors))?;
+        let depth = depth(&program);
+        if depth > DEPTH_MAX {
+            return Err(format!("an expression is nested at most {DEPTH_MAX} deep, this one is {depth} deep"));
+        }
         let mut free = Vec::new();
-        free_names(program.expression(), &mut Vec::new(), &mut free);
+        free_names(&program, &mut Vec::new(), &mut free);
         if let Some(unknown) = free.iter().find(|name| !VARIABLES.contains(&name.as_str())) {
             let meant = nearest(unknown, VARIABLES).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
             return Err(format!("{} is not known here, known: {}{meant}", short(unknown), VARIABLES.join(", ")));
@@ -52,7 +67,7 @@ impl Expression {
             VARIABLES.into_iter().filter(|known| free.iter().any(|name| name == known)).collect();
         let expression = Self { source: source.into(), program: Arc::new(program), names };
         // What is too much even while all that it reads is empty is never affordable.
-        expression.affordable(&Extents::new())?;
+        expression.affordable(&mut Known::default())?;
         Ok(expression)
     }
 
@@ -67,29 +82,28 @@ impl Expression {
 
     /// Adds the context variables that it reads.
     pub(super) fn reads(&self, reads: &mut Reads) {
-        context_reads(self.program.expression(), reads);
+        context_reads(&self.program, reads);
     }
 
     /// Whether it is true, or why that cannot be told.
     pub(super) fn holds(&self, scene: &Scene<'_>) -> Result<bool, String> {
+        let mut known = Known::default();
+        known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable(name, scene))));
+        self.affordable(&mut known)?;
         let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
-        let mut extents = Extents::new();
-        for name in &self.names {
-            let value = variable(name, scene);
-            extents.insert((*name).to_owned(), Extent::of(&value));
-            let value = cel::to_value(Plain(&value)).map_err(|error| error.to_string())?;
-            context.add_variable_from_value(*name, value);
+        for (name, value) in &known.variables {
+            let value = cel::to_value(Plain(value)).map_err(|error| error.to_string())?;
+            context.add_variable_from_value(name, value);
         }
-        self.affordable(&extents)?;
-        match self.program.execute(&context) {
+        match context.resolve(&self.program) {
             Ok(CelValue::Bool(holds)) => Ok(holds),
             Ok(other) => Err(format!("it is a {}, expected true or false", other.type_of())),
             Err(error) => Err(short(&error.to_string())),
         }
     }
 
-    fn affordable(&self, extents: &Extents) -> Result<(), String> {
-        let cost = cost(self.program.expression(), extents);
+    fn affordable(&self, known: &mut Known) -> Result<(), String> {
+        let cost = cost(&self.program, known);
         if cost <= limits::GUARD_COST_MAX {
             return Ok(());
         }
@@ -103,6 +117,17 @@ fn explained(errors: &cel::ParseErrors) -> String {
         || "it cannot be read".to_owned(),
         |error| format!("{} (column {} of line {})", short(&error.msg), error.pos.1, error.pos.0),
     )
+}
+
+/// How deep an expression is nested, found without recursion.
+fn depth(expression: &IdedExpr) -> usize {
+    let mut level = vec![expression];
+    let mut depth = 0;
+    while !level.is_empty() {
+        depth += 1;
+        level = level.into_iter().flat_map(children).collect();
+    }
+    depth
 }
 
 /// Names that are not bound inside the expression.

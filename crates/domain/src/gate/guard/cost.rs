@@ -9,23 +9,40 @@ use std::collections::BTreeMap;
 use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 use serde_json::Value;
 
-/// How large variables are.
-pub(super) type Extents = BTreeMap<String, Extent>;
+/// What an expression reads, and how large what it binds itself is.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) variables: BTreeMap<String, Value>,
+    bound: BTreeMap<String, Extent>,
+}
+
+impl Known {
+    /// The value that a chain of fields leads to, from a variable that is not hidden by one of the expression's own.
+    fn value(&self, expression: &IdedExpr) -> Option<&Value> {
+        match &expression.expr {
+            Expr::Ident(name) if !self.bound.contains_key(name) => self.variables.get(name),
+            Expr::Select(select) if !select.test => self.value(&select.operand)?.get(&select.field),
+            _ => None,
+        }
+    }
+}
 
 /// How large a value is, at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
     /// About its bytes.
     pub(super) size: u64,
-    /// The elements of the longest list or map in it.
-    pub(super) items: u64,
-    /// The size of the largest of those elements.
-    pub(super) element: u64,
+    /// How many elements it has itself, as a list or a map.
+    items: u64,
+    /// How many elements the longest list or map inside it has.
+    inner: u64,
+    /// The size of the largest element of any of them.
+    element: u64,
 }
 
 impl Extent {
-    const ATOM: Self = Self { size: 1, items: 1, element: 1 };
-    const NOTHING: Self = Self { size: 0, items: 0, element: 0 };
+    const ATOM: Self = Self { size: 1, items: 0, inner: 0, element: 0 };
+    const NOTHING: Self = Self { size: 0, items: 0, inner: 0, element: 0 };
 
     pub(super) fn of(value: &Value) -> Self {
         let parts: Vec<(u64, Self)> = match value {
@@ -34,18 +51,25 @@ impl Extent {
             Value::Array(items) => items.iter().map(|item| (0, Self::of(item))).collect(),
             Value::Object(entries) => entries.iter().map(|(key, value)| (key.len() as u64, Self::of(value))).collect(),
         };
-        let own = Self { size: 1, items: parts.len() as u64, element: 0 };
+        let own = Self { size: 1, items: parts.len() as u64, inner: 0, element: 0 };
         parts.into_iter().fold(own, |whole, (key, part)| Self {
             size: whole.size + key + part.size,
-            items: whole.items.max(part.items),
+            items: whole.items,
+            inner: whole.inner.max(part.items).max(part.inner),
             element: whole.element.max(part.element).max(part.size).max(key),
         })
+    }
+
+    /// Something that is inside it, wherever.
+    fn part(self) -> Self {
+        Self { items: self.items.max(self.inner), ..self }
     }
 
     fn with(self, other: Self) -> Self {
         Self {
             size: self.size.saturating_add(other.size),
             items: self.items.saturating_add(other.items),
+            inner: self.inner.max(other.inner),
             element: self.element.max(other.element),
         }
     }
@@ -55,30 +79,40 @@ impl Extent {
 const MATCH_COST: u64 = 10_000;
 
 /// An upper bound of what evaluating costs.
-pub(super) fn cost(expression: &IdedExpr, extents: &Extents) -> u64 {
-    weigh(expression, &mut extents.clone()).1
+pub(super) fn cost(expression: &IdedExpr, known: &mut Known) -> u64 {
+    weigh(expression, known).1
 }
 
 /// How large the value is, and what evaluating it costs.
-fn weigh(expression: &IdedExpr, extents: &mut Extents) -> (Extent, u64) {
+fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
     match &expression.expr {
         Expr::Unspecified => (Extent::ATOM, 1),
         Expr::Literal(literal) => {
             let size = literal_size(literal);
             (Extent { size, ..Extent::ATOM }, size)
         }
-        Expr::Ident(name) => (extents.get(name).copied().unwrap_or(Extent::ATOM), 1),
-        Expr::Select(select) => {
-            let (extent, cost) = weigh(&select.operand, extents);
-            (extent, cost.saturating_add(1))
+        Expr::Ident(name) => {
+            let bound = known.bound.get(name).copied();
+            let extent = bound.or_else(|| known.variables.get(name).map(Extent::of)).unwrap_or(Extent::ATOM);
+            (extent, 1)
         }
-        Expr::Comprehension(comprehension) => weigh_loop(comprehension, extents),
+        // What is known is not guessed.
+        Expr::Select(_) if known.value(expression).is_some() => {
+            let extent = known.value(expression).map_or(Extent::ATOM, Extent::of);
+            (extent, 1)
+        }
+        Expr::Select(select) => {
+            let (extent, cost) = weigh(&select.operand, known);
+            (extent.part(), cost.saturating_add(1))
+        }
+        Expr::Comprehension(comprehension) => weigh_loop(comprehension, known),
         Expr::Call(call) => {
-            let (looked, cost) = sum(&children(expression), extents);
+            let (looked, cost) = sum(&children(expression), known);
             let extent = match call.func_name.as_str() {
                 name if is_judgement(name) => Extent::ATOM,
                 // Turning bytes or numbers into text takes a few bytes for each.
                 "string" | "bytes" => Extent { size: looked.size.saturating_mul(32), ..looked },
+                "_[_]" | "_[?_]" => looked.part(),
                 _ => looked,
             };
             let own = if call.func_name == "matches" { MATCH_COST } else { 1 };
@@ -86,37 +120,38 @@ fn weigh(expression: &IdedExpr, extents: &mut Extents) -> (Extent, u64) {
         }
         Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
             let parts = children(expression);
-            let (mut extent, cost) = sum(&parts, extents);
-            extent.items = extent.items.max(parts.len() as u64);
-            extent.element = extent.element.max(extent.size);
+            let (sum, cost) = sum(&parts, known);
+            let (items, inner) = (parts.len() as u64, sum.items.max(sum.inner));
+            let extent = Extent { size: sum.size, items, inner, element: sum.element.max(sum.size) };
             (extent, cost.saturating_add(extent.size))
         }
     }
 }
 
 /// What is gathered is appended to in place, so a round costs its step alone.
-fn weigh_loop(comprehension: &ComprehensionExpr, extents: &mut Extents) -> (Extent, u64) {
-    let (range, range_cost) = weigh(&comprehension.iter_range, extents);
-    let (initial, initial_cost) = weigh(&comprehension.accu_init, extents);
-    let each = Extent { size: range.element, ..range };
+fn weigh_loop(comprehension: &ComprehensionExpr, known: &mut Known) -> (Extent, u64) {
+    let (range, range_cost) = weigh(&comprehension.iter_range, known);
+    let (initial, initial_cost) = weigh(&comprehension.accu_init, known);
+    let each = Extent { size: range.element, items: range.inner, ..range };
     let names = [Some(&comprehension.iter_var), comprehension.iter_var2.as_ref()].into_iter().flatten();
     let mut bound: Vec<(String, Extent)> = names.map(|name| (name.clone(), each)).collect();
     bound.push((comprehension.accu_var.clone(), Extent::NOTHING));
     let hidden: Vec<(String, Option<Extent>)> =
-        bound.into_iter().map(|(name, extent)| (name.clone(), extents.insert(name, extent))).collect();
-    let (step, step_cost) = weigh(&comprehension.loop_step, extents);
-    let (_, condition_cost) = weigh(&comprehension.loop_cond, extents);
+        bound.into_iter().map(|(name, extent)| (name.clone(), known.bound.insert(name, extent))).collect();
+    let (step, step_cost) = weigh(&comprehension.loop_step, known);
+    let (_, condition_cost) = weigh(&comprehension.loop_cond, known);
     let gathered = Extent {
         size: initial.size.saturating_add(range.items.saturating_mul(step.size)),
-        items: range.items.saturating_add(initial.items).max(step.items),
+        items: initial.items.saturating_add(range.items.saturating_mul(step.items)),
+        inner: step.inner,
         element: step.element.max(step.size),
     };
-    extents.insert(comprehension.accu_var.clone(), gathered);
-    let (result, result_cost) = weigh(&comprehension.result, extents);
+    known.bound.insert(comprehension.accu_var.clone(), gathered);
+    let (result, result_cost) = weigh(&comprehension.result, known);
     for (name, extent) in hidden.into_iter().rev() {
         match extent {
-            Some(extent) => extents.insert(name, extent),
-            None => extents.remove(&name),
+            Some(extent) => known.bound.insert(name, extent),
+            None => known.bound.remove(&name),
         };
     }
     let rounds = range.items.saturating_mul(step_cost.saturating_add(condition_cost));
@@ -124,9 +159,9 @@ fn weigh_loop(comprehension: &ComprehensionExpr, extents: &mut Extents) -> (Exte
     (result, cost.into_iter().fold(1, u64::saturating_add))
 }
 
-fn sum(parts: &[&IdedExpr], extents: &mut Extents) -> (Extent, u64) {
+fn sum(parts: &[&IdedExpr], known: &mut Known) -> (Extent, u64) {
     parts.iter().fold((Extent { size: 1, ..Extent::NOTHING }, 1), |(extent, cost), part| {
-        let (next, next_cost) = weigh(part, extents);
+        let (next, next_cost) = weigh(part, known);
         (extent.with(next), cost.saturating_add(next_cost))
     })
 }

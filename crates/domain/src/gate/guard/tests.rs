@@ -1,1 +1,397 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use imbl::OrdMap;
+use serde_json::{Map, Value, json};
+
+use super::super::evidence::{Artifact, Evidence, name_matches};
+use super::super::facts::Facts;
+use super::super::process::{Process, load};
+use super::super::tests::object;
+use super::*;
+
+/// A process with these guards, in this language. Everything else is there so that they can be asked.
+fn process(locale: &str, guards: &str) -> Arc<Process> {
+    let mut source = format!(
+        "process: {{id: p, version: '1', name: P, initial_state: a, locale: {locale}, sets: [v, w, n]}}\n\
+         states: [{{name: a}}, {{name: end, is_final: true}}]\nevents: [{{name: go, allowed_roles: ['*']}}]\n\
+         artifacts: [{{type: note}}]\nguards:\n{guards}\ntransitions:\n"
+    );
+    for name in guards.lines().filter_map(|line| line.trim().split_once(':')).map(|(name, _)| name) {
+        source.push_str(&format!("  - {{from: a, event: go, to: end, guard: {name}}}\n"));
+    }
+    let loaded = load(&source);
+    Arc::new(loaded.process.unwrap_or_else(|| panic!("{:#?}", loaded.findings)))
+}
+
+/// What guards are asked about.
+#[derive(Default)]
+struct World {
+    context: OrdMap<String, Value>,
+    evidence: Evidence,
+    attempts: OrdMap<String, u64>,
+    visits: OrdMap<String, u64>,
+    payload: Map<String, Value>,
+    facts: Facts,
+}
+
+impl World {
+    fn with(context: Value) -> Self {
+        Self { context: object(context).into_iter().collect(), ..Self::default() }
+    }
+
+    fn notes(mut self, contents: &[&str]) -> Self {
+        for (index, content) in contents.iter().enumerate() {
+            let types = vec!["note".to_owned()];
+            let path = format!("note-{index}.md");
+            self.evidence.put(Artifact { path, sha256: (*content).to_owned(), bytes: 1, types, inline: false });
+        }
+        self
+    }
+
+    fn asked(&self, process: &Process, guard: &str) -> GuardResult {
+        let scene = Scene {
+            process,
+            run_id: "run-1",
+            state: "a",
+            context: &self.context,
+            evidence: &self.evidence,
+            attempts: &self.attempts,
+            visits: &self.visits,
+            payload: &self.payload,
+            facts: &self.facts,
+        };
+        scene.evaluate(guard)
+    }
+
+    /// What one guard is missing; nothing, if it is satisfied.
+    fn missing(&self, locale: &str, guard: &str) -> Vec<String> {
+        let result = self.asked(&process(locale, &format!("  g: {guard}")), "g");
+        assert_eq!(result.satisfied, result.missing.is_empty());
+        result.missing
+    }
+}
+
+/// A context, a guard, and what is missing in both languages.
+type Case = (Value, &'static str, Option<(&'static str, &'static str)>);
+
+#[test]
+fn the_eight_shapes_say_what_is_missing() {
+    let cases: Vec<Case> = vec![
+        (
+            json!({}),
+            "{type: artifact, artifact_type: note, condition: exists}",
+            Some(("Artifact 'note' does not exist", "成果物 'note' が未提出")),
+        ),
+        (
+            json!({}),
+            "{type: artifact, artifact_type: note, condition: count, min_count: 2}",
+            Some(("Artifact 'note' count is 0, required 2", "成果物 'note' の件数が不足 (現在: 0, 必要: 2)")),
+        ),
+        (json!({}), "{type: artifact, artifact_type: note, condition: count, min_count: 0}", None),
+        (
+            json!({}),
+            "{type: context, variable: v, condition: equals, value: x}",
+            Some(("Context variable 'v' is not defined", "コンテキスト変数 'v' が未定義")),
+        ),
+        (
+            json!({"v": "y"}),
+            "{type: context, variable: v, condition: equals, value: x}",
+            Some(("Context variable 'v' is 'y', expected 'x'", "コンテキスト変数 'v' は 'y' (必要: 'x')")),
+        ),
+        (json!({"v": "x"}), "{type: context, variable: v, condition: equals, value: x}", None),
+        (
+            json!({"v": "1"}),
+            "{type: context, variable: v, condition: equals, value: 1}",
+            Some(("Context variable 'v' is '1', expected '1'", "コンテキスト変数 'v' は '1' (必要: '1')")),
+        ),
+        (json!({"v": 1.0}), "{type: context, variable: v, condition: equals, value: 1}", None),
+        (json!({"v": null}), "{type: context, variable: v, condition: equals, value: null}", None),
+        (
+            json!({}),
+            "{type: context, variable: v, condition: not_equals, value: x}",
+            Some(("Context variable 'v' is not defined", "コンテキスト変数 'v' が未定義")),
+        ),
+        (
+            json!({"v": "x"}),
+            "{type: context, variable: v, condition: not_equals, value: x}",
+            Some(("Context variable 'v' is 'x', expected not 'x'", "コンテキスト変数 'v' は 'x' (必要: 'x' 以外)")),
+        ),
+        (
+            json!({"v": "z"}),
+            "{type: context, variable: v, condition: in, value: [x, 2]}",
+            Some((
+                "Context variable 'v' is 'z', expected one of [x, 2]",
+                "コンテキスト変数 'v' は 'z' (必要: [x, 2] のいずれか)",
+            )),
+        ),
+        (json!({"v": 2}), "{type: context, variable: v, condition: in, value: [x, 2]}", None),
+        (
+            json!({"v": 2}),
+            "{type: context, variable: v, condition: not_in, value: [x, 2]}",
+            Some((
+                "Context variable 'v' is '2', expected not in [x, 2]",
+                "コンテキスト変数 'v' は '2' (必要: [x, 2] 以外)",
+            )),
+        ),
+        (
+            json!({}),
+            "{type: context, variable: v, condition: not_in, value: [x]}",
+            Some(("Context variable 'v' is not defined", "コンテキスト変数 'v' が未定義")),
+        ),
+        (
+            json!({}),
+            "{type: context, variable: v, condition: exists}",
+            Some(("Context variable 'v' does not exist", "コンテキスト変数 'v' が存在しません")),
+        ),
+        (json!({"v": null}), "{type: context, variable: v, condition: exists}", None),
+        (json!({}), "{type: context, variable: v, condition: not_exists}", None),
+        (
+            json!({"v": null}),
+            "{type: context, variable: v, condition: not_exists}",
+            Some((
+                "Context variable 'v' exists but should not",
+                "コンテキスト変数 'v' が存在しています (存在しないことが必要)",
+            )),
+        ),
+    ];
+    for (context, guard, expected) in cases {
+        let world = World::with(context);
+        let (en, ja): (Vec<&str>, Vec<&str>) = expected.into_iter().unzip();
+        assert_eq!(world.missing("en", guard), en, "{guard}");
+        assert_eq!(world.missing("ja", guard), ja, "{guard}");
+    }
+}
+
+#[test]
+fn numbers_are_compared_by_value() {
+    let asked = |value: Value, condition: &str, bound: &str| {
+        let guard = format!("{{type: context, variable: n, condition: {condition}, value: {bound}}}");
+        World::with(json!({ "n": value })).missing("en", &guard).is_empty()
+    };
+    for (condition, below, equal, above) in [
+        ("less_than", true, false, false),
+        ("at_most", true, true, false),
+        ("greater_than", false, false, true),
+        ("at_least", false, true, true),
+    ] {
+        assert_eq!(
+            [asked(json!(2), condition, "3"), asked(json!(3.0), condition, "3"), asked(json!(3.5), condition, "3")],
+            [below, equal, above]
+        );
+    }
+    // Neighbours that are equal as floating point.
+    assert!(asked(json!(9_007_199_254_740_993_i64), "greater_than", "9007199254740992"));
+    let world = World::with(json!({"n": "3"}));
+    let guard = "{type: context, variable: n, condition: at_least, value: 3}";
+    assert_eq!(world.missing("en", guard), ["Context variable 'n' is '3', expected a number"]);
+    assert_eq!(World::with(json!({"n": 2})).missing("en", guard), ["Context variable 'n' is '2', expected at least 3"]);
+    assert_eq!(World::with(json!({})).missing("en", guard), ["Context variable 'n' is not defined"]);
+}
+
+#[test]
+fn counters_of_the_run_are_seen() {
+    let mut world = World::default();
+    let visits = "{type: run, counter: visits, of: a, condition: at_most, value: 2}";
+    assert_eq!(world.missing("en", visits), [""; 0]);
+    world.visits.insert("a".to_owned(), 3);
+    assert_eq!(world.missing("en", visits), ["Visits of state 'a': 3, expected at most 2"]);
+    let attempts =
+        "{type: run, counter: attempts, of: go, condition: at_least, value: 1, message: '{current} of {required}'}";
+    assert_eq!(world.missing("en", attempts), ["0 of 1"]);
+}
+
+#[test]
+fn messages_are_filled_in_and_never_cover_what_else_is_wrong() {
+    let world = World::default().notes(&["one", "two"]);
+    let guard = "{type: artifact, artifact_type: note, condition: count, min_count: 3, message: '{current}/{required} {current}'}";
+    assert_eq!(world.missing("ja", guard), ["2/3 2"]);
+    let mut world = World::default().notes(&["one", "two", "three"]);
+    assert_eq!(world.missing("ja", guard), [""; 0]);
+    world.facts.stale.insert("note-1.md".to_owned());
+    assert_eq!(world.missing("en", guard), ["2/3 2", "Artifact file 'note-1.md' has changed since it was submitted"]);
+    let broken = "{type: context, variable: n, condition: at_least, value: 3, message: too small}";
+    assert_eq!(
+        World::with(json!({"n": []})).missing("en", broken),
+        ["Context variable 'n' is '[]', expected a number"]
+    );
+}
+
+#[test]
+fn guards_are_combined() {
+    let has = |name: &str| format!("{{type: context, variable: {name}, condition: exists}}");
+    let (v, w) = (has("v"), has("w"));
+    let none = World::with(json!({}));
+    let one = World::with(json!({"v": 1}));
+    let both = World::with(json!({"v": 1, "w": 1}));
+    let all = format!("{{all: [{v}, {w}]}}");
+    let missing = |name: &str| format!("Context variable '{name}' does not exist");
+    assert_eq!(none.missing("en", &all), [missing("v"), missing("w")], "every leaf is told");
+    assert_eq!(one.missing("en", &all), [missing("w")]);
+    assert!(both.missing("en", &all).is_empty());
+    let any = format!("{{any: [{v}, {w}]}}");
+    assert_eq!(none.missing("en", &any), [format!("one of: {}; {}", missing("v"), missing("w"))]);
+    assert!(one.missing("en", &any).is_empty());
+    let not = format!("{{not: {v}}}");
+    assert!(none.missing("en", &not).is_empty());
+    assert_eq!(one.missing("en", &not), ["A condition holds that should not"]);
+    let told = format!("{{all: [{v}, {w}], message: '{{current}} of {{required}}'}}");
+    assert_eq!(one.missing("en", &told), ["1 of 2"]);
+}
+
+#[test]
+fn what_cannot_be_told_is_not_satisfied_nor_is_its_opposite() {
+    let broken = "{type: context, variable: n, condition: at_least, value: 3}";
+    let world = World::with(json!({"n": "many", "v": 1}));
+    let fine = "{type: context, variable: v, condition: exists}";
+    for guard in [
+        broken.to_owned(),
+        format!("{{not: {broken}}}"),
+        format!("{{not: {{not: {broken}}}}}"),
+        format!("{{all: [{fine}, {broken}]}}"),
+        format!("{{not: {{all: [{fine}, {broken}]}}}}"),
+        format!("{{not: {{any: [{broken}, {{not: {fine}}}]}}}}"),
+    ] {
+        let missing = world.missing("en", &guard);
+        assert!(missing.iter().any(|reason| reason.contains("expected a number")), "{guard}: {missing:?}");
+    }
+    assert!(world.missing("en", &format!("{{any: [{broken}, {fine}]}}")).is_empty());
+    // One part that is plainly false settles it.
+    assert!(world.missing("en", &format!("{{not: {{all: [{{not: {fine}}}, {broken}]}}}}")).is_empty());
+}
+
+#[test]
+fn guards_that_share_parts_are_asked_once() {
+    let mut guards = "  g0: {type: context, variable: v, condition: exists}\n".to_owned();
+    for number in 1..32 {
+        let before = number - 1;
+        guards.push_str(&format!("  g{number}: {{all: [g{before}, g{before}, {{any: [g{before}, g{before}]}}]}}\n"));
+    }
+    let process = process("en", &guards);
+    assert!(World::with(json!({"v": 1})).asked(&process, "g31").satisfied);
+    assert_eq!(World::default().asked(&process, "g31").missing, ["Context variable 'v' does not exist"]);
+}
+
+#[test]
+fn expressions_see_what_they_are_handed() {
+    let mut world = World::with(json!({"n": 3, "v": "x", "w": [1, 2, 3]})).notes(&["one", "two"]);
+    world.payload = object(json!({"score": 0.5, "tags": ["a", "b"]}));
+    world.visits.insert("a".to_owned(), 2);
+    world.facts.campaign = Some(json!({"sessions": [{"status": "ended"}, {"status": "active"}]}));
+    world.facts.stale.insert("note-1.md".to_owned());
+    for expression in [
+        "context.n + 1 == 4 && context.v == \"x\"",
+        "payload.score >= 0.5 && \"a\" in payload.tags",
+        "size(artifacts) == 2 && artifacts.exists(one, one.types == [\"note\"] && one.stale)",
+        "artifacts.filter(one, !one.stale).map(one, one.sha256) == [\"one\"]",
+        "run.visits.a == 2 && run.id == \"run-1\" && !has(run.attempts.go)",
+        "campaign.sessions.filter(session, session.status == \"ended\").size() == 1",
+        "context.w.all(number, number > 0) && context.v.matches(\"^x$\")",
+    ] {
+        let guard = format!("{{type: cel, expression: '{expression}'}}");
+        assert_eq!(world.missing("en", &guard), [""; 0], "{expression}");
+    }
+}
+
+#[test]
+fn expressions_that_fail_say_why() {
+    let world = World::with(json!({"n": 3}));
+    let missing = |expression: &str| world.missing("en", &format!("{{type: cel, expression: '{expression}'}}"));
+    assert_eq!(missing("context.n > 3"), ["Condition 'context.n > 3' is not met"]);
+    assert_eq!(missing("context.m > 3"), ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
+    assert_eq!(
+        missing("context.n"),
+        ["Condition 'context.n' cannot be evaluated: it is a int, expected true or false"]
+    );
+    assert_eq!(missing("campaign.sessions > 1").len(), 1);
+    assert_eq!(missing("1 / 0 == 1").len(), 1);
+    let opposite = world.missing("en", "{not: {type: cel, expression: 'context.m > 3'}}");
+    assert_eq!(opposite, ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
+}
+
+#[test]
+fn expressions_are_bounded_before_they_run() {
+    let long = format!("{} true", "true && ".repeat(300));
+    assert!(Expression::new(&long).unwrap_err().contains("at most 2000 characters"));
+    let doubling = |times: usize| format!("[\"xxxxxxxx\"]{}.size() > 0", ".map(x, x + x + x + x)".repeat(times));
+    assert!(Expression::new(&doubling(12)).unwrap_err().contains("could cost"));
+    assert_eq!(Expression::new(&doubling(6)).err(), None);
+    let loops = |range: &str, count: usize| {
+        (0..count).fold("true".to_owned(), |inner, level| format!("{range}.all(x{level}, {inner})"))
+    };
+    assert!(
+        Expression::new(&loops("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", 6))
+            .unwrap_err()
+            .contains("cost")
+    );
+    assert!(Expression::new(&loops("[1]", 6)).is_ok(), "loops over little cost little");
+}
+
+#[test]
+fn expressions_are_nested_within_bounds_whatever_they_are_nested_by() {
+    for deep in [
+        format!("1{} > 0", "+1".repeat(900)),
+        format!("context{} == 1", ".a".repeat(900)),
+        format!("[\"x\"]{}.size() > 0", ".map(x, x)".repeat(150)),
+        format!("{}true{}", "[1].all(x, ".repeat(60), ")".repeat(60)),
+        format!("{}1{} == 1", "[".repeat(900), "]".repeat(900)),
+        "true ? true : ".repeat(140) + "true",
+    ] {
+        assert!(Expression::new(&deep).is_err(), "{deep}");
+    }
+    let world = World::with(json!({"v": 1}));
+    let sum = format!("{{type: cel, expression: 'context.v{} > 0'}}", " + 1".repeat(20));
+    assert!(world.missing("en", &sum).is_empty());
+    let loops = format!("{{type: cel, expression: '{}true{}'}}", "[1].all(x, ".repeat(6), ")".repeat(6));
+    assert!(world.missing("en", &loops).is_empty());
+}
+
+#[test]
+fn what_an_expression_costs_depends_on_what_it_reads() {
+    let guard = "{type: cel, expression: 'context.w.all(x, context.w.all(y, context.w.all(z, x + y + z >= 0)))'}";
+    let with = |count: usize| World::with(json!({ "w": vec![1; count] }));
+    assert!(with(20).missing("en", guard).is_empty());
+    let refused = with(500).missing("en", guard);
+    assert!(refused[0].contains("could cost"), "{refused:?}");
+    let plain = "{type: cel, expression: 'context.w.filter(x, x > 0).size() == 20000'}";
+    assert!(with(20_000).missing("en", plain).is_empty(), "one loop over much is fine");
+}
+
+#[test]
+fn only_known_names_are_read() {
+    for (expression, word) in
+        [("contxt.a", "context"), ("now() > 1", ""), ("x.y", ""), ("[1].map(x, y)", "y is not known")]
+    {
+        let refused = Expression::new(expression).err();
+        let is_call = expression.contains('(') && !expression.contains("map");
+        assert!(is_call || refused.is_some_and(|refused| refused.contains(word)), "{expression}");
+    }
+    let mut reads = Reads::default();
+    Expression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
+    let names: Vec<&str> = reads.variables.iter().map(String::as_str).collect();
+    assert_eq!((names, reads.is_any), (vec!["a", "b", "c"], false));
+    Expression::new("size(context) > 1").unwrap().reads(&mut reads);
+    assert!(reads.is_any);
+}
+
+#[test]
+fn the_type_of_an_artifact_follows_from_its_name() {
+    let cases = BTreeMap::from([
+        ("NOTE.md", true),
+        ("note_v1.md", true),
+        ("note-2.md", true),
+        ("final_note.md", true),
+        ("a/b/final-note.tar", true),
+        ("note", true),
+        ("notes.md", false),
+        ("mynote.md", false),
+        ("a-note_b.md", false),
+        ("note/other.md", false),
+        (".note", false),
+        ("note.tar.gz", false),
+    ]);
+    for (path, matches) in cases {
+        assert_eq!(name_matches(path, "note"), matches, "{path}");
+    }
+    assert!(name_matches("note-plan.md", "note") && name_matches("note-plan.md", "plan"));
+}

@@ -1,1 +1,218 @@
+use serde_json::{json, to_value};
 
+use super::super::tests::{Desk, EXPLORATION, file};
+use super::super::{Decision, RunCommand};
+
+fn planned() -> Desk {
+    let mut desk = Desk::begun(EXPLORATION);
+    let files = vec![file("experiment_plan.md", "p")];
+    desk.emits(("robot", "agent"), "submit_experiment_plan", json!({"plan": "look"}), files).unwrap();
+    desk
+}
+
+#[test]
+fn a_state_says_what_is_missing_and_what_may_be_emitted() {
+    let desk = Desk::begun(EXPLORATION);
+    let look = desk.look();
+    assert_eq!(
+        to_value(look.missing_guards()).unwrap(),
+        json!([{
+            "guard_name": "has_experiment_plan",
+            "description": "実験計画が必要です",
+            "current_status": "成果物 'experiment_plan' が未提出",
+        }])
+    );
+    assert_eq!(
+        to_value(look.required_artifacts()).unwrap(),
+        json!([{"type": "experiment_plan", "description": "実験計画", "status": "missing"}])
+    );
+    assert_eq!(
+        to_value(look.allowed_events()).unwrap(),
+        json!([{
+            "event_name": "submit_experiment_plan",
+            "description": "実験計画を提出",
+            "payload_schema": {"type": "object", "required": ["plan"], "properties": {"plan": {"type": "string"}}},
+        }])
+    );
+    assert_eq!(look.prompt("experiment").unwrap(), "domain の実験計画を {context.nothing} 作成してください (solo)");
+    assert_eq!(look.prompt("observe"), None);
+}
+
+#[test]
+fn a_guard_without_a_description_says_where_it_leads() {
+    let desk = planned();
+    assert_eq!(desk.look().missing_guards()[0].description, "状態 'synthesize' への遷移のガード");
+    assert_eq!(to_value(desk.look().required_artifacts()).unwrap()[0]["status"], "missing");
+}
+
+#[test]
+fn events_are_listed_with_what_blocks_them() {
+    let mut desk = planned();
+    desk.agent("submit_observation", vec![file("observation-1.md", "one")]).unwrap();
+    let listed = to_value(desk.look().events(true)).unwrap();
+    let names: Vec<&str> =
+        listed.as_array().unwrap().iter().map(|event| event["event_name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["submit_experiment_plan", "submit_observation", "finish_observation", "submit_synthesis"]);
+    let unmet = json!([{
+        "to_state": "synthesize",
+        "guard": "has_sufficient_observations",
+        "guard_status": "unsatisfied",
+        "missing_requirements": ["観察件数が不足 (現在: 1, 必要: 3)"],
+    }]);
+    assert_eq!(listed[1]["transitions"], unmet);
+    assert_eq!(
+        (&listed[1]["is_allowed"], &listed[1]["blocked_reason"]),
+        (&json!(true), &json!(null)),
+        "it would be recorded"
+    );
+    assert_eq!(listed[2]["transitions"], unmet);
+    assert_eq!(
+        (&listed[2]["is_allowed"], &listed[2]["blocked_reason"]),
+        (&json!(false), &json!("ガード条件が満たされていません"))
+    );
+    assert_eq!(
+        listed[3],
+        json!({
+            "event_name": "submit_synthesis",
+            "description": "統合結果を提出",
+            "transitions": [{
+                "to_state": "decide",
+                "guard": "has_synthesis",
+                "guard_status": "unsatisfied",
+                "missing_requirements": ["synthesis が必要"],
+            }],
+            "is_allowed": false,
+            "blocked_reason": "現在の状態では発行できません（synthesize 状態でのみ発行可能）",
+        })
+    );
+    let open: Vec<String> = desk.look().events(false).into_iter().map(|event| event.event_name).collect();
+    assert_eq!(open, ["submit_observation"]);
+    let foreign = to_value(desk.look_as("eve", "guest").events(true)).unwrap();
+    assert_eq!(foreign[1]["blocked_reason"], "ロール 'guest' では発行できません");
+    assert!(desk.look_as("eve", "guest").allowed_events().is_empty());
+}
+
+/// What is listed as allowed is accepted, and what is not is refused.
+#[test]
+fn what_is_allowed_is_what_would_be_accepted() {
+    let mut desk = planned();
+    for _ in 0..2 {
+        for view in desk.look().events(true) {
+            let mut copy = Desk::begun(EXPLORATION);
+            copy.state = desk.state.clone();
+            let payload = if view.event_name == "submit_experiment_plan" { json!({"plan": ""}) } else { json!({}) };
+            let accepted = copy.emits(("robot", "agent"), &view.event_name, payload, vec![]);
+            assert_eq!(accepted.is_ok(), view.is_allowed, "{}", view.event_name);
+        }
+        let files = (1..4).map(|number| file(&format!("observation-{number}.md"), &number.to_string())).collect();
+        let _ = desk.agent("submit_observation", files);
+    }
+    assert_eq!(desk.state.state(), "synthesize");
+}
+
+#[test]
+fn progress_is_what_was_left_where_it_is_and_what_remains() {
+    let mut desk = planned();
+    let progress = |desk: &Desk| to_value(desk.look().progress()).unwrap();
+    assert_eq!(
+        progress(&desk),
+        json!({"completed_states": ["experiment"], "current_state": "observe", "remaining_states": ["synthesize", "decide"]})
+    );
+    let files = (1..4).map(|number| file(&format!("observation-{number}.md"), &number.to_string())).collect();
+    desk.agent("submit_observation", files).unwrap();
+    desk.agent("submit_synthesis", vec![file("synthesis.md", "s")]).unwrap();
+    assert_eq!(
+        progress(&desk),
+        json!({
+            "completed_states": ["experiment", "observe", "synthesize"], "current_state": "decide", "remaining_states": [],
+        })
+    );
+    assert_eq!(desk.look().events(true)[0].blocked_reason.as_deref(), Some("この実行は終了しています"));
+    assert!(desk.look().missing_guards().is_empty());
+}
+
+const WAYS: &str = r#"
+process: {id: p, version: "1", name: P, initial_state: a}
+states: [{name: a}, {name: b}, {name: "c: \"x\"; #1"}, {name: end, is_final: true}]
+events:
+  - {name: go, allowed_roles: [agent, human]}
+  - {name: leap, allowed_roles: ["*"]}
+  - {name: approve, allowed_roles: [human]}
+transitions:
+  - {from: a, event: go, to: a}
+  - {from: a, event: go, to: b, guard: noted, allowed_roles: [human]}
+  - {from: b, event: go, to: 'c: "x"; #1'}
+  - {from: 'c: "x"; #1', event: go, to: a}
+  - {from: 'c: "x"; #1', event: approve, to: end}
+  - {from: b, event: leap, to: end, allowed_roles: [agent]}
+guards: {noted: {type: artifact, artifact_type: note, condition: exists}}
+artifacts: [{type: note}]
+roles: [{name: agent, allowed_events: []}, {name: human, allowed_events: []}]
+"#;
+
+#[test]
+fn a_plan_is_the_shortest_way_and_what_is_missing_on_it() {
+    let desk = Desk::begun(WAYS);
+    let plan = desk.look().plan("end").unwrap();
+    assert_eq!(
+        to_value(plan).unwrap(),
+        json!({
+            "from_state": "a",
+            "to_state": "end",
+            "steps": [
+                {
+                    "event_name": "go", "from_state": "a", "to_state": "b", "allowed_roles": ["human"], "guard": "noted",
+                    "guard_status": "unsatisfied", "missing_requirements": ["Artifact 'note' does not exist"],
+                },
+                {
+                    "event_name": "leap", "from_state": "b", "to_state": "end", "allowed_roles": ["agent"],
+                    "guard_status": "no_guard",
+                },
+            ],
+        })
+    );
+    assert!(desk.look().plan("a").unwrap().steps.is_empty());
+    assert_eq!(desk.look().plan("nowhere"), None);
+    let mut done = Desk::begun(EXPLORATION);
+    done.overrides("hanna", ("human", true), "submit_experiment_plan").unwrap();
+    assert_eq!(done.look().plan("experiment"), None, "there is no way back");
+}
+
+#[test]
+fn a_process_is_drawn_with_any_names() {
+    let desk = Desk::begun(WAYS);
+    let expected = r#"stateDiagram-v2
+    state "a" as s0
+    state "b" as s1
+    state "c#58; #34;x#34;#59; #35;1" as s2
+    state "end" as s3
+    [*] --> s0
+    s0 --> s0 : go
+    s0 --> s1 : go [noted]
+    s1 --> s2 : go
+    s2 --> s0 : go
+    s2 --> s3 : approve
+    s1 --> s3 : leap
+    s3 --> [*]
+"#;
+    assert_eq!(desk.process.mermaid(None), expected);
+    let marked = desk.process.mermaid(Some("b"));
+    assert!(marked.starts_with(expected) && marked.ends_with("    class s1 current\n"));
+}
+
+#[test]
+fn who_submitted_is_not_shown_that_they_may_decide() {
+    let mut desk = Desk::begun(WAYS);
+    desk.emits(("hanna", "human"), "go", json!({}), vec![file("note.md", "n")]).unwrap();
+    desk.emits(("hanna", "human"), "go", json!({}), vec![]).unwrap();
+    let reason = |principal: &str| {
+        let events = desk.look_as(principal, "human").events(true);
+        events.into_iter().find(|event| Decision::of(&event.event_name).is_some()).unwrap().blocked_reason
+    };
+    assert_eq!(reason("hanna").as_deref(), Some("'hanna' submitted to this run, and may not decide on it"));
+    assert_eq!(reason("rex"), None);
+    let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
+    desk.tries("hanna", &cancel).unwrap();
+    let events = desk.look_as("rex", "human").events(true);
+    assert!(events.iter().all(|event| event.blocked_reason.as_deref() == Some("the run is over")));
+}
