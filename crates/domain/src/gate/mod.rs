@@ -25,8 +25,8 @@ pub use facts::Facts;
 pub use finding::{Finding, Place, Rule, Severity};
 pub use guard::{Comparison, ContextTest, Counter, Expression, Guard, GuardResult, Part, Scene, Test};
 pub use process::{
-    APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, Loaded, Locale, OVERRIDE_GUARD, OnGuardFail, Process,
-    REJECT, Role, Setting, State, ToolPermissions, Transition, load,
+    APPROVE, ArtifactKind, Decision, EVERYBODY, EventKind, Loaded, Locale, OVERRIDE_GUARD, OnGuardFail, Permission,
+    Process, REJECT, Role, Setting, State, ToolPermissions, Transition, load,
 };
 pub use run::{
     Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, RefusalKind, Run, RunCommand, RunEvent,

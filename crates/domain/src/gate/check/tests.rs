@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use super::super::finding::{Finding, Rule};
 use super::super::process::load;
 
@@ -185,7 +187,7 @@ fn guards_that_name_each_other_without_end_are_found_without_recursion() {
     let chain = |length: usize| {
         let mut guards = "  g0: {type: context, variable: mode, condition: exists}\n".to_owned();
         for number in 1..length {
-            guards.push_str(&format!("  g{number}: {{not: g{}}}\n", number - 1));
+            writeln!(guards, "  g{number}: {{not: g{}}}", number - 1).unwrap();
         }
         findings("guards:\n", &format!("guards:\n{guards}"))
     };

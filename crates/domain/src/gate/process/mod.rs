@@ -9,6 +9,9 @@ mod parts;
 mod read;
 #[cfg(test)]
 mod tests;
+mod tools;
+
+pub use tools::{Permission, ToolPermissions};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,14 +78,6 @@ pub struct State {
     pub required_artifacts: Vec<String>,
     pub is_final: bool,
     pub tool_permissions: Option<ToolPermissions>,
-}
-
-/// The tools of a coding agent in a state, as patterns; see whoever enforces them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ToolPermissions {
-    pub allowed: Vec<String>,
-    pub denied: Vec<String>,
-    pub ask: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -29,7 +29,8 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
 
 /// A file as it is handed in.
 pub(super) fn file(path: &str, content: &str) -> Submitted {
-    let sha256 = Sha256::digest(content.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let sha256 =
+        Sha256::digest(content.as_bytes()).iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
     Submitted {
         pointer: "/artifact_paths/0".to_owned(),
         path: path.to_owned(),

@@ -1,3 +1,5 @@
+use std::fmt::Write;
+
 use serde_json::{Value, json};
 
 use super::super::finding::{Finding, Rule};
@@ -54,7 +56,7 @@ fn an_alias_bomb_is_refused_before_it_is_built() {
     for level in 1..30 {
         let before = level - 1;
         let row = vec![format!("*a{before}"); 10].join(", ");
-        bomb.push_str(&format!("a{level}: &a{level} [{row}]\n"));
+        writeln!(bomb, "a{level}: &a{level} [{row}]").unwrap();
     }
     let finding = refused(&bomb);
     assert_eq!((finding.code, finding.line), (Rule::TooLarge, 5), "{finding}");
@@ -64,7 +66,7 @@ fn an_alias_bomb_is_refused_before_it_is_built() {
 fn aliases_cannot_nest_deeper_than_what_is_written_out() {
     let mut chain = "a0: &a0 [x]\n".to_owned();
     for level in 1..100 {
-        chain.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1));
+        writeln!(chain, "a{level}: &a{level} [*a{}]", level - 1).unwrap();
     }
     assert_eq!(refused(&chain).code, Rule::TooDeep);
 }

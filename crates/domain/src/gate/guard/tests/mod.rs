@@ -1,14 +1,19 @@
+//! Guards, and what they say is missing.
+
+mod expressions;
+
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::sync::Arc;
 
 use imbl::OrdMap;
 use serde_json::{Map, Value, json};
 
-use super::super::evidence::{Artifact, Evidence, name_matches};
-use super::super::facts::Facts;
-use super::super::process::{Process, load};
-use super::super::tests::object;
 use super::*;
+use crate::gate::evidence::{Artifact, Evidence, name_matches};
+use crate::gate::facts::Facts;
+use crate::gate::process::{Process, load};
+use crate::gate::tests::object;
 
 /// A process with these guards, in this language. Everything else is there so that they can be asked.
 fn process(locale: &str, guards: &str) -> Arc<Process> {
@@ -18,7 +23,7 @@ fn process(locale: &str, guards: &str) -> Arc<Process> {
          artifacts: [{{type: note}}]\nguards:\n{guards}\ntransitions:\n"
     );
     for name in guards.lines().filter_map(|line| line.trim().split_once(':')).map(|(name, _)| name) {
-        source.push_str(&format!("  - {{from: a, event: go, to: end, guard: {name}}}\n"));
+        writeln!(source, "  - {{from: a, event: go, to: end, guard: {name}}}").unwrap();
     }
     let loaded = load(&source);
     Arc::new(loaded.process.unwrap_or_else(|| panic!("{:#?}", loaded.findings)))
@@ -265,113 +270,11 @@ fn guards_that_share_parts_are_asked_once() {
     let mut guards = "  g0: {type: context, variable: v, condition: exists}\n".to_owned();
     for number in 1..32 {
         let before = number - 1;
-        guards.push_str(&format!("  g{number}: {{all: [g{before}, g{before}, {{any: [g{before}, g{before}]}}]}}\n"));
+        writeln!(guards, "  g{number}: {{all: [g{before}, g{before}, {{any: [g{before}, g{before}]}}]}}").unwrap();
     }
     let process = process("en", &guards);
     assert!(World::with(json!({"v": 1})).asked(&process, "g31").satisfied);
     assert_eq!(World::default().asked(&process, "g31").missing, ["Context variable 'v' does not exist"]);
-}
-
-#[test]
-fn expressions_see_what_they_are_handed() {
-    let mut world = World::with(json!({"n": 3, "v": "x", "w": [1, 2, 3]})).notes(&["one", "two"]);
-    world.payload = object(json!({"score": 0.5, "tags": ["a", "b"]}));
-    world.visits.insert("a".to_owned(), 2);
-    world.facts.campaign = Some(json!({"sessions": [{"status": "ended"}, {"status": "active"}]}));
-    world.facts.stale.insert("note-1.md".to_owned());
-    for expression in [
-        "context.n + 1 == 4 && context.v == \"x\"",
-        "payload.score >= 0.5 && \"a\" in payload.tags",
-        "size(artifacts) == 2 && artifacts.exists(one, one.types == [\"note\"] && one.stale)",
-        "artifacts.filter(one, !one.stale).map(one, one.sha256) == [\"one\"]",
-        "run.visits.a == 2 && run.id == \"run-1\" && !has(run.attempts.go)",
-        "campaign.sessions.filter(session, session.status == \"ended\").size() == 1",
-        "context.w.all(number, number > 0) && context.v.matches(\"^x$\")",
-    ] {
-        let guard = format!("{{type: cel, expression: '{expression}'}}");
-        assert_eq!(world.missing("en", &guard), [""; 0], "{expression}");
-    }
-}
-
-#[test]
-fn expressions_that_fail_say_why() {
-    let world = World::with(json!({"n": 3}));
-    let missing = |expression: &str| world.missing("en", &format!("{{type: cel, expression: '{expression}'}}"));
-    assert_eq!(missing("context.n > 3"), ["Condition 'context.n > 3' is not met"]);
-    assert_eq!(missing("context.m > 3"), ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
-    assert_eq!(
-        missing("context.n"),
-        ["Condition 'context.n' cannot be evaluated: it is a int, expected true or false"]
-    );
-    assert_eq!(missing("campaign.sessions > 1").len(), 1);
-    assert_eq!(missing("1 / 0 == 1").len(), 1);
-    let opposite = world.missing("en", "{not: {type: cel, expression: 'context.m > 3'}}");
-    assert_eq!(opposite, ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
-}
-
-#[test]
-fn expressions_are_bounded_before_they_run() {
-    let long = format!("{} true", "true && ".repeat(300));
-    assert!(Expression::new(&long).unwrap_err().contains("at most 2000 characters"));
-    let doubling = |times: usize| format!("[\"xxxxxxxx\"]{}.size() > 0", ".map(x, x + x + x + x)".repeat(times));
-    assert!(Expression::new(&doubling(12)).unwrap_err().contains("could cost"));
-    assert_eq!(Expression::new(&doubling(6)).err(), None);
-    let loops = |range: &str, count: usize| {
-        (0..count).fold("true".to_owned(), |inner, level| format!("{range}.all(x{level}, {inner})"))
-    };
-    assert!(
-        Expression::new(&loops("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", 6))
-            .unwrap_err()
-            .contains("cost")
-    );
-    assert!(Expression::new(&loops("[1]", 6)).is_ok(), "loops over little cost little");
-}
-
-#[test]
-fn expressions_are_nested_within_bounds_whatever_they_are_nested_by() {
-    for deep in [
-        format!("1{} > 0", "+1".repeat(900)),
-        format!("context{} == 1", ".a".repeat(900)),
-        format!("[\"x\"]{}.size() > 0", ".map(x, x)".repeat(150)),
-        format!("{}true{}", "[1].all(x, ".repeat(60), ")".repeat(60)),
-        format!("{}1{} == 1", "[".repeat(900), "]".repeat(900)),
-        "true ? true : ".repeat(140) + "true",
-    ] {
-        assert!(Expression::new(&deep).is_err(), "{deep}");
-    }
-    let world = World::with(json!({"v": 1}));
-    let sum = format!("{{type: cel, expression: 'context.v{} > 0'}}", " + 1".repeat(20));
-    assert!(world.missing("en", &sum).is_empty());
-    let loops = format!("{{type: cel, expression: '{}true{}'}}", "[1].all(x, ".repeat(6), ")".repeat(6));
-    assert!(world.missing("en", &loops).is_empty());
-}
-
-#[test]
-fn what_an_expression_costs_depends_on_what_it_reads() {
-    let guard = "{type: cel, expression: 'context.w.all(x, context.w.all(y, context.w.all(z, x + y + z >= 0)))'}";
-    let with = |count: usize| World::with(json!({ "w": vec![1; count] }));
-    assert!(with(20).missing("en", guard).is_empty());
-    let refused = with(500).missing("en", guard);
-    assert!(refused[0].contains("could cost"), "{refused:?}");
-    let plain = "{type: cel, expression: 'context.w.filter(x, x > 0).size() == 20000'}";
-    assert!(with(20_000).missing("en", plain).is_empty(), "one loop over much is fine");
-}
-
-#[test]
-fn only_known_names_are_read() {
-    for (expression, word) in
-        [("contxt.a", "context"), ("now() > 1", ""), ("x.y", ""), ("[1].map(x, y)", "y is not known")]
-    {
-        let refused = Expression::new(expression).err();
-        let is_call = expression.contains('(') && !expression.contains("map");
-        assert!(is_call || refused.is_some_and(|refused| refused.contains(word)), "{expression}");
-    }
-    let mut reads = Reads::default();
-    Expression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
-    let names: Vec<&str> = reads.variables.iter().map(String::as_str).collect();
-    assert_eq!((names, reads.is_any), (vec!["a", "b", "c"], false));
-    Expression::new("size(context) > 1").unwrap().reads(&mut reads);
-    assert!(reads.is_any);
 }
 
 #[test]

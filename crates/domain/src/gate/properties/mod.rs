@@ -1,0 +1,158 @@
+//! What holds after any attempts whatever, in any process whatever.
+//!
+//! Guards are evaluated a second time by a model that knows nothing of how the rules are built: it keeps plain lists and
+//! goes through all of them.
+
+mod generated;
+mod model;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use serde_json::{Value, json};
+
+use self::generated::{Attempt, EVENT_NAMES, ROLES, attempt, principal, source};
+use self::model::Model;
+use super::tests::{Desk, file};
+use super::*;
+use crate::decider::Decider;
+
+fn tries(desk: &mut Desk, attempt: &Attempt) -> Result<(), RunRefusal> {
+    match attempt {
+        Attempt::Emit { who, role, event, payload, files, stale } => {
+            desk.facts.stale = stale.iter().cloned().collect();
+            let files = files.iter().map(|(path, content)| file(path, content)).collect();
+            let who = principal(*who);
+            desk.emits((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
+        }
+        Attempt::Override { who, role, is_human, event } => {
+            desk.facts = Facts::default();
+            let result = desk.overrides(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
+            assert!(*is_human || result.is_err(), "only people override");
+            result.map(drop)
+        }
+        Attempt::Cancel => {
+            let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
+            desk.tries("somebody", &cancel).map(drop)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_state_is_entered_but_through_a_guard_that_was_satisfied_or_overridden_and_recorded(
+        source in source(),
+        attempts in proptest::collection::vec(attempt(), 0..40),
+    ) {
+        let mut desk = Desk::begun(&source);
+        let process = Arc::clone(&desk.process);
+        let mut model = Model::default();
+        let mut seen = 0;
+        for attempt in [None].into_iter().chain(attempts.iter().map(Some)) {
+            let before = desk.state.clone();
+            let result = attempt.map_or(Ok(()), |attempt| tries(&mut desk, attempt));
+            if result.is_err() {
+                assert_eq!(desk.state, before);
+            }
+            for (given, event) in &desk.journal[seen..] {
+                model.follows(&process, event, given);
+            }
+            seen = desk.journal.len();
+            assert_eq!(desk.state.state(), model.state);
+            let context: BTreeMap<String, Value> =
+                desk.state.context().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+            assert_eq!(context, model.context);
+            assert_eq!(desk.state.visits().values().sum::<u64>(), model.visits.len() as u64);
+        }
+    }
+
+    #[test]
+    fn a_journal_and_a_stored_state_give_the_run_again(
+        source in source(),
+        attempts in proptest::collection::vec(attempt(), 0..30),
+    ) {
+        let mut desk = Desk::begun(&source);
+        for attempt in &attempts {
+            let _ = tries(&mut desk, attempt);
+        }
+        let replayed = desk.journal.iter().fold(RunState::default(), |state, (given, event)| {
+            let stored = serde_json::to_string(event).unwrap();
+            RunRules::evolve(state, &serde_json::from_str(&stored).unwrap(), given)
+        });
+        assert_eq!(replayed, desk.state);
+        let stored = serde_json::to_string(&desk.state).unwrap();
+        assert_eq!(serde_json::from_str::<RunState>(&stored).unwrap(), desk.state);
+    }
+
+    #[test]
+    fn what_is_listed_as_allowed_is_what_would_be_accepted(
+        source in source(),
+        attempts in proptest::collection::vec(attempt(), 0..15),
+    ) {
+        let mut desk = Desk::begun(&source);
+        for attempt in &attempts {
+            let _ = tries(&mut desk, attempt);
+        }
+        for role in ROLES {
+            for view in desk.look_as("principal-0", role).events(true) {
+                let mut copy = Desk::empty(Arc::clone(&desk.process));
+                (copy.state, copy.facts) = (desk.state.clone(), desk.facts.clone());
+                let accepted = copy.emits(("principal-0", role), &view.event_name, json!({}), vec![]);
+                assert_eq!(accepted.is_ok(), view.is_allowed, "{view:?} {accepted:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_explained(text in "[a-z:{}\\[\\],&*!|>'\"\n \\-#?0-9]{0,200}") {
+        let loaded = load(&text);
+        assert!(loaded.process.is_none() && !loaded.findings.is_empty());
+    }
+
+    #[test]
+    fn a_file_with_a_line_less_is_read_or_explained(source in source(), line in 0..40_usize) {
+        let cut: Vec<&str> = source.lines().enumerate().filter(|(number, _)| *number != line).map(|(_, line)| line).collect();
+        let lines = cut.len();
+        let loaded = load(&cut.join("\n"));
+        assert!(loaded.process.is_some() != loaded.findings.iter().any(Finding::is_error));
+        for finding in &loaded.findings {
+            assert!((1..=lines + 1).contains(&finding.line) && finding.column > 0, "{finding}");
+        }
+    }
+
+    #[test]
+    fn any_path_is_plain_and_inside_or_refused(path in "[a./\\\\~:; \n]{0,12}") {
+        if let Ok(plain) = plain_path(&path) {
+            assert_eq!(plain_path(&plain), Ok(plain.clone()), "what is plain stays as it is");
+            assert!(plain.split('/').all(|part| !part.is_empty() && part != "." && part != ".."));
+        }
+    }
+}
+
+#[test]
+fn the_generated_processes_can_be_gone_through() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut moved, mut recorded, mut refused, mut overridden) = (0, 0, 0, 0);
+    let plans = (source(), proptest::collection::vec(attempt(), 30));
+    for _ in 0..60 {
+        let (source, attempts) = plans.new_tree(&mut runner).unwrap().current();
+        let mut desk = Desk::begun(&source);
+        refused += attempts.iter().filter(|attempt| tries(&mut desk, attempt).is_err()).count();
+        for (_, event) in &desk.journal {
+            match event {
+                RunEvent::Emitted(emitted) if emitted.recorded => recorded += 1,
+                RunEvent::Emitted(emitted) if emitted.guard.is_some() => moved += 1,
+                RunEvent::Overridden(_) => overridden += 1,
+                _ => {}
+            }
+        }
+    }
+    assert!(
+        moved > 60 && recorded > 10 && refused > 100 && overridden > 5,
+        "{moved} {recorded} {refused} {overridden}"
+    );
+}
