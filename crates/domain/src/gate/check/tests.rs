@@ -3,7 +3,7 @@ use std::fmt::Write;
 use super::super::finding::{Finding, Rule};
 use super::super::process::load;
 
-const SOUND: &str = r#"process: {id: p, version: "1", name: P, initial_state: a, initial_context: {mode: x}}
+const SOUND: &str = r#"process: {id: p, version: "1", name: P, initial_state: a, initial_context: {mode: x}, sets: [mode]}
 states: [{name: a}, {name: b, required_artifacts: [note]}, {name: c, is_final: true}]
 events:
   - {name: go, allowed_roles: [agent]}
@@ -100,13 +100,7 @@ const CASES: &[Case] = &[
     ("to: a}", "to: a, on_guard_fail: record}", Rule::RecordWithoutGuard, "/transitions/1/on_guard_fail", "record}"),
     ("to: b, guard: is_x}", "to: b}", Rule::UnusedGuard, "/guards/is_x", "{type: context"),
     ("min_count: 2", "min_count: 0", Rule::GuardAlwaysSatisfied, "/guards/noted/min_count", "0}"),
-    (
-        "initial_context: {mode: x}",
-        "initial_context: {}",
-        Rule::VariableNeverSet,
-        "/guards/is_x/variable",
-        "mode, condition",
-    ),
+    ("sets: [mode]", "sets: []", Rule::VariableNeverSet, "/guards/is_x/variable", "mode, condition"),
     ("{all: [noted,", "{all: [is_x,", Rule::RequiredArtifactNotGuarded, "/states/1/required_artifacts/0", "note]}"),
     (
         "required_in_states: [b]",

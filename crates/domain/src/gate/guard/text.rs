@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::finding::short;
 use super::super::process::Locale;
 use super::{Comparison, Counter};
 
@@ -130,6 +131,7 @@ impl Words {
     }
 
     pub(super) fn not_met(self, expression: &str) -> String {
+        let expression = short(expression);
         self.pick(
             || format!("Condition '{expression}' is not met"),
             || format!("条件 '{expression}' が満たされていません"),
@@ -137,6 +139,7 @@ impl Words {
     }
 
     pub(super) fn failed(self, expression: &str, why: &str) -> String {
+        let expression = short(expression);
         self.pick(
             || format!("Condition '{expression}' cannot be evaluated: {why}"),
             || format!("条件 '{expression}' を評価できません: {why}"),

@@ -2,7 +2,8 @@
 //!
 //! A pattern is a tool's name, or a name and a pattern of its argument: `Read`, `mcp__*`, `Bash(git *)`; `*` stands for
 //! anything. A command line is taken apart at what joins commands, so that `git status; rm -r .` is not let through by
-//! `Bash(git *)`, and is held back by `Bash(rm *)`.
+//! `Bash(git *)`, and is held back by `Bash(rm *)`. Quotes are not looked at: in doubt a command is held back. A path that
+//! goes up by `..` is let through by no pattern of paths.
 
 use serde_json::Value;
 
@@ -78,6 +79,10 @@ impl<'a> Call<'a> {
             return false;
         }
         let of_tool: Vec<Option<&str>> = of_tool.map(|(_, argument)| argument).collect();
+        let goes_up = self.whole.split(['/', '\\']).any(|part| part == "..");
+        if goes_up && !of_tool.contains(&None) {
+            return false;
+        }
         let covers =
             |text: &String| of_tool.iter().any(|argument| argument.is_none_or(|argument| is_like(argument, text)));
         self.parts.iter().all(covers)
@@ -148,7 +153,8 @@ mod tests {
         assert_eq!(some.of("mcp__state-gate__get_state", &json!({})), Permission::Allow);
         assert_eq!(some.of("mcp__other", &json!({})), Permission::Deny);
         assert_eq!(some.of("Edit", &json!({"file_path": "src/gate/mod.rs"})), Permission::Allow);
-        assert_eq!(some.of("Edit", &json!({"file_path": "../src/x.rs"})), Permission::Deny);
+        assert_eq!(some.of("Edit", &json!({"file_path": "tests/x.rs"})), Permission::Deny);
+        assert_eq!(some.of("Edit", &json!({"file_path": "src/../../x.rs"})), Permission::Deny);
         assert_eq!(bash(&some, "cargo test -p domain"), Permission::Allow);
         assert_eq!(bash(&some, "ls && cargo test"), Permission::Allow, "each part is allowed by some pattern");
         assert_eq!(bash(&some, "cargo run"), Permission::Deny);

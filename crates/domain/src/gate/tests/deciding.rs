@@ -115,3 +115,28 @@ fn a_process_says_who_may_override() {
     assert_eq!((refusal.kind(), refusal.hint()), (RefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
     assert!(desk.overrides("rex", ("reviewer", true), "submit").is_ok());
 }
+
+#[test]
+fn an_override_names_the_way_where_there_are_several() {
+    let second = "  - {from: work, event: submit, to: second, guard: has_more}\n  - {from: review, event: approve";
+    let source = REVIEW.replacen("  - {from: review, event: approve", second, 1);
+    let more = "guards:\n  has_more: {type: artifact, artifact_type: text, condition: count, min_count: 2}\n";
+    let mut desk = Desk::begun(&source.replace("guards:\n", more));
+    let mut overrides = |to: Option<&str>, reason: &str| {
+        let command = RunCommand::Override(Box::new(Override {
+            process: Arc::clone(&desk.process),
+            standing: Standing { role: "human".to_owned(), is_human: true },
+            event: "submit".to_owned(),
+            to: to.map(str::to_owned),
+            reason: reason.to_owned(),
+            facts: Facts::default(),
+        }));
+        desk.tries("hanna", &command)
+    };
+    assert_eq!(overrides(None, " "), Err(RunRefusal::Empty { field: "reason" }));
+    assert_eq!(overrides(Some("done"), "why").unwrap_err().kind(), RefusalKind::InvalidEvent);
+    let events = overrides(Some("second"), " it is late ").unwrap();
+    let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((overridden.guard.as_str(), overridden.reason.as_str()), ("has_more", "it is late"));
+    assert_eq!(desk.state.state(), "second");
+}
