@@ -13,9 +13,10 @@ use jiff::Timestamp;
 use crate::campaign::Contexts;
 use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
+use crate::gate::NoFiles;
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::universe::Feeds;
-use crate::{Call, Change, Code, Fault, limits};
+use crate::{Call, Change, Code, Fault, GateFiles, limits};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
@@ -36,6 +37,8 @@ pub struct App {
     pub default_campaign: Option<String>,
     /// How often whoever reads a universe's commands is shown a sign of life.
     pub heartbeat: Duration,
+    /// Where process files lie and artifacts are found.
+    pub files: Arc<dyn GateFiles>,
     pub(crate) campaigns: Streams<CampaignRules>,
     pub(crate) universes: Streams<UniverseRules>,
     pub(crate) contexts: Contexts,
@@ -54,6 +57,7 @@ impl App {
             journal,
             default_campaign: None,
             heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
+            files: Arc::new(NoFiles::default()),
             contexts: Contexts::default(),
             computing: Computing::default(),
             telling: Telling::default(),
