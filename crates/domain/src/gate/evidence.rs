@@ -49,6 +49,13 @@ impl Evidence {
         self.by_path.values()
     }
 
+    /// The artifacts of a type, by content.
+    pub fn of_type<'a>(&'a self, artifact_type: &str) -> impl Iterator<Item = &'a Artifact> {
+        let contents = self.by_type.get(artifact_type);
+        let paths = contents.into_iter().flat_map(OrdMap::values).flat_map(OrdSet::iter);
+        paths.filter_map(|path| self.by_path.get(path))
+    }
+
     /// Adds an artifact; what was known under its path is replaced.
     pub(super) fn put(&mut self, artifact: Artifact) {
         if let Some(before) = self.by_path.remove(&artifact.path) {
