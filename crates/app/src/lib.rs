@@ -22,6 +22,7 @@ pub mod journal;
 mod listing;
 mod operation;
 pub mod picture;
+mod places;
 mod ports;
 mod prompt;
 pub mod reference;
@@ -31,7 +32,7 @@ mod seen;
 mod toolset;
 mod universe;
 
-pub(crate) use answered::Answered;
+pub(crate) use answered::{Answered, Terms, stored_key};
 
 pub use access::{NewToken, Token, bearer, token_required};
 pub use answer::{Answer, Document, Prepared};

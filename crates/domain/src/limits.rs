@@ -74,6 +74,8 @@ pub const CONTEXT_BYTES_MAX: usize = 1_000_000;
 pub const ARTIFACTS_SUBMITTED_MAX: usize = 100;
 /// Artifacts of one run.
 pub const ARTIFACTS_MAX: usize = 100_000;
+/// Bytes of one artifact that is handed in with an event.
+pub const INLINE_BYTES_MAX: usize = 1_000_000;
 /// Bytes of the path of one artifact.
 pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
 /// Bytes of one request body or of one line on stdio.
@@ -150,6 +152,7 @@ pub const ALL: &[Limit] = &[
     limit("context of one run", CONTEXT_BYTES_MAX as u64, "bytes"),
     limit("artifacts submitted by one event", ARTIFACTS_SUBMITTED_MAX as u64, "artifacts"),
     limit("artifacts of one run", ARTIFACTS_MAX as u64, "artifacts"),
+    limit("an artifact handed in with an event", INLINE_BYTES_MAX as u64, "bytes"),
     limit("path of one artifact", ARTIFACT_PATH_BYTES_MAX as u64, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),

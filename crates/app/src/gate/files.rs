@@ -77,7 +77,7 @@ impl Default for NoFiles {
 }
 
 /// Why a path is no evidence where there is no folder.
-const NO_FOLDER: &str = "there is no artifact folder here, hand the content in as text or base64";
+pub(super) const NO_FOLDER: &str = "there is no artifact folder here, hand the content in as text or base64";
 
 impl GateFiles for NoFiles {
     fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
