@@ -12,6 +12,7 @@ mod history;
 mod knowledge;
 mod news;
 mod noun;
+mod permission;
 mod processes;
 mod read;
 mod resources;
@@ -46,5 +47,6 @@ pub(crate) fn operations() -> Vec<Entry> {
         Entry::of::<submit::SubmitProcess>(),
         Entry::of::<read::GateRead>(),
         Entry::of::<document::GateDocument>(),
+        Entry::of::<permission::ToolPermission>(),
     ]
 }
