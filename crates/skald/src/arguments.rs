@@ -156,9 +156,19 @@ pub(crate) struct ShownArguments {
     /// The toolsets to offer: dice, campaign, lore, gate, universe, or all.
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
+    /// How MCP tools are called whose names have parts: `state_gate.get_state`, or with an underscore for clients whose
+    /// models take no dot.
+    #[arg(long, env = "SKALD_TOOL_NAMES", default_value = "dotted")]
+    pub tool_names: ToolNames,
     /// Offer only what changes nothing.
     #[arg(long, env = "SKALD_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolNames {
+    Dotted,
+    Underscore,
 }
 
 /// Where and for whom HTTP is served.

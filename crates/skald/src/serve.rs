@@ -10,7 +10,7 @@ use app::{Engine, Local, Visible, limits};
 use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch};
+use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNames};
 use crate::listening::{self, Listening, listen};
 use crate::{descriptors, output, stopping, world};
 
@@ -166,6 +166,10 @@ pub(crate) fn mcp_options(
 ) -> mcp::Options {
     mcp::Options {
         visible: visible(shown),
+        tool_names: match shown.tool_names {
+            ToolNames::Dotted => mcp::ToolNames::Dotted,
+            ToolNames::Underscore => mcp::ToolNames::Underscore,
+        },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
         ..mcp::Options::default()

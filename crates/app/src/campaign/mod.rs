@@ -55,6 +55,7 @@ const fn resource(
         mime_type: "application/json",
         operation: "campaign_read",
         fixed: Some(("view", view)),
+        listed: None,
     }
 }
 
@@ -93,6 +94,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "application/json",
             operation: "events_list",
             fixed: None,
+            listed: None,
         },
     ]
 }

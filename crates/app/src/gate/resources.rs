@@ -11,7 +11,7 @@ const fn resource(
     (operation, mime_type): (&'static str, &'static str),
     fixed: Option<(&'static str, &'static str)>,
 ) -> Resource {
-    Resource { uri, name, title, summary, toolset: Toolset::Gate, mime_type, operation, fixed }
+    Resource { uri, name, title, summary, toolset: Toolset::Gate, mime_type, operation, fixed, listed: None }
 }
 
 const RUNS: &str = "state_gate.list_runs";
@@ -65,13 +65,16 @@ fn runs() -> Vec<Resource> {
             (RUNS, JSON),
             None,
         ),
-        resource(
-            "stategate://runs/{run_id}/summary",
-            "gate_run_summary",
-            ("A run in short", "Where it stands, and which states are done, current and ahead."),
-            (READ, JSON),
-            Some(("view", "summary")),
-        ),
+        Resource {
+            listed: Some("run_id"),
+            ..resource(
+                "stategate://runs/{run_id}/summary",
+                "gate_run_summary",
+                ("A run in short", "Where it stands, and which states are done, current and ahead."),
+                (READ, JSON),
+                Some(("view", "summary")),
+            )
+        },
         resource(
             "stategate://runs/{run_id}/history{?cursor,limit}",
             "gate_run_history",
