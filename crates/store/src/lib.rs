@@ -1,8 +1,9 @@
-//! The journal made real: in memory, in one SQLite file, in PostgreSQL.
+//! The journal made real: in memory, in one SQLite file, in PostgreSQL. And the folders of a gate.
 //!
 //! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
 
 mod fit;
+mod folders;
 mod memory;
 mod number;
 mod postgres;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use app::journal::Journal;
 
+pub use folders::{Folders, FoldersOptions};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::{Sqlite, SqliteSettings};
