@@ -1,5 +1,6 @@
 //! The command line. Every option can also be given by an environment variable.
 
+mod gate;
 mod universe;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use app::Toolsets;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use gate::GateArguments;
 pub(crate) use universe::{UniverseArguments, UniverseCommand, UniverseMapArguments};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
@@ -69,6 +71,8 @@ pub(crate) struct ServeArguments {
     pub shown: ShownArguments,
     #[command(flatten)]
     pub store: StoreArguments,
+    #[command(flatten)]
+    pub gate: GateArguments,
     #[command(flatten)]
     pub door: DoorArguments,
     /// Where to listen for gRPC, or off.
@@ -211,6 +215,8 @@ pub(crate) struct McpArguments {
     pub shown: ShownArguments,
     #[command(flatten)]
     pub store: StoreArguments,
+    #[command(flatten)]
+    pub gate: GateArguments,
     /// Whose client this is; the owner's if left out.
     #[arg(long, env = "SKALD_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub token: Option<String>,
@@ -229,6 +235,7 @@ impl McpArguments {
         ServeArguments {
             shown: self.shown.clone(),
             store: self.store.clone(),
+            gate: self.gate.clone(),
             door: self.door.clone(),
             grpc_addr: NOWHERE.to_owned(),
         }

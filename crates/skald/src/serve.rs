@@ -22,7 +22,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let exposition = exposition()?;
-    let local = world::engine(&arguments.store).await?;
+    let local = world::engine(&arguments.store, &arguments.gate).await?;
     let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local)).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         NOWHERE => None,
@@ -124,7 +124,7 @@ async fn serve_grpc(
 
 pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
-    let local = world::engine(&arguments.store).await?;
+    let local = world::engine(&arguments.store, &arguments.gate).await?;
     let mut options = mcp_options(&arguments.shown, None, stopping);
     if let Some(token) = &arguments.token {
         let caller = local.authenticate(token).await;

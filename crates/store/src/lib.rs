@@ -34,6 +34,11 @@ pub enum OpenError {
     Failed { what: String, why: String },
 }
 
+/// Whether the store at an address is one that several machines may serve.
+pub fn is_shared(address: &str) -> bool {
+    address.starts_with("postgres://") || address.starts_with("postgresql://")
+}
+
 /// Opens a store by its address: `memory`, `sqlite:PATH` or `postgres://…`.
 pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     if address == "memory" {
@@ -42,7 +47,7 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     if let Some(path) = address.strip_prefix("sqlite:") {
         return Ok(Sqlite::open(Path::new(path), SqliteSettings::default()).await?);
     }
-    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+    if is_shared(address) {
         return Ok(Postgres::open(address).await?);
     }
     Err(OpenError::Unknown(address.to_owned()))
