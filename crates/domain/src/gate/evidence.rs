@@ -139,5 +139,7 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
     if parts.is_empty() || path.ends_with('/') {
         return Err("Artifact path names a folder");
     }
-    Ok(parts.join("/"))
+    let plain = parts.join("/");
+    // What `./` hid is looked at again: `./~x` is no better than `~x`.
+    if plain == path { Ok(plain) } else { plain_path(&plain) }
 }
