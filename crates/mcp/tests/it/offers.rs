@@ -23,7 +23,7 @@ fn a_header_narrows_the_toolsets() {
     assert_eq!(tools(&server, &[]).len(), 33);
     assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
     assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 33);
-    let elsewhere = ("X-MCP-Toolsets", "gate");
+    let elsewhere = ("X-MCP-Toolsets", "lore");
     assert!(tools(&server, &[elsewhere]).is_empty());
     for (method, list) in [
         ("resources/list", "resources"),
@@ -73,7 +73,7 @@ fn read_only_hides_what_rolls() {
             listed.iter().all(|tool| !["roll", "roll_dice", "duality_action_roll"].contains(&tool.as_str())),
             "{listed:?}"
         );
-        assert_eq!(listed.len(), 10);
+        assert_eq!(listed.len(), 13);
         let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }

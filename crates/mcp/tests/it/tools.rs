@@ -30,6 +30,12 @@ fn id(prefix: &str) -> String {
     format!("{prefix}_a4dqobyha4dqobyha4dqobyha4")
 }
 
+/// A process of two states.
+const SMALL: &str = "process: {id: small, version: '1', name: Small, initial_state: open}\n\
+    states: [{name: open}, {name: shut, is_final: true}]\n\
+    events: [{name: shut, allowed_roles: ['*']}]\n\
+    transitions: [{from: open, event: shut, to: shut}]\n";
+
 /// One good call of each tool, in an order in which each is possible.
 fn good_calls() -> Vec<(&'static str, Value)> {
     let replay = json!({"seed": 42, "roll_mode": "replay"});
@@ -63,6 +69,20 @@ fn good_calls() -> Vec<(&'static str, Value)> {
         ("get_universe_state", json!({"universeId": "u-1"})),
         ("list_universe_commands", json!({"universeId": "u-1", "category": "Star hierarchy"})),
         ("send_universe_command", json!({"universeId": "u-1", "command": {"type": "tick"}})),
+        ("state_gate.get_state", json!({"run_id": "run-1"})),
+        ("state_gate.list_events", json!({"run_id": "run-1", "include_blocked": true})),
+        (
+            "state_gate.emit_event",
+            json!({
+                "run_id": "run-1", "event_name": "submit_experiment_plan", "payload": {"plan": "Ask ten people."},
+                "expected_revision": 1, "idempotency_key": "plan-1",
+                "artifacts": [{"path": "experiment_plan.md", "text": "Ask ten people."}]
+            }),
+        ),
+        ("state_gate.create_run", json!({"process_id": "quest", "run_id": "run-2"})),
+        ("state_gate.list_runs", json!({"limit": 1})),
+        ("state_gate.run", json!({"method": "history", "run_id": "run-1"})),
+        ("state_gate.submit_process", json!({"source": SMALL, "check_only": true})),
     ]
 }
 
@@ -88,6 +108,8 @@ fn every_tool_answers_what_its_schema_promises() {
     let server = Server::start(dice());
     let tools = mcp::tools(&*dice());
     let calls = good_calls();
+    // Reading comes before creating in the list, but not in the world.
+    called(&server, "state_gate.create_run", &json!({"process_id": "exploration-process", "run_id": "run-1"}));
     assert_eq!(
         tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
         calls.iter().map(|(name, _)| *name).collect::<Vec<_>>()
@@ -110,7 +132,7 @@ fn every_tool_answers_what_its_schema_promises() {
 }
 
 /// The tools that change nothing.
-const READS: [&str; 10] = [
+const READS: [&str; 13] = [
     "duality_rules_version",
     "duality_outcome",
     "duality_explain",
@@ -121,10 +143,13 @@ const READS: [&str; 10] = [
     "events_list",
     "get_universe_state",
     "list_universe_commands",
+    "state_gate.get_state",
+    "state_gate.list_events",
+    "state_gate.list_runs",
 ];
 
 /// The tools that can take away what was there.
-const DESTRUCTIVE: [&str; 2] = ["universe", "send_universe_command"];
+const DESTRUCTIVE: [&str; 4] = ["universe", "send_universe_command", "state_gate.run", "state_gate.submit_process"];
 
 #[test]
 fn the_whole_list_keeps_the_rules() {
@@ -132,7 +157,7 @@ fn the_whole_list_keeps_the_rules() {
     let mut characters = 0;
     for (name, tool) in &tools {
         let text = |field: &str| tool[field].as_str().unwrap_or_default();
-        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
+        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'.')), "{name}");
         assert!(!text("title").is_empty() && text("description").len() < 300, "{name}");
         for schema in ["inputSchema", "outputSchema"] {
             assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
