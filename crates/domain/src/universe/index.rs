@@ -1,7 +1,5 @@
 //! Where in a sorted list an id stands, mostly without a search.
 
-use std::hash::{DefaultHasher, Hasher};
-
 use super::text::Id;
 
 /// How far from its place an entry is looked for. Ids that were chosen to meet in one place cost a search each, no more.
@@ -36,13 +34,11 @@ impl Index {
     }
 }
 
-/// The slots in which an id may be, one after the other. The hash is the same in every process.
+/// The slots in which an id may be, one after the other.
 fn steps(id: &Id, slots: usize) -> impl Iterator<Item = usize> {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(id.as_bytes());
     let mask = slots - 1;
-    #[expect(clippy::cast_possible_truncation, reason = "any part of a hash is one")]
-    let first = hasher.finish() as usize;
+    #[expect(clippy::cast_possible_truncation, reason = "any part of a digest is one")]
+    let first = id.digest() as usize;
     (0..STEPS_MAX).map(move |step| first.wrapping_add(step) & mask)
 }
 

@@ -25,13 +25,24 @@ use super::text::Id;
 /// A map as it was sent: things may still be there twice, or stand under a key that is not their id.
 pub(super) struct Entries<T> {
     things: Vec<Arc<T>>,
+    /// Of each of them, so that a comparison need not look for it.
+    ids: Vec<Id>,
     /// The first key that is not the id of what stands under it.
     wrong: Option<(Id, Id)>,
 }
 
 impl<T> Default for Entries<T> {
     fn default() -> Self {
-        Self { things: Vec::new(), wrong: None }
+        Self { things: Vec::new(), ids: Vec::new(), wrong: None }
+    }
+}
+
+impl<T> Entries<T> {
+    /// Takes those of another map that come after these.
+    pub(super) fn extend(&mut self, mut other: Self) {
+        self.things.append(&mut other.things);
+        self.ids.append(&mut other.ids);
+        self.wrong = self.wrong.take().or(other.wrong);
     }
 }
 
@@ -101,6 +112,7 @@ impl<'de, T: Deserialize<'de> + Keyed> Deserialize<'de> for Entries<T> {
                     if **thing.id() != *key && entries.wrong.is_none() {
                         entries.wrong = Some((Id::from(&*key), thing.id().clone()));
                     }
+                    entries.ids.push(thing.id().clone());
                     entries.things.push(Arc::new(thing));
                 }
                 Ok(entries)
@@ -261,28 +273,37 @@ impl Tree {
     }
 }
 
-/// In order of ids, each once and under its own.
-fn sorted<T: Keyed>(entries: Entries<T>, field: &str) -> Result<Vec<Arc<T>>, Misfit> {
-    let Entries { mut things, wrong } = entries;
+/// In order of ids, each once and under its own; the ids first.
+fn sorted<T: Keyed>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), Misfit> {
+    let Entries { mut things, mut ids, wrong } = entries;
     if let Some((key, id)) = wrong {
         return Err(wrong_key(&key, &id).within(field));
     }
-    if !things.is_sorted_by(|one, other| one.id() < other.id()) {
-        things.sort_by(|one, other| one.id().cmp(other.id()));
+    if ids.is_sorted_by(|one, other| one < other) {
+        return Ok((ids, things));
     }
-    match things.windows(2).find(|pair| pair[0].id() == pair[1].id()) {
-        Some(pair) => Err(Misfit::new(Reason::ListedTwice, "is there twice").within(pair[0].id()).within(field)),
-        None => Ok(things),
+    things.sort_by(|one, other| one.id().cmp(other.id()));
+    ids.sort();
+    match ids.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Misfit::new(Reason::ListedTwice, "is there twice").within(&pair[0]).within(field)),
+        None => Ok((ids, things)),
     }
 }
 
 /// Bodies whose links agree with each other and with the list of roots. Rogue planets may be outside it.
 pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, Misfit> {
-    let mut stars = sorted(entries, "stars")?;
-    let parents = stars.iter().map(|star| star.parent_id.as_ref());
-    let mut tree = Tree::new("stars", "parentId", stars.iter().map(|star| star.id.clone()).collect(), parents);
-    for (index, star) in stars.iter().enumerate() {
-        for (place, child) in star.children.after(None) {
+    let (ids, mut stars) = sorted(entries, "stars")?;
+    let mut listers = Vec::new();
+    let parents = stars.iter().enumerate().map(|(index, star)| {
+        // Most have no children, and to look at each of them again would take as long as all the rest.
+        if !star.children.is_empty() {
+            listers.push(index);
+        }
+        star.parent_id.as_ref()
+    });
+    let mut tree = Tree::new("stars", "parentId", ids, parents);
+    for index in listers {
+        for (place, child) in stars[index].children.after(None) {
             tree.lists(Above::Somebody(index), place, child)?;
         }
     }
@@ -302,10 +323,10 @@ type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), Place>);
 /// Groups whose links agree with each other and with the list of roots. A system that a group names need not be there:
 /// the original leaves the names of what was removed.
 pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, Misfit> {
-    let mut groups = sorted(entries, "groups")?;
+    let (ids, mut groups) = sorted(entries, "groups")?;
     let mut group_places = OrdMap::new();
     let parents = groups.iter().map(|group| group.parent_group_id.as_ref());
-    let mut tree = Tree::new("groups", "parentGroupId", groups.iter().map(|group| group.id.clone()).collect(), parents);
+    let mut tree = Tree::new("groups", "parentGroupId", ids, parents);
     for (index, group) in groups.iter().enumerate() {
         for (place, child) in group.children.after(None) {
             if child.kind == GroupChildType::Group {

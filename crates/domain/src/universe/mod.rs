@@ -33,6 +33,7 @@ mod row;
 mod shape;
 mod snapshot;
 mod state;
+mod stored;
 mod tagged;
 #[cfg(test)]
 mod tests;
@@ -69,6 +70,7 @@ pub use region::{
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
 pub use state::{About, BesideBodies, Universe, UniverseState};
+pub use stored::StoredPart;
 pub use text::{Color, Extensions, Id, Name};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
 pub use wire::WireEvent;

@@ -286,6 +286,7 @@ fn check(sky: &Sky) {
             assert!(snapshot.groups_of(child).any(|id| *id == group.id));
         }
     }
+    super::stored::tests::check(&sky.universe);
     let summary = state.summary();
     assert!(summary.total_mass.check().is_ok());
     assert_eq!(summary.bodies_by_kind.values().sum::<usize>(), summary.body_count);

@@ -312,6 +312,16 @@ impl Default for StateParts {
 }
 
 impl StateParts {
+    /// Takes what the maps of another one hold.
+    pub(super) fn extend(&mut self, other: Self) {
+        self.stars.extend(other.stars);
+        self.groups.extend(other.groups);
+        self.belts.extend(other.belts);
+        self.small_body_fields.extend(other.small_body_fields);
+        self.protoplanetary_disks.extend(other.protoplanetary_disks);
+        self.nebulae.extend(other.nebulae);
+    }
+
     pub(super) fn linked(self) -> Result<Snapshot, Misfit> {
         let Self {
             stars,

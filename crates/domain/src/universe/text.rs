@@ -99,6 +99,23 @@ impl Id {
     fn is_short(&self) -> bool {
         self.text.len() <= 8
     }
+
+    /// A number that other ids rarely have, the same in every process. The text of a short one is not looked at.
+    pub(super) fn digest(&self) -> u64 {
+        let length = self.text.len() as u64;
+        if self.is_short() {
+            return mixed(self.first ^ length);
+        }
+        let word = |bytes: &[u8]| bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        self.text.as_bytes().chunks(8).fold(length, |digest, bytes| mixed(digest ^ word(bytes)))
+    }
+}
+
+/// Every bit of a number in every bit of another.
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ number >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number ^ number >> 32
 }
 
 impl PartialEq for Id {
