@@ -7,6 +7,7 @@ mod folders;
 mod memory;
 mod number;
 mod postgres;
+mod snapshots;
 mod sqlite;
 
 use std::path::Path;

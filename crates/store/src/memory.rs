@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::journal::{
-    Append, Change, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+    Append, Change, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
+    StoreError, StreamName,
 };
 use futures::future::{BoxFuture, ready};
 use tokio::sync::watch;
 
 use crate::fit::{Fit, Ledger, fit};
+use crate::snapshots::{marked, read_apart};
 
 /// Everything in maps behind one lock.
 pub struct Memory {
@@ -28,7 +30,8 @@ struct Kept {
     streams: BTreeMap<StreamName, Vec<usize>>,
     commands: HashMap<(StreamName, String), Command>,
     documents: BTreeMap<(String, String), (StreamName, Document)>,
-    snapshots: HashMap<StreamName, Snapshot>,
+    /// With the parts after the first.
+    snapshots: HashMap<StreamName, (KeptSnapshot, Vec<Arc<str>>)>,
     shelf: BTreeMap<(String, String), String>,
 }
 
@@ -142,12 +145,39 @@ impl Journal for Memory {
         at_once(heads.collect())
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
-        at_once(self.kept().snapshots.get(stream).cloned())
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
+        at_once(self.kept().snapshots.get(stream).map(|(snapshot, _)| snapshot.clone()))
+    }
+
+    fn snapshot_part<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        of: &'a KeptSnapshot,
+        part: u32,
+        read: ReadPart,
+    ) -> Answer<'a, ()> {
+        let place = usize::try_from(part).ok().and_then(|part| part.checked_sub(1));
+        let found = self
+            .kept()
+            .snapshots
+            .get(stream)
+            .filter(|(snapshot, _)| snapshot.mark == of.mark)
+            .and_then(|(_, others)| others.get(place?).cloned());
+        Box::pin(async move {
+            match found {
+                Some(text) => read_apart(read, text).await,
+                None => Ok(()),
+            }
+        })
     }
 
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
-        self.kept().snapshots.insert(stream.clone(), snapshot);
+        let (snapshot, others) = marked(snapshot);
+        let mut kept = self.kept();
+        let is_newer = |(known, _): &(KeptSnapshot, _)| known.head.revision > snapshot.head.revision;
+        if !kept.snapshots.get(stream).is_some_and(is_newer) {
+            kept.snapshots.insert(stream.clone(), (snapshot, others.map(Arc::from).collect()));
+        }
         at_once(())
     }
 

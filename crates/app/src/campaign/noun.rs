@@ -3,7 +3,7 @@
 use domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRules, CampaignState, RefusalKind};
 use serde_json::json;
 
-use crate::journal::{Change, Document, Noun, StreamName};
+use crate::journal::{Change, Document, Noun, StreamName, Whole};
 use crate::{Code, Fault};
 
 /// All campaigns, the newest first.
@@ -15,6 +15,7 @@ pub(super) const PARTICIPANTS: &str = "participants";
 
 impl Noun for CampaignRules {
     const NAME: &'static str = "campaign";
+    type Parts = Whole<CampaignState>;
     type Ready = ();
 
     fn kind(event: &CampaignEvent) -> &'static str {

@@ -5,7 +5,7 @@ use domain::gate::{RefusalKind, RunEvent, RunRefusal, RunRules, RunState, RunSta
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{Change, Document, Noun, StreamName};
+use crate::journal::{Change, Document, Noun, StreamName, Whole};
 use crate::{Code, Fault, limits, short};
 
 /// All runs, the newest first.
@@ -50,6 +50,7 @@ impl ListedRun {
 
 impl Noun for RunRules {
     const NAME: &'static str = "run";
+    type Parts = Whole<RunState>;
     type Ready = ();
 
     fn kind(event: &RunEvent) -> &'static str {

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::noun::{events, replay};
 use super::streams::Limits;
 use super::turn::{Request, Turn};
-use super::{Append, Failure, Journal, Kept, Noun, Snapshot, StoreError, StreamName};
+use super::{Append, Failure, Journal, Kept, Noun, StoreError, StreamName, snapshots};
 
 /// Records read at once when a stream is opened or caught up.
 const PAGE: usize = 1_000;
@@ -124,19 +124,12 @@ impl<N: Noun> Cell<N> {
     }
 
     async fn opened_at_snapshot(&self) -> Result<Arc<Kept<N>>, StoreError> {
-        let Some(snapshot) = self.journal.snapshot(&self.stream).await? else { return Ok(Arc::default()) };
-        if snapshot.version != N::SNAPSHOT_VERSION || snapshot.head.revision == 0 {
+        let Some(opened) = snapshots::opened::<N>(&*self.journal, &self.stream).await? else {
             return Ok(Arc::default());
-        }
-        // A snapshot of another history than the one that is stored is none.
-        let last = self.journal.read(&self.stream, snapshot.head.revision - 1, 1).await?;
-        if last.first().is_none_or(|record| record.head() != snapshot.head) {
-            return Ok(Arc::default());
-        }
-        let Ok(state) = serde_json::from_str(&snapshot.body) else { return Ok(Arc::default()) };
-        self.snapshot.0.store(snapshot.head.revision, Ordering::Relaxed);
-        self.snapshot.1.store(snapshot.body.len() as u64, Ordering::Relaxed);
-        Ok(Arc::new(Kept::new(state, snapshot.head)))
+        };
+        self.snapshot.0.store(opened.head.revision, Ordering::Relaxed);
+        self.snapshot.1.store(opened.bytes, Ordering::Relaxed);
+        Ok(Arc::new(Kept::new(opened.state, opened.head)))
     }
 
     async fn caught_up(&self, known: Arc<Kept<N>>) -> Result<Arc<Kept<N>>, StoreError> {
@@ -276,18 +269,12 @@ fn snapshot_if_due<N: Noun>(cell: &Arc<Cell<N>>, records_per_snapshot: u64) {
     }
     let cell = Arc::clone(cell);
     tokio::spawn(async move {
-        let state = Arc::clone(&kept);
-        let body = tokio::task::spawn_blocking(move || serde_json::to_string(&state.state)).await;
-        if let Ok(Ok(body)) = body {
-            let (revision, bytes) = (kept.revision(), body.len() as u64);
-            let snapshot = Snapshot { version: N::SNAPSHOT_VERSION, head: kept.head, body };
-            match cell.journal.keep_snapshot(&cell.stream, snapshot).await {
-                Ok(()) => {
-                    cell.snapshot.0.store(revision, Ordering::Relaxed);
-                    cell.snapshot.1.store(bytes, Ordering::Relaxed);
-                }
-                Err(error) => tracing::debug!(stream = cell.stream.as_str(), %error, "a snapshot was not kept"),
+        match snapshots::keep(&*cell.journal, &cell.stream, &kept).await {
+            Ok(bytes) => {
+                cell.snapshot.0.store(kept.revision(), Ordering::Relaxed);
+                cell.snapshot.1.store(bytes, Ordering::Relaxed);
             }
+            Err(error) => tracing::debug!(stream = cell.stream.as_str(), %error, "a snapshot was not kept"),
         }
         cell.is_snapshotting.store(false, Ordering::Release);
     });

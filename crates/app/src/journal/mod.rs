@@ -7,16 +7,21 @@
 
 mod actor;
 mod noun;
+mod parted;
 mod port;
 mod record;
+mod snapshots;
 mod streams;
 mod turn;
 mod verify;
 
 pub(crate) use noun::events;
 pub use noun::{Fold, Noun, Nouns};
-pub use port::{Again, Append, Batch, Health, Journal, Missed, Shelf, StoreError};
-pub use record::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName, hex, to_micros};
+pub use parted::{Parted, Whole};
+pub use port::{Again, Append, Batch, Health, Journal, Missed, ReadPart, Shelf, StoreError};
+pub use record::{
+    Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex, to_micros,
+};
 pub use streams::{Limits, Streams};
 pub(crate) use turn::held;
 pub use turn::{Answer, Ask, Done, Failure, Kept};

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::decider::{Decider, Given};
 
-use super::{Change, Document, Head, Record, StreamName};
+use super::{Change, Document, Head, Parted, Record, StreamName};
 
 /// Rules whose events are kept in a journal.
 pub trait Noun: Decider {
@@ -13,6 +13,8 @@ pub trait Noun: Decider {
     const NAME: &'static str;
     /// Of the state's shape in snapshots: raise it when older ones no longer fit.
     const SNAPSHOT_VERSION: u32 = 1;
+    /// The state in snapshots: [`Whole`](super::Whole), unless it grows so large that its parts are worth reading at once.
+    type Parts: Parted<Self::State>;
     /// What is made ready of a state for its readers; nothing, for most.
     type Ready: Default + Send + Sync;
 

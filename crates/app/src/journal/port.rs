@@ -5,7 +5,7 @@ use std::path::Path;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use super::{Change, Command, Cursor, Document, Head, Record, Snapshot, StreamName};
+use super::{Change, Command, Cursor, Document, Head, KeptSnapshot, Record, Snapshot, StreamName};
 
 /// What one stream appends, decided against one head.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,9 @@ pub enum StoreError {
     Unsupported(&'static str),
 }
 
+/// Reads a part of a snapshot where it lies, so that it need not be copied.
+pub type ReadPart = Box<dyn FnOnce(&str) + Send>;
+
 /// Whether the store can take appends, as far as it knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Health {
@@ -99,8 +102,21 @@ pub trait Journal: Shelf {
     /// The streams after a name, by name.
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>>;
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>>;
+    /// The newest snapshot of a stream.
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>>;
 
+    /// Has a part of this snapshot read, but not the first, on a thread that may be busy for a while. It is not, if the
+    /// part is not there: the snapshot may have been replaced meanwhile.
+    fn snapshot_part<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        of: &'a KeptSnapshot,
+        part: u32,
+        read: ReadPart,
+    ) -> Answer<'a, ()>;
+
+    /// Puts a snapshot in the place of an older one, whole or not at all. One that is older than what is there is not
+    /// kept.
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()>;
 
     fn drop_snapshots(&self) -> Answer<'_, ()>;

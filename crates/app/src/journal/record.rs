@@ -242,13 +242,26 @@ impl Change {
     }
 }
 
-/// A state, kept so that opening a stream need not read all of it. A cache: the records alone are the truth.
+/// A state, to be kept so that opening a stream need not read all of it. A cache: the records alone are the truth.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// Of the state's shape; another version is as good as none.
     pub version: u32,
     pub head: Head,
-    pub body: String,
+    /// At least one; a large state has several, which can be read at once.
+    pub parts: Vec<String>,
+}
+
+/// A snapshot that is kept, with the first of its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptSnapshot {
+    pub version: u32,
+    pub head: Head,
+    /// A number that no other snapshot of the stream has: parts of two snapshots are never taken for one.
+    pub mark: i64,
+    /// How many parts there are, with the first.
+    pub parts: u32,
+    pub first: String,
 }
 
 /// A place in the order of all records. Where it came from, reading on from it skips nothing.

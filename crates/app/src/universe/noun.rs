@@ -1,7 +1,7 @@
 //! The universe in the journal: its streams, its read models, and what its refusals come to.
 
 use domain::universe::{
-    About, Created, RefusalKind, Replaced, Universe, UniverseEvent, UniverseRefusal, UniverseRules,
+    About, Created, RefusalKind, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRules,
 };
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -9,13 +9,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::ready::Ready;
-use crate::journal::{Change, Document, Noun, StreamName};
+use crate::journal::{Change, Document, Noun, Parted, StreamName};
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 
 /// All universes, the newest first.
 pub(super) const UNIVERSES: &str = "universes";
 /// Which campaign a universe belongs to, also once it is deleted: who is told of that must be known.
 pub(crate) const PLACES: &str = "universe_places";
+/// About how much of a universe a processor reads at once. Were it more, some would wait for the last; were it less,
+/// asking for it would take as long as reading it.
+const PART_BYTES: usize = 128 << 10;
 
 /// A universe in a list: who it is, not what it holds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +67,7 @@ pub(super) fn role_place(campaign_id: Option<&str>) -> &str {
 
 impl Noun for UniverseRules {
     const NAME: &'static str = "universe";
+    type Parts = StoredPart;
     type Ready = Ready;
 
     fn next(before: &Ready) -> Ready {
@@ -76,6 +80,20 @@ impl Noun for UniverseRules {
 
     fn index(stream: &StreamName, state: &Universe, events: &[UniverseEvent]) -> Vec<Change> {
         events.iter().flat_map(|event| indexed(stream, state, event)).collect()
+    }
+}
+
+impl Parted<Universe> for StoredPart {
+    fn write(universe: &Universe) -> Result<Vec<String>, serde_json::Error> {
+        Self::write(universe, PART_BYTES)
+    }
+
+    fn read(text: &str, is_first: bool) -> Result<Self, serde_json::Error> {
+        Self::read(text, is_first)
+    }
+
+    fn join(parts: Vec<Self>) -> Option<Universe> {
+        Self::join(parts)
     }
 }
 

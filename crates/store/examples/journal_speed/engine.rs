@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use app::journal::{Ask, Journal, Noun, StreamName, Streams};
+use app::journal::{Ask, Journal, Noun, StreamName, Streams, Whole};
 use domain::decider::{Decider, Given};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,7 @@ impl Decider for Counter {
 
 impl Noun for Counter {
     const NAME: &'static str = "counter";
+    type Parts = Whole<u64>;
     type Ready = ();
 
     fn kind(_event: &Counted) -> &'static str {

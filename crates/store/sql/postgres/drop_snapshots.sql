@@ -1,1 +1,1 @@
-DELETE FROM snapshots
+WITH parts AS (DELETE FROM snapshot_parts) DELETE FROM snapshots

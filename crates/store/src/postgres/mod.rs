@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
+    StoreError, StreamName,
 };
 use futures::future::BoxFuture;
 use tokio::sync::mpsc::error::TrySendError;
@@ -24,7 +25,8 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::OpenError;
-use crate::number::{rows as page, signed};
+use crate::number::{rows as page, signed, small};
+use crate::snapshots::{marked, read_apart};
 use address::Database;
 use committer::{Committer, Job};
 use link::{Link, Session, explain, migrate};
@@ -171,23 +173,42 @@ impl Journal for Postgres {
         })
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         Box::pin(async move {
             let found = self.link.query(sql::SNAPSHOT, &[&stream.as_str()]).await?;
             Ok(found.first().map(rows::snapshot))
         })
     }
 
+    fn snapshot_part<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        of: &'a KeptSnapshot,
+        part: u32,
+        read: ReadPart,
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let (part, revision) = (small(part), signed(of.head.revision));
+            let found = self.link.query(sql::SNAPSHOT_PART, &[&stream.as_str(), &of.mark, &part, &revision]).await?;
+            match found.into_iter().next() {
+                Some(row) => read_apart(read, rows::Part(row)).await,
+                None => Ok(()),
+            }
+        })
+    }
+
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
         Box::pin(async move {
-            let Snapshot { version, head, body } = &snapshot;
-            let (shard, revision) = (i32::from(stream.shard()), signed(head.revision));
-            let version = i32::try_from(*version).unwrap_or(i32::MAX);
-            let hash = head.hash.as_slice();
-            self.link
-                .execute(sql::KEEP_SNAPSHOT, &[&stream.as_str(), &shard, &version, &revision, &hash, body])
-                .await
-                .map(drop)
+            let (KeptSnapshot { version, head, mark, parts, first }, others) = marked(snapshot);
+            let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), signed(head.revision));
+            for (part, body) in (1_i32..).zip(others) {
+                let parameters: link::Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
+                self.link.execute(sql::KEEP_SNAPSHOT_PART, parameters).await?;
+            }
+            let (version, parts, hash) = (small(version), small(parts), head.hash.as_slice());
+            let parameters: link::Parameters<'_> =
+                &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first];
+            self.link.execute(sql::KEEP_SNAPSHOT, parameters).await.map(drop)
         })
     }
 

@@ -1,6 +1,6 @@
 //! Rows as values.
 
-use app::journal::{Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName};
+use app::journal::{Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, StreamName};
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
@@ -58,9 +58,24 @@ pub(super) fn stream(row: &Row) -> (StreamName, Head) {
     (StreamName::stored(row.get(0), shard(row, 1)), Head { revision: number(row, 2), hash: hash(row, 3) })
 }
 
-pub(super) fn snapshot(row: &Row) -> Snapshot {
-    let version = u32::try_from(row.get::<_, i32>(0)).unwrap_or_default();
-    Snapshot { version, head: Head { revision: number(row, 1), hash: hash(row, 2) }, body: row.get(3) }
+pub(super) fn snapshot(row: &Row) -> KeptSnapshot {
+    let unsigned = |column: usize| u32::try_from(row.get::<_, i32>(column)).unwrap_or_default();
+    KeptSnapshot {
+        version: unsigned(0),
+        head: Head { revision: number(row, 1), hash: hash(row, 2) },
+        mark: row.get(3),
+        parts: unsigned(4),
+        first: row.get(5),
+    }
+}
+
+/// A part of a snapshot, in the row that it came in.
+pub(super) struct Part(pub(super) Row);
+
+impl AsRef<str> for Part {
+    fn as_ref(&self) -> &str {
+        self.0.get(0)
+    }
 }
 
 pub(super) fn document(row: &Row) -> Document {

@@ -18,6 +18,7 @@ statements! {
     FOLLOW "follow";
     HEAD "head";
     KEEP_SNAPSHOT "keep_snapshot";
+    KEEP_SNAPSHOT_PART "keep_snapshot_part";
     LISTEN "listen";
     LOCK_SCHEMA "lock_schema";
     NOTIFY "notify";
@@ -34,8 +35,10 @@ statements! {
     SHELF_REMOVE "shelf_remove";
     SHELF_REPLACE "shelf_replace";
     SNAPSHOT "snapshot";
+    SNAPSHOT_PART "snapshot_part";
     STREAMS "streams";
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../sql/postgres/migrations/001.sql")];
+pub(super) const MIGRATIONS: [&str; 2] =
+    [include_str!("../../sql/postgres/migrations/001.sql"), include_str!("../../sql/postgres/migrations/002.sql")];

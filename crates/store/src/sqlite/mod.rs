@@ -18,7 +18,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
+    StoreError, StreamName,
 };
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -27,6 +28,7 @@ use tokio::sync::{oneshot, watch};
 use crate::OpenError;
 use crate::fit::Ledger;
 use crate::number::rows;
+use crate::snapshots::marked;
 use damage::Damage;
 use file::Place;
 use reading::{Lookout, Readers};
@@ -35,6 +37,8 @@ use writer::{Job, Work, Writer, explain};
 
 /// Batches that may wait for the writing thread.
 const QUEUE: usize = 4_096;
+/// Parts of a snapshot that are written at once.
+const PARTS_TOGETHER: usize = 8;
 
 /// What can be chosen about a file.
 #[derive(Debug, Clone, Copy)]
@@ -189,18 +193,40 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.streams(&after, limit))
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         let stream = stream.clone();
         self.reading(move |rows| rows.snapshot(&stream))
     }
 
+    fn snapshot_part<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        of: &'a KeptSnapshot,
+        part: u32,
+        read: ReadPart,
+    ) -> Answer<'a, ()> {
+        let (stream, mark, revision) = (stream.clone(), of.mark, of.head.revision);
+        self.reading(move |rows| rows.snapshot_part(&stream, (mark, part), revision, read))
+    }
+
+    /// A few parts at a time, so that whoever else writes meanwhile does not wait for all of them.
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
-        let stream = stream.clone();
-        self.change(move |connection| Rows(connection).keep_snapshot(&stream, &snapshot))
+        Box::pin(async move {
+            let (kept, others) = marked(snapshot);
+            let mut others = (1..).zip(others).peekable();
+            while others.peek().is_some() {
+                let some: Vec<(u32, String)> = others.by_ref().take(PARTS_TOGETHER).collect();
+                let (stream, mark, revision) = (stream.clone(), kept.mark, kept.head.revision);
+                self.change(move |connection| Rows(connection).keep_snapshot_parts(&stream, mark, revision, &some))
+                    .await?;
+            }
+            let stream = stream.clone();
+            self.change(move |connection| Rows(connection).keep_snapshot(&stream, &kept)).await
+        })
     }
 
     fn drop_snapshots(&self) -> Answer<'_, ()> {
-        self.change(|connection| connection.execute(sql::DROP_SNAPSHOTS, []).map(drop))
+        self.change(|connection| Rows(connection).drop_snapshots())
     }
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {

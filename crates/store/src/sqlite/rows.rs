@@ -1,6 +1,6 @@
 //! Rows and values, each way.
 
-use app::journal::{Change, Command, Cursor, Document, Hash, Head, Key, Record, Snapshot, StreamName};
+use app::journal::{Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, ReadPart, Record, StreamName};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -76,20 +76,59 @@ impl Rows<'_> {
         statement.query_map(params![after, rows(limit)], stream)?.collect()
     }
 
-    pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<Snapshot>> {
+    pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<KeptSnapshot>> {
         let mut statement = self.0.prepare_cached(sql::SNAPSHOT)?;
         let snapshot = |row: &Row<'_>| {
             let head = Head { revision: unsigned(row.get(1)?), hash: row.get(2)? };
-            Ok(Snapshot { version: row.get(0)?, head, body: row.get(3)? })
+            Ok(KeptSnapshot { version: row.get(0)?, head, mark: row.get(3)?, parts: row.get(4)?, first: row.get(5)? })
         };
         statement.query_row([stream.as_str()], snapshot).optional()
     }
 
-    pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &Snapshot) -> rusqlite::Result<()> {
-        let mut statement = self.0.prepare_cached(sql::KEEP_SNAPSHOT)?;
-        let Snapshot { version, head, body } = snapshot;
-        statement.execute(params![stream.as_str(), stream.shard(), version, signed(head.revision), head.hash, body])?;
+    /// A part is read where it lies: nothing of it is copied.
+    pub(super) fn snapshot_part(
+        &self,
+        stream: &StreamName,
+        (mark, part): (i64, u32),
+        revision: u64,
+        read: ReadPart,
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.0.prepare_cached(sql::SNAPSHOT_PART)?;
+        let mut found = statement.query(params![stream.as_str(), mark, part, signed(revision)])?;
+        if let Some(row) = found.next()? {
+            read(row.get_ref(0)?.as_str()?);
+        }
         Ok(())
+    }
+
+    pub(super) fn keep_snapshot_parts(
+        &self,
+        stream: &StreamName,
+        mark: i64,
+        revision: u64,
+        parts: &[(u32, String)],
+    ) -> rusqlite::Result<()> {
+        let mut statement = self.0.prepare_cached(sql::KEEP_SNAPSHOT_PART)?;
+        for (part, body) in parts {
+            statement.execute(params![stream.as_str(), mark, part, stream.shard(), signed(revision), body])?;
+        }
+        Ok(())
+    }
+
+    /// Makes a snapshot the stream's own, once all parts but the first are there.
+    pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &KeptSnapshot) -> rusqlite::Result<()> {
+        let KeptSnapshot { version, head, mark, parts, first } = snapshot;
+        let (name, revision) = (stream.as_str(), signed(head.revision));
+        let mut keep = self.0.prepare_cached(sql::KEEP_SNAPSHOT)?;
+        if keep.execute(params![name, stream.shard(), version, revision, head.hash, mark, parts, first])? > 0 {
+            self.0.prepare_cached(sql::REPLACE_SNAPSHOT_PARTS)?.execute(params![name, mark, revision])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn drop_snapshots(&self) -> rusqlite::Result<()> {
+        self.0.execute(sql::DROP_SNAPSHOTS, [])?;
+        self.0.execute(sql::DROP_SNAPSHOT_PARTS, []).map(drop)
     }
 
     pub(super) fn document(&self, collection: &str, id: &str) -> rusqlite::Result<Option<Document>> {

@@ -19,22 +19,26 @@ statements! {
     DOCUMENT "document";
     DOCUMENTS "documents";
     DOCUMENTS_AFTER "documents_after";
+    DROP_SNAPSHOT_PARTS "drop_snapshot_parts";
     DROP_SNAPSHOTS "drop_snapshots";
     END "end";
     FOLLOW "follow";
     HEAD "head";
     KEEP_SNAPSHOT "keep_snapshot";
+    KEEP_SNAPSHOT_PART "keep_snapshot_part";
     MOVE_HEAD "move_head";
     MOVE_KNOWN_HEAD "move_known_head";
     OWNED_DOCUMENTS "owned_documents";
     PUT_DOCUMENT "put_document";
     READ "read";
+    REPLACE_SNAPSHOT_PARTS "replace_snapshot_parts";
     SHELF_GET "shelf_get";
     SHELF_LIST "shelf_list";
     SHELF_PUT "shelf_put";
     SHELF_REMOVE "shelf_remove";
     SHELF_REPLACE "shelf_replace";
     SNAPSHOT "snapshot";
+    SNAPSHOT_PART "snapshot_part";
     STREAMS "streams";
     TABLES "tables";
     TAKE_TURN "take_turn";
@@ -42,4 +46,5 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 1] = [include_str!("../../sql/sqlite/migrations/001.sql")];
+pub(super) const MIGRATIONS: [&str; 2] =
+    [include_str!("../../sql/sqlite/migrations/001.sql"), include_str!("../../sql/sqlite/migrations/002.sql")];

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, Record, Shelf, Snapshot, StoreError, StreamName,
+    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
+    StoreError, StreamName,
 };
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -111,8 +112,18 @@ impl Journal for Faulty {
         self.unless_down(self.inner.streams(after, limit))
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<Snapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         self.unless_down(self.inner.snapshot(stream))
+    }
+
+    fn snapshot_part<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        of: &'a KeptSnapshot,
+        part: u32,
+        read: ReadPart,
+    ) -> Answer<'a, ()> {
+        self.unless_down(self.inner.snapshot_part(stream, of, part, read))
     }
 
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {

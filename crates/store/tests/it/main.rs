@@ -14,5 +14,6 @@ mod postgres;
 mod private;
 mod processes;
 mod promises;
+mod snapshots;
 mod tally;
 mod turns;

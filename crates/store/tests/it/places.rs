@@ -41,7 +41,7 @@ impl Drop for Folder {
 /// A fresh store, and the way to open it once more.
 pub(crate) struct Place {
     pub(crate) journal: Arc<dyn Journal>,
-    address: String,
+    pub(crate) address: String,
     _folder: Folder,
 }
 

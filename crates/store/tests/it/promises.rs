@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::journal::{
-    Append, Batch, Change, Command, Cursor, Document, Head, Health, Key, Nouns, Record, Snapshot, StoreError,
-    StreamName, Streams, Verdict, rebuild, verify,
+    Append, Batch, Change, Command, Cursor, Document, Head, Health, Key, Nouns, Record, StoreError, StreamName,
+    Streams, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
@@ -21,7 +21,6 @@ on_every_store! {
     revisions_are_dense_and_chained,
     followers_skip_nothing,
     documents_are_listed_from_the_highest_rank,
-    snapshots_are_kept_and_dropped,
     streams_are_listed_by_name,
     a_stream_keeps_the_shard_it_began_with,
     the_shelf_keeps_what_is_no_event,
@@ -228,18 +227,6 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     assert_eq!(journal.document("things", "c").await.unwrap(), Some(document("things", "c", 99)));
     let owned = journal.owned_documents(&stream, ("things", "a"), 2).await.unwrap();
     assert_eq!(ids(&owned), ["b", "c"]);
-}
-
-async fn snapshots_are_kept_and_dropped(place: Place) {
-    let (journal, stream) = (place.journal, stream("one"));
-    let head = Head { revision: 3, hash: [7; 32] };
-    for version in [1, 2] {
-        let snapshot = Snapshot { version, head, body: format!("{{\"version\":{version}}}") };
-        journal.keep_snapshot(&stream, snapshot.clone()).await.unwrap();
-        assert_eq!(journal.snapshot(&stream).await.unwrap(), Some(snapshot));
-    }
-    journal.drop_snapshots().await.unwrap();
-    assert_eq!(journal.snapshot(&stream).await.unwrap(), None);
 }
 
 async fn streams_are_listed_by_name(place: Place) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, StreamName};
+use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, Parted, StreamName};
 use domain::decider::{Decider, Given};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -83,8 +83,34 @@ impl Decider for Tally {
     }
 }
 
+/// A part of a state in a snapshot: the moment, or one amount.
+pub(crate) struct Piece(State);
+
+impl Parted<State> for Piece {
+    fn write(state: &State) -> Result<Vec<String>, serde_json::Error> {
+        let moment = State { amounts: BTreeMap::new(), ..state.clone() };
+        let amounts = state
+            .amounts
+            .iter()
+            .map(|(name, amount)| State { amounts: [(name.clone(), *amount)].into(), changed_at: None });
+        [moment].into_iter().chain(amounts).map(|piece| serde_json::to_string(&piece)).collect()
+    }
+
+    fn read(text: &str, _is_first: bool) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).map(Self)
+    }
+
+    fn join(parts: Vec<Self>) -> Option<State> {
+        parts.into_iter().map(|Self(piece)| piece).reduce(|mut state, piece| {
+            state.amounts.extend(piece.amounts);
+            state
+        })
+    }
+}
+
 impl Noun for Tally {
     const NAME: &'static str = "tally";
+    type Parts = Piece;
     type Ready = ();
 
     fn kind(event: &Event) -> &'static str {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Append, Ask, Batch, Done, Failure, Journal, Limits, Record, Snapshot, Streams};
+use app::journal::{Append, Ask, Batch, Done, Failure, Journal, Limits, Record, Streams};
 
 use crate::places::{Place, block_on, on_every_store, until};
-use crate::tally::{Order, Refusal, State, Tally, add, given, keyed, pinned, remove, stream};
+use crate::tally::{Order, Refusal, Tally, add, given, keyed, pinned, remove, stream};
 
 on_every_store! {
     a_command_is_decided_and_kept,
@@ -20,7 +20,6 @@ on_every_store! {
     a_read_is_never_older_than_what_another_has_committed,
     nobody_is_refused_for_what_another_has_changed,
     a_retry_on_another_node_happens_once,
-    a_stream_opens_from_its_snapshot_or_without,
     a_panic_in_the_rules_is_one_commands_failure,
     a_record_that_cannot_be_replayed_stops_its_stream_alone,
 }
@@ -193,35 +192,6 @@ async fn a_retry_on_another_node_happens_once(place: Place) {
         assert_ne!(first.replayed, second.replayed);
     }
     assert_eq!(place.journal.head(&stream).await.unwrap().revision, 20);
-}
-
-async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
-    let (journal, stream) = (Arc::clone(&place.journal), stream("one"));
-    let limits = Limits { records_per_snapshot: 10, ..Limits::default() };
-    let streams = Streams::<Tally>::with_limits(Arc::clone(&journal), limits);
-    for number in 0..35 {
-        ok(streams.execute(&stream, add(&number.to_string(), number)).await);
-    }
-    until("a snapshot", || async { journal.snapshot(&stream).await.unwrap().is_some() }).await;
-    let wanted = streams.read(&stream).await.unwrap().state.clone();
-    let opened = || async { Streams::<Tally>::new(Arc::clone(&journal)).read(&stream).await.unwrap().state.clone() };
-    assert_eq!(opened().await, wanted);
-    let good = journal.snapshot(&stream).await.unwrap().unwrap();
-    let told = State { changed_at: None, ..State::default() };
-    let body = serde_json::to_string(&told).unwrap();
-    let is_used = Snapshot { body: body.clone(), ..good.clone() };
-    journal.keep_snapshot(&stream, is_used).await.unwrap();
-    assert_ne!(opened().await, wanted, "a snapshot of the right shape and history is what a stream opens from");
-    let of_another_shape = Snapshot { version: 99, body: body.clone(), ..good.clone() };
-    let mut of_another_history = Snapshot { body, ..good.clone() };
-    of_another_history.head.hash = [1; 32];
-    let unreadable = Snapshot { body: "{".to_owned(), ..good };
-    for snapshot in [of_another_shape, of_another_history, unreadable] {
-        journal.keep_snapshot(&stream, snapshot).await.unwrap();
-        assert_eq!(opened().await, wanted);
-    }
-    journal.drop_snapshots().await.unwrap();
-    assert_eq!(opened().await, wanted);
 }
 
 async fn a_panic_in_the_rules_is_one_commands_failure(place: Place) {

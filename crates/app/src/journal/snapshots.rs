@@ -1,0 +1,120 @@
+//! Snapshots: a stream is opened at one, its parts read on all processors, and one is kept now and then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures::future::{join, try_join_all};
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use super::{Head, Journal, Kept, KeptSnapshot, Noun, Parted, Snapshot, StoreError, StreamName};
+
+/// How often a snapshot is looked for that nobody replaces while it is read.
+const ATTEMPTS: usize = 3;
+
+/// A state that was read from a snapshot.
+pub(super) struct Opened<N: Noun> {
+    pub(super) state: N::State,
+    pub(super) head: Head,
+    pub(super) bytes: u64,
+}
+
+/// The newest state that is kept. `None` if there is none that can be used.
+pub(super) async fn opened<N: Noun>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+) -> Result<Option<Opened<N>>, StoreError> {
+    for _ in 0..ATTEMPTS {
+        let Some(snapshot) = journal.snapshot(stream).await? else { break };
+        if snapshot.version != N::SNAPSHOT_VERSION || snapshot.head.revision == 0 {
+            break;
+        }
+        // A snapshot of another history than the one that is stored is none.
+        let last = journal.read(stream, snapshot.head.revision - 1, 1).await?;
+        if last.first().is_none_or(|record| record.head() != snapshot.head) {
+            break;
+        }
+        if let Some(opened) = read::<N>(journal, stream, snapshot).await? {
+            return Ok(Some(opened));
+        }
+    }
+    Ok(None)
+}
+
+/// A part, and how many bytes it had.
+type Read<N> = Option<(<N as Noun>::Parts, u64)>;
+
+fn part<N: Noun>(text: &str, is_first: bool) -> Read<N> {
+    // What is read takes about three times its text. Asked for at once and given back, the memory is there before many
+    // small pieces are wanted: the allocator would fetch it page by page, and processors would wait for each other.
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(3 * text.len())));
+    Some((N::Parts::read(text, is_first).ok()?, text.len() as u64))
+}
+
+async fn read<N: Noun>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    mut snapshot: KeptSnapshot,
+) -> Result<Option<Opened<N>>, StoreError> {
+    let head = snapshot.head;
+    let first = std::mem::take(&mut snapshot.first);
+    let first = spawn_blocking(move || part::<N>(&first, true));
+    let (first, others) = join(first, others::<N>(journal, stream, &snapshot)).await;
+    let (Ok(Some(first)), Some(others)) = (first, others?) else { return Ok(None) };
+    let joined = spawn_blocking(move || {
+        let bytes = first.1 + others.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        let parts = [first].into_iter().chain(others).map(|(part, _)| part).collect();
+        Some(Opened { state: N::Parts::join(parts)?, head, bytes })
+    });
+    // A panic in the rules makes it as unreadable as any other fault.
+    Ok(joined.await.unwrap_or_default())
+}
+
+/// All parts after the first, in order: as many at once as there are processors.
+async fn others<N: Noun>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    snapshot: &KeptSnapshot,
+) -> Result<Option<Vec<(N::Parts, u64)>>, StoreError> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicU32::new(1);
+    let readers = (0..processors).map(|_| async {
+        let mut read = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= snapshot.parts {
+                return Ok(Some(read));
+            }
+            let (found, part_found) = oneshot::channel();
+            let read_part = Box::new(move |text: &str| {
+                // Nobody waits for it if another part is not there.
+                let _ = found.send(part::<N>(text, false));
+            });
+            journal.snapshot_part(stream, snapshot, number, read_part).await?;
+            let Ok(Some(part)) = part_found.await else { return Ok(None) };
+            read.push((number, part));
+        }
+    });
+    let Some(read) = try_join_all(readers).await?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let mut read: Vec<_> = read.into_iter().flatten().collect();
+    read.sort_by_key(|(number, _)| *number);
+    Ok(Some(read.into_iter().map(|(_, part)| part).collect()))
+}
+
+/// Has a state kept, and says how many bytes it has.
+pub(super) async fn keep<N: Noun>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    kept: &Arc<Kept<N>>,
+) -> Result<u64, StoreError> {
+    let state = Arc::clone(kept);
+    let parts = spawn_blocking(move || N::Parts::write(&state.state)).await;
+    let parts = match parts {
+        Ok(Ok(parts)) => parts,
+        Ok(Err(error)) => return Err(StoreError::Refused(error.to_string())),
+        Err(error) => return Err(StoreError::Refused(error.to_string())),
+    };
+    let bytes = parts.iter().map(|part| part.len() as u64).sum();
+    journal.keep_snapshot(stream, Snapshot { version: N::SNAPSHOT_VERSION, head: kept.head, parts }).await?;
+    Ok(bytes)
+}

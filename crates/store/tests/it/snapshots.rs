@@ -1,0 +1,297 @@
+//! Snapshots and their parts, on every store.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use app::journal::{Ask, Head, Journal, KeptSnapshot, Limits, Parted, Snapshot, StreamName, Streams};
+use domain::universe::{UniverseCommand, UniverseRules};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::places::{Folder, Place, block_on, client, on_every_store, postgres, until};
+use crate::tally::{Piece, State, Tally, add, given, stream};
+
+on_every_store! {
+    a_snapshot_is_kept_with_all_its_parts,
+    fewer_parts_leave_none_of_the_old_ones_behind,
+    an_older_snapshot_does_not_replace_a_newer_one,
+    a_snapshot_is_never_read_as_two,
+    a_stream_opens_from_its_snapshot_or_without,
+    a_large_universe_opens_from_all_its_parts,
+}
+
+fn snapshot(revision: u64, parts: &[&str]) -> Snapshot {
+    let parts = parts.iter().map(|part| (*part).to_owned()).collect();
+    Snapshot { version: 1, head: Head { revision, hash: [7; 32] }, parts }
+}
+
+/// A part, if it is there.
+async fn part(journal: &dyn Journal, stream: &StreamName, of: &KeptSnapshot, part: u32) -> Option<String> {
+    let found = Arc::new(Mutex::new(None));
+    let read = Arc::clone(&found);
+    let read = Box::new(move |text: &str| *read.lock().unwrap() = Some(text.to_owned()));
+    journal.snapshot_part(stream, of, part, read).await.unwrap();
+    found.lock().unwrap().take()
+}
+
+/// All parts of a snapshot, or `None` if some are not there.
+async fn parts(journal: &dyn Journal, stream: &StreamName, of: &KeptSnapshot) -> Option<Vec<String>> {
+    let mut parts = vec![of.first.clone()];
+    for number in 1..of.parts {
+        parts.push(part(journal, stream, of, number).await?);
+    }
+    Some(parts)
+}
+
+/// The newest snapshot as it was given to be kept.
+async fn newest(journal: &dyn Journal, stream: &StreamName) -> Option<Snapshot> {
+    let kept = journal.snapshot(stream).await.unwrap()?;
+    let parts = parts(journal, stream, &kept).await?;
+    Some(Snapshot { version: kept.version, head: kept.head, parts })
+}
+
+async fn a_snapshot_is_kept_with_all_its_parts(place: Place) {
+    let (journal, one, other) = (&*place.journal, stream("one"), stream("other"));
+    journal.keep_snapshot(&other, snapshot(9, &["other", "stream"])).await.unwrap();
+    let long: Vec<String> = (0..20).map(|number| number.to_string().repeat(10_000)).collect();
+    let long: Vec<&str> = long.iter().map(String::as_str).collect();
+    for wanted in [snapshot(3, &["{}"]), Snapshot { version: 2, ..snapshot(3, &["a", "", "ü"]) }, snapshot(4, &long)] {
+        journal.keep_snapshot(&one, wanted.clone()).await.unwrap();
+        assert_eq!(newest(journal, &one).await, Some(wanted));
+    }
+    let kept = journal.snapshot(&one).await.unwrap().unwrap();
+    assert_eq!((kept.parts, part(journal, &one, &kept, 20).await), (20, None));
+    assert_eq!(part(journal, &other, &kept, 1).await, None, "another stream has other parts");
+    journal.drop_snapshots().await.unwrap();
+    assert_eq!(journal.snapshot(&one).await.unwrap(), None);
+    assert_eq!(part(journal, &one, &kept, 1).await, None);
+}
+
+async fn fewer_parts_leave_none_of_the_old_ones_behind(place: Place) {
+    let (journal, stream) = (&*place.journal, stream("one"));
+    for next in [3, 4] {
+        journal.keep_snapshot(&stream, snapshot(3, &["a", "b", "c", "d"])).await.unwrap();
+        let old = journal.snapshot(&stream).await.unwrap().unwrap();
+        journal.keep_snapshot(&stream, snapshot(next, &["e", "f"])).await.unwrap();
+        assert_eq!(newest(journal, &stream).await, Some(snapshot(next, &["e", "f"])));
+        for number in 1..4 {
+            assert_eq!(part(journal, &stream, &old, number).await, None, "who still reads the old one is told so");
+        }
+    }
+    journal.keep_snapshot(&stream, snapshot(4, &["g"])).await.unwrap();
+    assert_eq!(newest(journal, &stream).await, Some(snapshot(4, &["g"])));
+}
+
+async fn an_older_snapshot_does_not_replace_a_newer_one(place: Place) {
+    let (journal, stream) = (&*place.journal, stream("one"));
+    let newer = snapshot(5, &["a", "b", "c"]);
+    journal.keep_snapshot(&stream, newer.clone()).await.unwrap();
+    journal.keep_snapshot(&stream, snapshot(4, &["d", "e"])).await.unwrap();
+    assert_eq!(newest(journal, &stream).await, Some(newer));
+}
+
+/// Two keep snapshots at once, with equal revisions too, and a third reads.
+async fn a_snapshot_is_never_read_as_two(place: Place) {
+    let stream = stream("one");
+    let is_over = AtomicBool::new(false);
+    let keepers = [place.beside().await, place.beside().await];
+    let keep = async {
+        let kept = keepers.iter().enumerate().map(|(keeper, journal)| {
+            let stream = &stream;
+            async move {
+                for round in 1..=20_usize {
+                    let name = format!("{keeper} in round {round}");
+                    let names = vec![name.as_str(); 1 + (round * (keeper + 2)) % 7];
+                    journal.keep_snapshot(stream, snapshot(round as u64 / 2, &names)).await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+            }
+        });
+        futures::future::join_all(kept).await;
+        is_over.store(true, Ordering::Release);
+    };
+    let read = async {
+        let mut seen = 0;
+        while !is_over.load(Ordering::Acquire) {
+            let Some(kept) = place.journal.snapshot(&stream).await.unwrap() else { continue };
+            tokio::task::yield_now().await;
+            if let Some(parts) = parts(&*place.journal, &stream, &kept).await {
+                assert!(parts.iter().all(|part| *part == kept.first), "{parts:?}");
+                seen += 1;
+            }
+            tokio::task::yield_now().await;
+        }
+        seen
+    };
+    let ((), seen) = futures::future::join(keep, read).await;
+    assert!(seen > 0);
+    let last = snapshot(100, &["a", "b"]);
+    place.journal.keep_snapshot(&stream, last.clone()).await.unwrap();
+    assert_eq!(newest(&*place.journal, &stream).await, Some(last));
+}
+
+async fn state(journal: &Arc<dyn Journal>) -> State {
+    Streams::<Tally>::new(Arc::clone(journal)).read(&stream("one")).await.unwrap().state.clone()
+}
+
+/// A stream of 35 records with one snapshot, and what it comes to.
+async fn filled(journal: &Arc<dyn Journal>) -> State {
+    let limits = Limits { records_per_snapshot: 30, ..Limits::default() };
+    let streams = Streams::<Tally>::with_limits(Arc::clone(journal), limits);
+    for number in 0..35 {
+        streams.execute(&stream("one"), add(&number.to_string(), number)).await.ok().unwrap();
+    }
+    until("a snapshot", || async { newest(&**journal, &stream("one")).await.is_some() }).await;
+    streams.read(&stream("one")).await.unwrap().state.clone()
+}
+
+/// A snapshot that is not what its stream came to: whoever opens from it can be told from who did not.
+async fn telling(journal: &dyn Journal) -> Snapshot {
+    let amounts = [("a".to_owned(), 1), ("b".to_owned(), 2), ("c".to_owned(), 3)].into();
+    let parts = Piece::write(&State { amounts, changed_at: None }).unwrap();
+    Snapshot { parts, ..newest(journal, &stream("one")).await.unwrap() }
+}
+
+async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
+    let (journal, stream) = (&place.journal, stream("one"));
+    let wanted = filled(journal).await;
+    assert_eq!(state(journal).await, wanted);
+    let is_used = telling(&**journal).await;
+    assert_eq!(is_used.parts.len(), 4);
+    journal.keep_snapshot(&stream, is_used.clone()).await.unwrap();
+    let opened = state(journal).await;
+    assert!(opened != wanted && ["a", "b", "c"].iter().all(|name| opened.amounts.contains_key(*name)), "{opened:?}");
+    let of_another_shape = Snapshot { version: 99, ..is_used.clone() };
+    let mut of_another_history = is_used.clone();
+    of_another_history.head.hash = [1; 32];
+    let mut unreadable = vec![of_another_shape, of_another_history];
+    for number in 0..4 {
+        let mut torn = is_used.clone();
+        torn.parts[number].truncate(1);
+        unreadable.push(torn);
+    }
+    for snapshot in unreadable {
+        journal.keep_snapshot(&stream, snapshot).await.unwrap();
+        assert_eq!(state(journal).await, wanted);
+    }
+    journal.drop_snapshots().await.unwrap();
+    assert_eq!(state(journal).await, wanted);
+}
+
+async fn a_large_universe_opens_from_all_its_parts(place: Place) {
+    let (journal, stream) = (&place.journal, StreamName::new("universe", "u"));
+    let stars: serde_json::Map<String, Value> = (0..2_000)
+        .map(|number| {
+            let body = json!({
+                "id": format!("s{number}"), "name": "A body of some name", "mass": number, "radius": 1.25,
+                "color": "#FFD2A1", "orbitalDistance": 42.75, "orbitalSpeed": 1.5,
+            });
+            (format!("s{number}"), body)
+        })
+        .collect();
+    let roots: Vec<&String> = stars.keys().collect();
+    let state = serde_json::from_value(json!({"rootIds": roots, "stars": stars})).unwrap();
+    let limits = Limits { records_per_snapshot: 1, ..Limits::default() };
+    let streams = Streams::<UniverseRules>::with_limits(Arc::clone(journal), limits);
+    let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state: Some(state) };
+    let wanted = streams.execute(&stream, Ask::new(create, given())).await.ok().unwrap().kept;
+    until("a snapshot", || async { newest(&**journal, &stream).await.is_some() }).await;
+    let opened = || async { Streams::<UniverseRules>::new(Arc::clone(journal)).read(&stream).await.unwrap() };
+    assert!(opened().await.state == wanted.state);
+    let mut told = newest(&**journal, &stream).await.unwrap();
+    assert!(told.parts.len() > 2);
+    for part in &mut told.parts {
+        *part = part.replace("A body of some name", "A body of another name");
+    }
+    journal.keep_snapshot(&stream, told).await.unwrap();
+    let opened = opened().await;
+    let bodies = opened.state.state().snapshot().bodies();
+    assert!(bodies.len() == 2_000 && bodies.values().all(|body| &*body.name == "A body of another name"));
+    assert!(opened.state.state().snapshot().root_ids() == wanted.state.state().snapshot().root_ids());
+}
+
+#[test]
+fn a_file_with_a_part_missing_is_read_without_its_snapshot() {
+    block_on(async {
+        let place = Place::new(crate::places::Kind::Sqlite).await;
+        let wanted = filled(&place.journal).await;
+        place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
+        assert_ne!(state(&place.journal).await, wanted);
+        let file = Connection::open(place.address.trim_start_matches("sqlite:")).unwrap();
+        assert_eq!(file.execute("DELETE FROM snapshot_parts WHERE part = 2", []).unwrap(), 1);
+        assert_eq!(state(&place.journal).await, wanted);
+    });
+}
+
+/// A file as it was before snapshots had parts.
+#[test]
+fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
+    let folder = Folder::new();
+    let (new, old) = (folder.file("new.db"), folder.file("old.db"));
+    block_on(async {
+        let journal = store::open(&format!("sqlite:{}", new.display())).await.unwrap();
+        let wanted = filled(&journal).await;
+        let head = journal.snapshot(&stream("one")).await.unwrap().unwrap().head;
+        let file = Connection::open(&old).unwrap();
+        file.execute_batch(include_str!("../../sql/sqlite/migrations/001.sql")).unwrap();
+        file.execute("ATTACH ?1 AS new", [new.display().to_string()]).unwrap();
+        file.execute_batch(
+            "INSERT INTO heads SELECT * FROM new.heads;
+            INSERT INTO records SELECT * FROM new.records;
+            DETACH new;
+            PRAGMA application_id = 0x534b4c44;
+            PRAGMA user_version = 1;",
+        )
+        .unwrap();
+        let told = serde_json::to_string(&State { changed_at: None, ..State::default() }).unwrap();
+        let values = rusqlite::params!["tally/one", head.revision.cast_signed(), head.hash, told];
+        file.execute("INSERT INTO snapshots VALUES (?1, 1, 1, ?2, ?3, ?4)", values).unwrap();
+        drop(file);
+        let journal = store::open(&format!("sqlite:{}", old.display())).await.unwrap();
+        assert_eq!(newest(&*journal, &stream("one")).await, Some(Snapshot { version: 1, head, parts: vec![told] }));
+        assert_ne!(state(&journal).await, wanted, "its snapshot is what it opens from");
+        journal.keep_snapshot(&stream("one"), telling(&*journal).await).await.unwrap();
+        assert!(state(&journal).await.amounts.contains_key("c"));
+        journal.drop_snapshots().await.unwrap();
+        assert_eq!(state(&journal).await, wanted);
+    });
+}
+
+mod only_on_postgres {
+    use super::*;
+
+    #[test]
+    fn a_database_with_a_part_missing_is_read_without_its_snapshot() {
+        block_on(async {
+            let place = Place::new(crate::places::Kind::Postgres).await;
+            let wanted = filled(&place.journal).await;
+            place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
+            assert_ne!(state(&place.journal).await, wanted);
+            let deleted = client(&place.address).await.execute("DELETE FROM snapshot_parts WHERE part = 2", &[]).await;
+            assert_eq!(deleted.unwrap(), 1);
+            assert_eq!(state(&place.journal).await, wanted);
+        });
+    }
+
+    #[test]
+    fn an_older_database_is_brought_up_to_date_with_its_snapshots() {
+        block_on(async {
+            let address = postgres().await;
+            let database = client(&address).await;
+            database.batch_execute(include_str!("../../sql/postgres/migrations/001.sql")).await.unwrap();
+            database
+                .batch_execute(
+                    r"CREATE TABLE skald_schema (version bigint NOT NULL);
+                    INSERT INTO skald_schema VALUES (1);
+                    INSERT INTO snapshots VALUES ('tally/one', 1, 1, 3, '\x07', 'old')",
+                )
+                .await
+                .unwrap();
+            let (journal, stream) = (store::open(&address).await.unwrap(), stream("one"));
+            let kept = newest(&*journal, &stream).await.unwrap();
+            assert_eq!((kept.head.revision, kept.parts), (3, vec!["old".to_owned()]));
+            journal.keep_snapshot(&stream, snapshot(4, &["a", "b"])).await.unwrap();
+            assert_eq!(newest(&*journal, &stream).await, Some(snapshot(4, &["a", "b"])));
+        });
+    }
+}
