@@ -227,7 +227,9 @@ impl Process {
 
     /// The states in which an event can be emitted, in the order of the file.
     pub fn states_of_event(&self, event: &str) -> Vec<&str> {
-        let has = |state: &&State| self.transitions_from(&state.name).any(|transition| transition.event == event);
+        let of_event = self.transitions.iter().filter(|transition| transition.event == event);
+        let from: BTreeSet<&str> = of_event.map(|transition| transition.from.as_str()).collect();
+        let has = |state: &&State| !state.is_final && from.contains(state.name.as_str());
         self.states.iter().filter(has).map(|state| state.name.as_str()).collect()
     }
 
