@@ -195,6 +195,13 @@ impl Words {
         self.pick(|| format!("role '{role}' may not emit it"), || format!("ロール '{role}' では発行できません"))
     }
 
+    pub(in crate::gate) fn own_work(self, principal: &str) -> String {
+        self.pick(
+            || format!("'{principal}' submitted to this run, and may not decide on it"),
+            || format!("'{principal}' はこの実行に提出しているため判断できません"),
+        )
+    }
+
     pub(in crate::gate) fn run_over(self) -> String {
         self.pick(|| "the run is over".to_owned(), || "この実行は終了しています".to_owned())
     }
