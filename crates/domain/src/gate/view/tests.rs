@@ -237,6 +237,12 @@ fn who_submitted_is_not_shown_that_they_may_decide() {
     };
     assert_eq!(reason("hanna").as_deref(), Some("'hanna' submitted to this run, and may not decide on it"));
     assert_eq!(reason("rex"), None);
+    let mut japanese = Desk::begun(&WAYS.replace("version: \"1\"", "version: \"1\", locale: ja"));
+    japanese.emits(("hanna", "human"), "go", json!({}), vec![file("note.md", "n")]).unwrap();
+    japanese.emits(("hanna", "human"), "go", json!({}), vec![]).unwrap();
+    let events = japanese.look_as("hanna", "human").events(true);
+    let approve = events.into_iter().find(|event| Decision::of(&event.event_name).is_some()).unwrap();
+    assert_eq!(approve.blocked_reason.as_deref(), Some("'hanna' はこの実行に提出しているため判断できません"));
     let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
     desk.tries("hanna", &cancel).unwrap();
     let events = desk.look_as("rex", "human").events(true);
