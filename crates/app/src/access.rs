@@ -1,7 +1,6 @@
 //! Tokens: who holds one is somebody, and has a role in some campaigns. A token is shown once; its hash is kept.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use domain::Moment;
@@ -9,6 +8,7 @@ use domain::id;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::journal::hex;
 use crate::{
     App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
 };
@@ -37,12 +37,13 @@ pub struct Token {
     hash: String,
 }
 
-pub(crate) fn hash(secret: &str) -> String {
-    let digest: [u8; 32] = Sha256::digest(secret.as_bytes()).into();
-    digest.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn hash(text: &str) -> String {
+    hash_bytes(text.as_bytes())
+}
+
+pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes).into())
 }
 
 /// Whether two texts of one length are equal, in a time that does not tell where they differ.

@@ -20,12 +20,27 @@ impl App {
         command: N::Command,
         answer: impl Fn(&Done<N>) -> T + Send + Sync + 'static,
     ) -> Result<(Answered<T>, Done<N>), Failure<N::Refusal>> {
+        let key = call.work.idempotency_key.as_ref();
+        let terms =
+            Terms { expected: call.work.expected_revision, key: key.map(|key| (key.clone(), call.input.to_string())) };
+        self.execute_on::<O, N, T>(streams, call, stream, command, terms, answer).await
+    }
+
+    /// The same on terms that stand in the input.
+    pub(crate) async fn execute_on<O: Operation, N: Noun, T: Serialize + 'static>(
+        &self,
+        streams: &Streams<N>,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: N::Command,
+        terms: Terms,
+        answer: impl Fn(&Done<N>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Done<N>), Failure<N::Refusal>> {
         let mut ask = Ask::new(command, self.given(call));
-        ask.expected = call.work.expected_revision;
+        ask.expected = terms.expected;
         let answer = Arc::new(answer);
-        if let Some(key) = &call.work.idempotency_key {
-            let request = call.input.to_string();
-            let key = Key::new(format!("{}/{key}", call.caller.id()), &[O::NAME.as_bytes(), request.as_bytes()]);
+        if let Some((key, request)) = &terms.key {
+            let key = Key::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
             let answer = Arc::clone(&answer);
             let stored = move |done: &Done<N>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
             ask.key = Some((key, Box::new(stored)));
@@ -38,6 +53,19 @@ impl App {
         };
         Ok((answered, done))
     }
+}
+
+/// On what terms a command is done.
+pub(crate) struct Terms {
+    /// The revision that the caller has seen and insists on.
+    pub expected: Option<u64>,
+    /// The idempotency key, and the request that it stands for.
+    pub key: Option<(String, String)>,
+}
+
+/// An idempotency key as it is kept: everybody has keys of their own.
+pub(crate) fn stored_key(call: &Call<'_>, key: &str) -> String {
+    format!("{}/{key}", call.caller.id())
 }
 
 /// What a command answers: now, or once more what it answered when it was first sent.

@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 
 use domain::campaign::CampaignRules;
+use domain::gate::RunRules;
 use domain::universe::UniverseRules;
 
 use crate::journal::Nouns;
 use crate::resource::{self, UriFields};
 use crate::{
-    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, short, universe,
+    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, gate, short, universe,
 };
 
 /// All nouns that have streams, for whoever goes through the whole journal.
 pub fn nouns() -> Nouns {
-    Nouns::default().with::<CampaignRules>().with::<UniverseRules>()
+    Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>()
 }
 
 pub struct Catalogue {
@@ -27,8 +28,8 @@ impl Catalogue {
     /// Every noun's part, in the order of the reference pages.
     pub fn whole() -> Self {
         Self::new(
-            [dice::operations(), campaign::operations(), universe::operations()].concat(),
-            [dice::resources(), campaign::resources(), universe::resources()].concat(),
+            [dice::operations(), campaign::operations(), universe::operations(), gate::operations()].concat(),
+            [dice::resources(), campaign::resources(), universe::resources(), gate::resources()].concat(),
             dice::prompts().into_iter().chain(campaign::prompts()).collect(),
         )
     }

@@ -11,7 +11,7 @@ use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvErr
 
 use crate::following::Following;
 use crate::journal::{Cursor, Hash};
-use crate::{Caller, Conversation, universe};
+use crate::{Caller, Conversation, gate, universe};
 
 /// A change that a subscriber may want to hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +26,15 @@ impl Change {
     /// Whether the resource at this URI may read differently now: it is the one that changed, or a part of that one.
     pub fn concerns(&self, uri: &str) -> bool {
         match self {
-            Self::Resource(changed) => **changed == *uri || universe::whole(uri).as_deref() == Some(&**changed),
+            Self::Resource(changed) => **changed == *uri || whole(uri).as_deref() == Some(&**changed),
             Self::ResourceList => false,
         }
     }
+}
+
+/// Of a resource that is a part of something, the name under which a change of that is told.
+fn whole(part: &str) -> Option<String> {
+    universe::whole(part).or_else(|| gate::whole(part))
 }
 
 /// What changed at once, and whom it concerns.
@@ -139,7 +144,7 @@ impl News {
     /// Whether a resource reads differently for this caller now, or is a part of one that does.
     pub fn concerns(&self, caller: &Caller, uri: &str) -> bool {
         let has = |uri: &str| self.resources.get(uri).is_some_and(|audience| audience.has(caller));
-        self.everything || has(uri) || universe::whole(uri).is_some_and(|whole| has(&whole))
+        self.everything || has(uri) || whole(uri).is_some_and(|whole| has(&whole))
     }
 
     pub fn concerns_list(&self, caller: &Caller) -> bool {

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use domain::gate::RunRules;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use metrics::Counter;
@@ -12,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::changes::{Place, Whom};
 use crate::following::{Following, READ_AT_ONCE, happened, place_at};
-use crate::journal::{Cursor, StoreError};
+use crate::journal::{Cursor, Noun, StoreError};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
     Feed, completion, document, from_text,
@@ -175,6 +176,10 @@ impl Local {
     /// Tells watchers of every record that is appended after a place, by this process or by others, for as long as it is
     /// polled.
     pub async fn follow(&self, from: Option<Cursor>) {
+        tokio::join!(self.follow_journal(from), self.app.watch_files());
+    }
+
+    async fn follow_journal(&self, from: Option<Cursor>) {
         let journal = &self.app.journal;
         let mut wakes = journal.wakes();
         let mut cursor = from;
@@ -209,6 +214,9 @@ impl Local {
             let all = happened(&**journal, &records).await?;
             for ((place, record), happened) in records.into_iter().zip(all) {
                 self.app.feeds.hear(&record);
+                if record.stream.noun() == RunRules::NAME {
+                    self.app.watching.begin();
+                }
                 if let Some(happened) = happened {
                     self.app.telling.tell(happened);
                 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use domain::gate::Finding;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -84,6 +85,7 @@ error_table! {
     NotFound "NOT_FOUND" NotFound "there is no such thing, or not for this caller";
     RunNotFound "RUN_NOT_FOUND" NotFound "there is no such run";
     ProcessNotFound "PROCESS_NOT_FOUND" NotFound "there is no such process";
+    InvalidProcess "INVALID_PROCESS" Invalid "a process file has errors; each is told with its line and column";
     GuardFailed "GUARD_FAILED" Refused "a guard of the process is not satisfied";
     InvalidEvent "INVALID_EVENT" Refused "the event is not allowed in this state";
     ActiveSessionExists "ACTIVE_SESSION_EXISTS" Refused "the campaign has an active session already";
@@ -130,6 +132,9 @@ pub struct FaultBody {
     /// What would have been right, or is like it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
+    /// What is wrong with a process file, each with its line and column.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub findings: Vec<Finding>,
 }
 
 /// An operation's failure: what the caller sees, and beside it the cause, which only the log sees.
@@ -159,6 +164,7 @@ impl Fault {
                 universe_id: None,
                 events: Vec::new(),
                 example: None,
+                findings: Vec::new(),
             }),
             cause: None,
         }
@@ -236,6 +242,13 @@ impl Fault {
     #[must_use]
     pub fn example(mut self, example: Value) -> Self {
         self.body.example = Some(example);
+        self
+    }
+
+    /// What is wrong with a process file.
+    #[must_use]
+    pub fn findings(mut self, findings: Vec<Finding>) -> Self {
+        self.body.findings = findings;
         self
     }
 

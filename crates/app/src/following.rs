@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::campaign::CampaignRules;
+use domain::gate::RunRules;
 use domain::universe::UniverseRules;
 
 use crate::campaign::CONTEXT;
 use crate::changes::{Change, Happened, News, Place, Told, Whom};
 use crate::journal::{Cursor, Journal, Noun, Record, StoreError};
-use crate::{campaign, universe};
+use crate::places::Places;
+use crate::{EVERY_CAMPAIGN, campaign, gate, universe};
 
 /// Records that a watcher reads at once.
 pub(crate) const READ_AT_ONCE: usize = 256;
@@ -135,12 +137,19 @@ pub(crate) async fn happened(
     journal: &dyn Journal,
     records: &[(Cursor, Record)],
 ) -> Result<Vec<Option<Happened>>, StoreError> {
-    let mut campaigns = universe::Campaigns::new(journal);
+    let mut places = Places::new(journal);
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
         let told = match record.stream.noun() {
             CampaignRules::NAME => Some((campaign::changed(record), record.stream.id().into())),
-            UniverseRules::NAME => Some((universe::changed(record), campaigns.of(record.stream.id()).await?)),
+            UniverseRules::NAME => {
+                let place = places.of(universe::PLACES, record.stream.id()).await?;
+                Some((universe::changed(record), place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
+            }
+            RunRules::NAME => {
+                let place = places.of(gate::RUNS, record.stream.id()).await?;
+                Some((gate::changed(record), place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
+            }
             _ => None,
         };
         all.push(told.map(|(changes, campaign_id)| Happened {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use domain::campaign::CampaignRules;
 use domain::decider::Given;
 use domain::dice::odds::Effort;
+use domain::gate::RunRules;
 use domain::id;
 use domain::universe::UniverseRules;
 use jiff::Timestamp;
@@ -13,9 +14,10 @@ use jiff::Timestamp;
 use crate::campaign::Contexts;
 use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
+use crate::gate::{AGENT, NoFiles, Processes, Watching};
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::universe::Feeds;
-use crate::{Call, Change, Code, Fault, limits};
+use crate::{Call, Change, Code, Fault, GateFiles, limits};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
@@ -36,8 +38,15 @@ pub struct App {
     pub default_campaign: Option<String>,
     /// How often whoever reads a universe's commands is shown a sign of life.
     pub heartbeat: Duration,
+    /// Where process files lie and artifacts are found.
+    pub files: Arc<dyn GateFiles>,
+    /// What the owner is to a gate; a token says it of whoever holds it.
+    pub gate_role: String,
     pub(crate) campaigns: Streams<CampaignRules>,
     pub(crate) universes: Streams<UniverseRules>,
+    pub(crate) runs: Streams<RunRules>,
+    pub(crate) processes: Processes,
+    pub(crate) watching: Watching,
     pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
     pub(crate) telling: Telling,
@@ -51,9 +60,14 @@ impl App {
             clock,
             campaigns: Streams::new(Arc::clone(&journal)),
             universes: Streams::new(Arc::clone(&journal)),
+            runs: Streams::new(Arc::clone(&journal)),
+            processes: Processes::default(),
+            watching: Watching::default(),
+            gate_role: AGENT.to_owned(),
             journal,
             default_campaign: None,
             heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
+            files: Arc::new(NoFiles::default()),
             contexts: Contexts::default(),
             computing: Computing::default(),
             telling: Telling::default(),

@@ -22,11 +22,18 @@ pub struct Resource {
     pub operation: &'static str,
     /// An input field that the resource itself fills in.
     pub fixed: Option<(&'static str, &'static str)>,
+    /// Of a template: the field whose values stand one by one in the list of resources, the newest of them.
+    pub listed: Option<&'static str>,
 }
 
 impl Resource {
     pub fn is_template(&self) -> bool {
         self.uri.contains('{')
+    }
+
+    /// The URI of a template with one field filled in.
+    pub fn with(&self, field: &str, value: &str) -> String {
+        self.uri.replace(&format!("{{{field}}}"), &segment(value))
     }
 
     /// The fields that `uri` gives the operation, or `None` if it is not one of this template's.
@@ -120,6 +127,7 @@ mod tests {
             mime_type: "application/json",
             operation: "places",
             fixed: Some(("view", "places")),
+            listed: None,
         };
         let fields = |uri: &str| {
             let fields = resource.fields(uri)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
 use domain::universe::Universe;
 
-use crate::{Caller, CampaignRole};
+use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
 
 /// The eyes of a caller in one campaign.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +41,15 @@ impl Seen {
     pub(crate) fn people(self, state: &CampaignState) -> SeenPeople<'_> {
         SeenPeople { seen: self, state }
     }
+}
+
+/// Whether a run is there for a caller. What is prepared for a campaign is a secret of its game masters, and of whoever
+/// created the run; a run without a campaign is for those who play in every one.
+pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
+    caller.role_in(campaign_id.unwrap_or(EVERY_CAMPAIGN)).is_some_and(|role| {
+        let is_own = campaign_id.is_none() || created_by == caller.id();
+        role >= CampaignRole::Gm || (role >= CampaignRole::Player && is_own)
+    })
 }
 
 /// Nothing of these is secret yet.

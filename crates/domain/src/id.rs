@@ -11,6 +11,7 @@ pub const SESSION: &str = "sess_";
 pub const NOTE: &str = "note_";
 pub const ROLL: &str = "roll_";
 pub const UNIVERSE: &str = "univ_";
+pub const RUN: &str = "run-";
 
 /// What separates a derived id from every other use of SHA-256.
 const DERIVED_PREFIX: &str = "skald/id/v1:";
@@ -30,6 +31,10 @@ pub fn from_entropy(prefix: &str, entropy: [u8; 16]) -> String {
 /// An id that a retry finds again: a function of who asks, in which stream, and under which idempotency key.
 /// A creation that opens its own stream has none yet and leaves `stream` empty.
 pub fn from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
+    from_entropy(prefix, derived(prefix, principal, stream, key))
+}
+
+fn derived(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(DERIVED_PREFIX);
     // Each part is preceded by its length, so that no two lists of parts run together.
@@ -40,7 +45,28 @@ pub fn from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> Strin
     let digest: [u8; 32] = hash.finalize().into();
     let mut entropy = [0; 16];
     entropy.copy_from_slice(&digest[..16]);
-    from_entropy(prefix, entropy)
+    entropy
+}
+
+/// A prefix and a UUID of version 7: in the order of time, to the millisecond, and nobody can guess it.
+pub fn uuid_at(prefix: &str, milliseconds: i64, entropy: [u8; 32]) -> String {
+    let mut random = [0; 16];
+    random.copy_from_slice(&entropy[..16]);
+    let time = u128::from(u64::try_from(milliseconds).unwrap_or_default()) << 80;
+    uuid(prefix, time | (u128::from_be_bytes(random) & ((1 << 80) - 1)), 7)
+}
+
+/// A prefix and a UUID that a retry finds again, as [`from_key`] does.
+pub fn uuid_of_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
+    uuid(prefix, u128::from_be_bytes(derived(prefix, principal, stream, key)), 8)
+}
+
+/// The version and the variant stand at fixed places.
+fn uuid(prefix: &str, number: u128, version: u128) -> String {
+    let number = number & !(0xf << 76) & !(0b11 << 62) | version << 76 | 0b10 << 62;
+    let digits = format!("{number:032x}");
+    let groups = [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]];
+    format!("{prefix}{}", groups.join("-"))
 }
 
 fn digit(number: u128) -> char {
@@ -76,6 +102,15 @@ mod tests {
         for other in &others {
             assert_ne!(body(other), body(&id));
         }
+    }
+
+    #[test]
+    fn a_uuid_has_its_version_and_its_time() {
+        assert_eq!(uuid_at(RUN, 0x0123_4567_89ab, [0xff; 32]), "run-01234567-89ab-7fff-bfff-ffffffffffff");
+        assert_eq!(uuid_at(RUN, 0, [0; 32]), "run-00000000-0000-7000-8000-000000000000");
+        assert_eq!(uuid_of_key(RUN, "owner", "", "first"), uuid_of_key(RUN, "owner", "", "first"));
+        assert_ne!(uuid_of_key(RUN, "owner", "", "first"), uuid_of_key(RUN, "owner", "", "second"));
+        assert_eq!(&uuid_of_key(RUN, "owner", "", "first")[18..19], "8");
     }
 
     #[test]

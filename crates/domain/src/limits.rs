@@ -74,8 +74,14 @@ pub const CONTEXT_BYTES_MAX: usize = 1_000_000;
 pub const ARTIFACTS_SUBMITTED_MAX: usize = 100;
 /// Artifacts of one run.
 pub const ARTIFACTS_MAX: usize = 100_000;
+/// Bytes of one artifact that is handed in with an event.
+pub const INLINE_BYTES_MAX: usize = 1_000_000;
 /// Bytes of the path of one artifact.
 pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
+/// Bytes of the file of one artifact.
+pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
+/// Bytes of an artifact's file whose content is looked into: read as JSON, or shown.
+pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
@@ -150,7 +156,10 @@ pub const ALL: &[Limit] = &[
     limit("context of one run", CONTEXT_BYTES_MAX as u64, "bytes"),
     limit("artifacts submitted by one event", ARTIFACTS_SUBMITTED_MAX as u64, "artifacts"),
     limit("artifacts of one run", ARTIFACTS_MAX as u64, "artifacts"),
+    limit("an artifact handed in with an event", INLINE_BYTES_MAX as u64, "bytes"),
     limit("path of one artifact", ARTIFACT_PATH_BYTES_MAX as u64, "bytes"),
+    limit("file of one artifact", ARTIFACT_BYTES_MAX, "bytes"),
+    limit("file of an artifact that is shown, or read as JSON", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),

@@ -14,22 +14,23 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use crate::png::png;
-use crate::splice;
+use crate::{ToolNames, splice};
 
 /// The `_meta` key under which an error stands once more, for programs.
 const ERROR_KEY: &str = "skald/error";
 /// The one under which an answer says where the campaign stands: a client sends it back as `skald/expectedRevision`.
 const REVISION_KEY: &str = "skald/revision";
 
-pub(crate) fn tools(catalogue: &Catalogue) -> Vec<Tool> {
-    catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere).map(tool).collect()
+pub(crate) fn tools(catalogue: &Catalogue, names: ToolNames) -> Vec<Tool> {
+    let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
+    offered.map(|entry| tool(entry, names)).collect()
 }
 
-fn tool(entry: &Entry) -> Tool {
+fn tool(entry: &Entry, names: ToolNames) -> Tool {
     let is_read = entry.kind == Kind::Read;
     let annotations =
         ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
-    Tool::new(entry.name, entry.summary, Arc::clone(&**entry.input))
+    Tool::new(names.shown(entry.name), entry.summary, Arc::clone(&**entry.input))
         .with_title(entry.title)
         .with_raw_output_schema(Arc::clone(&entry.output))
         .with_annotations(annotations)
@@ -110,6 +111,14 @@ pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
 pub(crate) fn resource(resource: &app::Resource) -> Resource {
     Resource::new(resource.uri, resource.name)
         .with_title(resource.title)
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+/// One of a template's resources.
+pub(crate) fn one(resource: &app::Resource, field: &str, value: &str) -> Resource {
+    Resource::new(resource.with(field, value), value)
+        .with_title(format!("{}: {value}", resource.title))
         .with_description(resource.summary)
         .with_mime_type(resource.mime_type)
 }

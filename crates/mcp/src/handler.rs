@@ -1,5 +1,6 @@
 //! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +14,7 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
     CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference, Resource, ServerCapabilities,
     ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 #[expect(deprecated, reason = "clients before 2026-07-28 still ask for a level")]
@@ -22,6 +23,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 
+use crate::names::named;
 use crate::subscriptions::{self, Eyes, Watch};
 use crate::{Options, answer, splice};
 
@@ -33,7 +35,7 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const LIST_TTL_MS: u64 = 300_000;
 
 /// What a model should know before it begins, by what is offered to it.
-const INSTRUCTIONS: [(Toolset, &str); 3] = [
+const INSTRUCTIONS: [(Toolset, &str); 4] = [
     (
         Toolset::Dice,
         "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
@@ -51,6 +53,11 @@ const INSTRUCTIONS: [(Toolset, &str); 3] = [
         "For stars and planets: universes://list has the universes, send_universe_command changes one, \
         list_universe_commands says how, get_universe_state tells all of it or a part; docs://universe/overview has the \
         rules.",
+    ),
+    (
+        Toolset::Gate,
+        "Work that a process gates: begin with state_gate.get_state, do what its prompt says, submit evidence with \
+        state_gate.emit_event and the revision that you read; the gate decides. stategate://processes lists the processes.",
     ),
 ];
 
@@ -202,6 +209,24 @@ impl Handler {
         Err(answer::resource_error(&hidden("resource", uri), uri))
     }
 
+    /// A template's resources, as far as they are there for this caller.
+    async fn one_by_one(
+        &self,
+        resource: &app::Resource,
+        field: &str,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Vec<Resource>, ErrorData> {
+        let request = CompletionRequest {
+            target: CompletionTarget::Resource(resource.uri.to_owned()),
+            argument: field.to_owned(),
+            typed: String::new(),
+            given: Vec::new(),
+        };
+        let known = self.engine().complete(&self.caller(context).await?, &request).await;
+        let known = known.map_err(|fault| answer::protocol_error(&fault))?;
+        Ok(known.values.iter().map(|value| answer::one(resource, field, value)).collect())
+    }
+
     /// A watch of changes, if this handler lives long enough to have one.
     fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
         let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
@@ -261,14 +286,14 @@ fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
-fn unknown_tool(name: &str, offered: Vec<&str>, is_hidden: bool) -> ErrorData {
+fn unknown_tool(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorData {
     let fault = if is_hidden {
         hidden("tool", name)
     } else {
         Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name)))
             .hint(format!("known: {}", offered.join(", ")))
     };
-    answer::protocol_error(&fault.allowed(offered))
+    answer::protocol_error(&fault.allowed(offered.iter().map(|name| name.as_ref())))
 }
 
 impl ServerHandler for Handler {
@@ -306,8 +331,8 @@ impl ServerHandler for Handler {
         only_page(params.as_ref())?;
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
-        let is_visible = |tool: &&Tool| catalogue.operation(&tool.name).is_ok_and(|entry| visible.admits(entry));
-        let tools = self.shared.tools.get_or_init(|| answer::tools(catalogue));
+        let is_visible = |tool: &&Tool| named(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
+        let tools = self.shared.tools.get_or_init(|| answer::tools(catalogue, self.shared.options.tool_names));
         let tools = tools.iter().filter(is_visible).cloned().collect();
         Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
     }
@@ -319,11 +344,12 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
-        let entry = catalogue.operation(&request.name).ok().filter(|entry| entry.exposed == Exposed::Everywhere);
+        let entry = named(catalogue, &request.name).filter(|entry| entry.exposed == Exposed::Everywhere);
         let Some(entry) = entry.filter(|entry| visible.admits(entry)) else {
             let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
-            let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| entry.name).collect::<Vec<_>>();
-            return Err(unknown_tool(&request.name, offered, entry.is_some()));
+            let names = self.shared.options.tool_names;
+            let offered = offered.filter(|entry| visible.admits(entry)).map(|entry| names.shown(entry.name));
+            return Err(unknown_tool(&request.name, &offered.collect::<Vec<_>>(), entry.is_some()));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let work = work(&context)?;
@@ -349,8 +375,15 @@ impl ServerHandler for Handler {
         only_page(params.as_ref())?;
         let is_visible = self.visible_toolset(&context)?;
         let resources = self.engine().catalogue().resources().iter();
-        let listed = resources.filter(|resource| !resource.is_template() && is_visible(resource.toolset));
-        let listed = listed.map(answer::resource).collect();
+        let visible = resources.filter(|resource| is_visible(resource.toolset));
+        let mut listed = Vec::new();
+        for resource in visible {
+            match resource.listed {
+                Some(field) => listed.extend(self.one_by_one(resource, field, &context).await?),
+                None if resource.is_template() => {}
+                None => listed.push(answer::resource(resource)),
+            }
+        }
         Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
     }
 

@@ -8,6 +8,7 @@ mod answer;
 mod entry;
 mod front;
 mod handler;
+mod names;
 mod png;
 mod session;
 mod splice;
@@ -23,6 +24,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 pub use front::{Drain, mount};
+pub use names::ToolNames;
 pub use stdio::StdioError;
 
 /// How the surface behaves.
@@ -34,6 +36,8 @@ pub struct Options {
     pub sessions: bool,
     pub sessions_max: usize,
     pub session_idle: Duration,
+    /// How tools are called whose names have parts.
+    pub tool_names: ToolNames,
     /// Whose client it is, where no request says it.
     pub principal: Principal,
     /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
@@ -47,6 +51,7 @@ impl Default for Options {
             sessions: true,
             sessions_max: limits::SESSIONS_MAX,
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
+            tool_names: ToolNames::default(),
             principal: Principal::Owner,
             stopping: CancellationToken::new(),
         }
@@ -77,7 +82,7 @@ pub async fn serve_stdio(engine: Arc<dyn Engine>, options: &Options) -> Result<(
 
 /// The tools as clients see them in `tools/list`, by name: what the snapshots hold.
 pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
-    answer::tools(engine.catalogue())
+    answer::tools(engine.catalogue(), ToolNames::default())
         .into_iter()
         .map(|tool| (tool.name.to_string(), serde_json::to_value(tool).expect("a tool is plain JSON")))
         .collect()

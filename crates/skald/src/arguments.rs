@@ -1,5 +1,6 @@
 //! The command line. Every option can also be given by an environment variable.
 
+mod gate;
 mod universe;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use app::Toolsets;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use gate::GateArguments;
 pub(crate) use universe::{UniverseArguments, UniverseCommand, UniverseMapArguments};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
@@ -69,6 +71,8 @@ pub(crate) struct ServeArguments {
     pub shown: ShownArguments,
     #[command(flatten)]
     pub store: StoreArguments,
+    #[command(flatten)]
+    pub gate: GateArguments,
     #[command(flatten)]
     pub door: DoorArguments,
     /// Where to listen for gRPC, or off.
@@ -156,9 +160,19 @@ pub(crate) struct ShownArguments {
     /// The toolsets to offer: dice, campaign, lore, gate, universe, or all.
     #[arg(long, env = "SKALD_TOOLSETS", default_value = "all", value_name = "NAMES")]
     pub toolsets: Toolsets,
+    /// How MCP tools are called whose names have parts: `state_gate.get_state`, or with an underscore for clients whose
+    /// models take no dot.
+    #[arg(long, env = "SKALD_TOOL_NAMES", default_value = "dotted")]
+    pub tool_names: ToolNames,
     /// Offer only what changes nothing.
     #[arg(long, env = "SKALD_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToolNames {
+    Dotted,
+    Underscore,
 }
 
 /// Where and for whom HTTP is served.
@@ -201,6 +215,8 @@ pub(crate) struct McpArguments {
     pub shown: ShownArguments,
     #[command(flatten)]
     pub store: StoreArguments,
+    #[command(flatten)]
+    pub gate: GateArguments,
     /// Whose client this is; the owner's if left out.
     #[arg(long, env = "SKALD_TOKEN", hide_env_values = true, value_name = "TOKEN")]
     pub token: Option<String>,
@@ -219,6 +235,7 @@ impl McpArguments {
         ServeArguments {
             shown: self.shown.clone(),
             store: self.store.clone(),
+            gate: self.gate.clone(),
             door: self.door.clone(),
             grpc_addr: NOWHERE.to_owned(),
         }

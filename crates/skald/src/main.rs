@@ -6,6 +6,7 @@ mod clients;
 mod descriptors;
 mod dice;
 mod doctor;
+mod folders;
 mod keeping;
 mod listening;
 mod log;

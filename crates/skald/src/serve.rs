@@ -10,7 +10,7 @@ use app::{Engine, Local, Visible, limits};
 use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch};
+use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNames};
 use crate::listening::{self, Listening, listen};
 use crate::{descriptors, output, stopping, world};
 
@@ -22,7 +22,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let exposition = exposition()?;
-    let local = world::engine(&arguments.store).await?;
+    let local = world::engine(&arguments.store, &arguments.gate).await?;
     let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local)).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         NOWHERE => None,
@@ -124,7 +124,7 @@ async fn serve_grpc(
 
 pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
-    let local = world::engine(&arguments.store).await?;
+    let local = world::engine(&arguments.store, &arguments.gate).await?;
     let mut options = mcp_options(&arguments.shown, None, stopping);
     if let Some(token) = &arguments.token {
         let caller = local.authenticate(token).await;
@@ -166,6 +166,10 @@ pub(crate) fn mcp_options(
 ) -> mcp::Options {
     mcp::Options {
         visible: visible(shown),
+        tool_names: match shown.tool_names {
+            ToolNames::Dotted => mcp::ToolNames::Dotted,
+            ToolNames::Underscore => mcp::ToolNames::Underscore,
+        },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
         ..mcp::Options::default()

@@ -6,12 +6,12 @@ use anyhow::{anyhow, bail};
 use app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 use serde_json::json;
 
-use crate::arguments::{Kind, RoleWord, TokenArguments, TokenCommand};
+use crate::arguments::{GateArguments, Kind, RoleWord, TokenArguments, TokenCommand};
 use crate::output::say;
 use crate::world;
 
 pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
-    let engine = world::engine(&arguments.store).await?;
+    let engine = world::engine(&arguments.store, &GateArguments::default()).await?;
     let app = engine.app();
     match &arguments.command {
         TokenCommand::Create(create) => {

@@ -7,7 +7,8 @@ use anyhow::{Context, anyhow, bail};
 use app::journal::Journal;
 use app::{App, Clock, Entropy, Local};
 
-use crate::arguments::StoreArguments;
+use crate::arguments::{GateArguments, StoreArguments};
+use crate::folders::{data, folders};
 
 struct OsEntropy;
 
@@ -37,10 +38,14 @@ pub(crate) fn forgetful() -> Arc<Local> {
     Local::new(app_on(Arc::new(store::Memory::new())))
 }
 
-/// The engine on the store that the command line names.
-pub(crate) async fn engine(arguments: &StoreArguments) -> anyhow::Result<Arc<Local>> {
+/// The engine on the store that the command line names, with the files of its gates.
+pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
     let mut app = app_on(journal(arguments).await?);
     app.default_campaign.clone_from(&arguments.campaign);
+    // A working folder that is gone has no files.
+    let working = std::env::current_dir().unwrap_or_default();
+    let options = folders(gate, &working, data().as_deref(), store::is_shared(&address(arguments)?));
+    app.files = Arc::new(store::Folders::new(options));
     Ok(Local::new(app))
 }
 
@@ -85,7 +90,6 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
 
 /// One file in the platform's data directory.
 fn default_file() -> anyhow::Result<PathBuf> {
-    let folders = directories::ProjectDirs::from("", "", "skald");
-    let folders = folders.ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
-    Ok(folders.data_dir().join("skald.db"))
+    let folder = data().ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
+    Ok(folder.join("skald.db"))
 }

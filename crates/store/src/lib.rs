@@ -1,8 +1,9 @@
-//! The journal made real: in memory, in one SQLite file, in PostgreSQL.
+//! The journal made real: in memory, in one SQLite file, in PostgreSQL. And the folders of a gate.
 //!
 //! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
 
 mod fit;
+mod folders;
 mod memory;
 mod number;
 mod postgres;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use app::journal::Journal;
 
+pub use folders::{Folders, FoldersOptions};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::{Sqlite, SqliteSettings};
@@ -32,6 +34,11 @@ pub enum OpenError {
     Failed { what: String, why: String },
 }
 
+/// Whether the store at an address is one that several machines may serve.
+pub fn is_shared(address: &str) -> bool {
+    address.starts_with("postgres://") || address.starts_with("postgresql://")
+}
+
 /// Opens a store by its address: `memory`, `sqlite:PATH` or `postgres://…`.
 pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     if address == "memory" {
@@ -40,7 +47,7 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     if let Some(path) = address.strip_prefix("sqlite:") {
         return Ok(Sqlite::open(Path::new(path), SqliteSettings::default()).await?);
     }
-    if address.starts_with("postgres://") || address.starts_with("postgresql://") {
+    if is_shared(address) {
         return Ok(Postgres::open(address).await?);
     }
     Err(OpenError::Unknown(address.to_owned()))

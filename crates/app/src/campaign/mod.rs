@@ -15,6 +15,7 @@ mod update;
 pub(crate) use context::{CONTEXT, Contexts};
 pub(crate) use events::LoggedEvent;
 pub(crate) use news::changed;
+pub(crate) use noun::stream;
 pub(crate) use rolls::{Recorded, RollNote, RollPlace};
 
 use crate::{Entry, PromptEntry, Resource, Toolset};
@@ -54,6 +55,7 @@ const fn resource(
         mime_type: "application/json",
         operation: "campaign_read",
         fixed: Some(("view", view)),
+        listed: None,
     }
 }
 
@@ -92,6 +94,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "application/json",
             operation: "events_list",
             fixed: None,
+            listed: None,
         },
     ]
 }

@@ -49,7 +49,7 @@ impl Noun for CampaignRules {
     }
 }
 
-pub(super) fn stream(campaign_id: &str) -> StreamName {
+pub(crate) fn stream(campaign_id: &str) -> StreamName {
     StreamName::new(CampaignRules::NAME, campaign_id)
 }
 

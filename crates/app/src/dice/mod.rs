@@ -40,6 +40,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "text/markdown",
             operation: "duality_rules",
             fixed: None,
+            listed: None,
         },
         Resource {
             uri: "dice://notation",
@@ -50,6 +51,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "text/markdown",
             operation: "dice_notation",
             fixed: None,
+            listed: None,
         },
         Resource {
             uri: "dice://duality/odds/{modifier}/{difficulty}",
@@ -60,6 +62,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "application/json",
             operation: "duality_probability",
             fixed: None,
+            listed: None,
         },
         Resource {
             uri: "dice://odds/{expression}",
@@ -70,6 +73,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "application/json",
             operation: "odds",
             fixed: None,
+            listed: None,
         },
         Resource {
             uri: "dice://odds/{expression}/picture.svg",
@@ -80,6 +84,7 @@ pub(crate) fn resources() -> Vec<Resource> {
             mime_type: "image/svg+xml",
             operation: "odds_picture",
             fixed: None,
+            listed: None,
         },
     ]
 }

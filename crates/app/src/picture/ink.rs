@@ -36,6 +36,12 @@ pub(super) enum Ink {
     Outline,
     /// Bodies that are drawn as dots.
     Dust,
+    /// Where somebody is on the way through a process.
+    Current,
+    OnCurrent,
+    /// Where they were.
+    Visited,
+    OnVisited,
 }
 
 /// A colour's name in the style sheet, and how it looks.
@@ -72,6 +78,10 @@ impl Ink {
             Self::Orbit => ("orbit", "#b7c1d1", "#3d4a60"),
             Self::Outline => ("outline", "#3d4757", "#c3ccda"),
             Self::Dust => ("dust", "#8c98ab", "#75839a"),
+            Self::Current => ("current", "#1f6f8b", "#55b7d4"),
+            Self::OnCurrent => ("on-current", "#ffffff", "#06222c"),
+            Self::Visited => ("visited", "#d3e8ef", "#1f3c48"),
+            Self::OnVisited => ("on-visited", "#1c4353", "#bfe2ee"),
         };
         Shade { class, light, dark }
     }

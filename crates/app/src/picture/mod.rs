@@ -1,4 +1,5 @@
-//! Pictures as SVG text: a chart of totals, the grid of a Duality roll, and the map of a universe.
+//! Pictures as SVG text: a chart of totals, the grid of a Duality roll, the map of a universe, and the ways through a
+//! process.
 //!
 //! Plain numbers come in and the same text comes out every time. Nothing here knows an operation or a rule of the game.
 //! Each element carries its light colours as attributes, and a style sheet turns them dark where the reader prefers that;
@@ -6,6 +7,7 @@
 
 mod callout;
 mod chart;
+mod flow;
 mod grid;
 mod ink;
 mod label;
@@ -18,6 +20,7 @@ mod svg;
 mod tests;
 
 pub use chart::{Chart, Mark, Mode, Series};
+pub use flow::{Arrow, Flow, Progress, Stop};
 pub use grid::{Cell, Grid};
 pub use sky::{Band, Body, Cloud, Kind, Path, Point, Ring, Sky};
 

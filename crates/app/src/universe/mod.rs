@@ -25,8 +25,8 @@ mod wording;
 
 pub(crate) use feed::Feeds;
 pub use feed::{Fed, Feed};
-pub(crate) use news::{Campaigns, changed, whole};
-pub(crate) use noun::Listed;
+pub(crate) use news::{changed, whole};
+pub(crate) use noun::{Listed, PLACES};
 pub(crate) use resources::resources;
 
 use crate::Entry;

@@ -1,14 +1,8 @@
 //! Which resources read differently after a record of a universe, and whom that concerns.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use serde_json::Value;
-
-use super::noun::PLACES;
-use crate::journal::{Journal, Record, StoreError};
+use crate::journal::Record;
 use crate::resource::percent_decode;
-use crate::{Change, EVERY_CAMPAIGN, segment};
+use crate::{Change, segment};
 
 pub(super) const LIST: &str = "universes://list";
 const SCHEME: &str = "universe://";
@@ -37,30 +31,6 @@ pub(crate) fn whole(part: &str) -> Option<String> {
     let rest = part.strip_prefix(SCHEME)?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     percent_decode(&rest[..end]).map(|id| uri(&id))
-}
-
-/// The campaigns of universes, each looked up once for as many records as are read together.
-pub(crate) struct Campaigns<'a> {
-    journal: &'a dyn Journal,
-    known: HashMap<String, Arc<str>>,
-}
-
-impl<'a> Campaigns<'a> {
-    pub(crate) fn new(journal: &'a dyn Journal) -> Self {
-        Self { journal, known: HashMap::new() }
-    }
-
-    /// The campaign whose members are told of a universe; every campaign, where it belongs to none.
-    pub(crate) async fn of(&mut self, universe_id: &str) -> Result<Arc<str>, StoreError> {
-        if let Some(known) = self.known.get(universe_id) {
-            return Ok(Arc::clone(known));
-        }
-        let place = self.journal.document(PLACES, universe_id).await?;
-        let body = place.and_then(|place| serde_json::from_str::<Value>(&place.body).ok()).unwrap_or_default();
-        let campaign_id: Arc<str> = body.get("campaign_id").and_then(Value::as_str).unwrap_or(EVERY_CAMPAIGN).into();
-        self.known.insert(universe_id.to_owned(), Arc::clone(&campaign_id));
-        Ok(campaign_id)
-    }
 }
 
 #[cfg(test)]

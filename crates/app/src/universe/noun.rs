@@ -15,7 +15,7 @@ use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 /// All universes, the newest first.
 pub(super) const UNIVERSES: &str = "universes";
 /// Which campaign a universe belongs to, also once it is deleted: who is told of that must be known.
-pub(super) const PLACES: &str = "universe_places";
+pub(crate) const PLACES: &str = "universe_places";
 
 /// A universe in a list: who it is, not what it holds.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -22,6 +22,7 @@ const fn read(
         mime_type: JSON,
         operation: "universe_read",
         fixed: Some(("view", view)),
+        listed: None,
     }
 }
 
@@ -42,6 +43,7 @@ const fn page(
         mime_type: MARKDOWN,
         operation: "universe_docs",
         fixed: Some(("page", page)),
+        listed: None,
     }
 }
 
@@ -74,6 +76,7 @@ fn universes() -> Vec<Resource> {
             mime_type: JSON,
             operation: "universe_record",
             fixed: None,
+            listed: None,
         },
         read(
             "universe://{universeId}/summary",
@@ -119,6 +122,7 @@ fn universes() -> Vec<Resource> {
             mime_type: "image/svg+xml",
             operation: "universe_map",
             fixed: None,
+            listed: None,
         },
     ]
 }
@@ -170,6 +174,7 @@ fn pages() -> Vec<Resource> {
             mime_type: JSON,
             operation: "universe_command_docs",
             fixed: None,
+            listed: None,
         },
     ]
 }

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use domain::universe::{Universe, UniverseCommand, UniverseRules, UniverseState};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::news::Campaigns;
-use super::noun::{Listed, UNIVERSES, moment, not_found, refused, role_place, stream};
+use super::noun::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
 use crate::journal::{Done, Kept, StoreError, StreamName};
 use crate::listing::Page;
+use crate::places::Places;
 use crate::seen::Seen;
 use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, limits};
 
@@ -46,9 +47,11 @@ impl App {
         let place: Arc<str> = match kept.state.about() {
             Some(about) => role_place(about.campaign_id.as_deref()).into(),
             // It may have been deleted since this was first asked: then the answer is still known.
-            None if O::KIND == Kind::Command && call.work.idempotency_key.is_some() => {
-                Campaigns::new(&*self.journal).of(universe_id).await.map_err(|error| self.unread(&error))?
-            }
+            None if O::KIND == Kind::Command && call.work.idempotency_key.is_some() => Places::new(&*self.journal)
+                .of(PLACES, universe_id)
+                .await
+                .map_err(|error| self.unread(&error))?
+                .ok_or_else(|| not_found(universe_id))?,
             None => return Err(not_found(universe_id)),
         };
         // Whoever has no role here is told the same as if there were nothing.
@@ -109,6 +112,18 @@ impl App {
             Ok(seen.one(listed))
         })
         .await
+    }
+
+    /// The newest universes of a campaign, by id and name, and how many it has.
+    pub(crate) async fn universes_in(&self, campaign_id: &str) -> Result<(Vec<Value>, usize), Fault> {
+        let all = self.listing(UNIVERSES, None, usize::MAX, |document| {
+            let listed: Listed =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            Ok((listed.campaign_id.as_deref() == Some(campaign_id)).then_some(listed))
+        });
+        let all = all.await?.items;
+        let named = all.iter().take(limits::PAGE_DEFAULT).map(|listed| json!({"id": listed.id, "name": listed.name}));
+        Ok((named.collect(), all.len()))
     }
 
     /// Says where a universe stands. The list does not know: what is done to bodies does not touch it.

@@ -4,6 +4,7 @@ mod catalogue;
 mod changes;
 mod docs;
 mod engine;
+mod gate;
 mod input;
 mod narrow;
 mod notation;

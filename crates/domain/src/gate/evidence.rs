@@ -49,6 +49,13 @@ impl Evidence {
         self.by_path.values()
     }
 
+    /// The artifacts of a type, by content.
+    pub fn of_type<'a>(&'a self, artifact_type: &str) -> impl Iterator<Item = &'a Artifact> {
+        let contents = self.by_type.get(artifact_type);
+        let paths = contents.into_iter().flat_map(OrdMap::values).flat_map(OrdSet::iter);
+        paths.filter_map(|path| self.by_path.get(path))
+    }
+
     /// Adds an artifact; what was known under its path is replaced.
     pub(super) fn put(&mut self, artifact: Artifact) {
         if let Some(before) = self.by_path.remove(&artifact.path) {
@@ -132,5 +139,7 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
     if parts.is_empty() || path.ends_with('/') {
         return Err("Artifact path names a folder");
     }
-    Ok(parts.join("/"))
+    let plain = parts.join("/");
+    // What `./` hid is looked at again: `./~x` is no better than `~x`.
+    if plain == path { Ok(plain) } else { plain_path(&plain) }
 }

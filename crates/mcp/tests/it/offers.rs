@@ -20,9 +20,9 @@ fn ask(server: &Server, method: &str, params: &Value) -> Value {
 #[test]
 fn a_header_narrows_the_toolsets() {
     let server = Server::start(dice());
-    assert_eq!(tools(&server, &[]).len(), 26);
+    assert_eq!(tools(&server, &[]).len(), 33);
     assert_eq!(tools(&server, &[("X-MCP-Toolsets", "dice, lore")]).len(), 8);
-    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 26);
+    assert_eq!(tools(&server, &[("X-MCP-Toolsets", "all")]).len(), 33);
     let elsewhere = ("X-MCP-Toolsets", "gate");
     assert!(tools(&server, &[elsewhere]).is_empty());
     for (method, list) in [
@@ -77,7 +77,7 @@ fn read_only_hides_what_rolls() {
         let roll = call("roll_dice", &json!({"dice": [{"sides": 6, "count": 1}]}));
         assert_eq!(server.modern_with(&roll, &read_only).json()["error"]["code"], -32602);
     }
-    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 26);
+    assert_eq!(tools(&server, &[("X-MCP-Readonly", "false")]).len(), 33);
     let unclear = server.modern_with(&request(1, "tools/list", &json!({})), &[("X-MCP-Readonly", "yes")]).json();
     assert_eq!(unclear["error"]["code"], -32602, "a wish for safety is not overheard");
 }

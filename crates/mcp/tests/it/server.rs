@@ -59,6 +59,7 @@ pub(crate) fn awkward() -> Arc<Local> {
         mime_type: "application/json",
         operation: "slow",
         fixed: None,
+        listed: None,
     });
     let operations = vec![Entry::of::<Panics>(), Entry::of::<Slow>()];
     Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))

@@ -6,6 +6,8 @@ mod chaos;
 mod commands;
 mod faulty;
 mod files;
+#[cfg(unix)]
+mod folders;
 mod outcomes;
 mod places;
 mod postgres;

@@ -146,6 +146,22 @@ fn each_mistake_is_found_at_its_place() {
     }
 }
 
+#[test]
+fn a_variable_that_an_expression_reads_is_set_by_something() {
+    let found = |expression: &str| {
+        let guard = format!("guards:\n  x: {{not: {{type: cel, expression: '{expression}'}}}}\n");
+        let found = findings("guards:\n", &guard).into_iter();
+        found.filter(|finding| finding.code == Rule::VariableNeverSet).collect::<Vec<_>>()
+    };
+    let lost = found("has(context.lost) && context.mode == \"x\"");
+    assert_eq!(lost.len(), 1);
+    assert_eq!(lost[0].path, "/guards/x/not/expression");
+    assert!(lost[0].message.contains("\"lost\"") && !lost[0].is_error(), "{}", lost[0]);
+    for expression in ["context.mode == \"x\"", "size(context) > 1", "payload.lost == 1"] {
+        assert_eq!(found(expression), [], "{expression}");
+    }
+}
+
 /// A sound process with another graph.
 fn graph(states: &str, transitions: &str) -> Vec<(Rule, String)> {
     let source = format!(

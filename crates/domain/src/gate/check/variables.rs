@@ -3,23 +3,40 @@
 use super::Checker;
 use crate::gate::finding::{Rule, join};
 use crate::gate::guard::{ContextTest, Test};
-use crate::gate::process::Setting;
+use crate::gate::process::{Reads, Setting};
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
+    let is_set = |variable: &str| {
+        process.creation_sets(variable) == Setting::Set
+            || process.events.iter().any(|event| process.event_sets(event, variable) == Setting::Set)
+    };
+    let hint = "name it in `sets` or in the payload_schema of the event that sets it, or in the process's `sets`";
     for (name, guard) in &process.guards {
         for (below, guard) in guard.written() {
-            let Test::Context { variable, test } = &guard.test else { continue };
-            let is_set = process.creation_sets(variable) == Setting::Set
-                || process.events.iter().any(|event| process.event_sets(event, variable) == Setting::Set);
-            let is_there = process.initial_context.contains_key(variable);
-            if !is_set && (is_there || *test != ContextTest::NotExists) {
-                let path = format!("{}{below}/variable", join("/guards", name));
-                let never = if is_there { "changes" } else { "sets" };
-                let message = format!("nothing ever {never} the context variable {variable:?}, which this guard reads");
-                let hint =
-                    "name it in `sets` or in the payload_schema of the event that sets it, or in the process's `sets`";
-                checker.report(Rule::VariableNeverSet, &path, message, hint);
+            let path = format!("{}{below}", join("/guards", name));
+            match &guard.test {
+                Test::Context { variable, test } => {
+                    let is_there = process.initial_context.contains_key(variable);
+                    if !is_set(variable) && (is_there || *test != ContextTest::NotExists) {
+                        let never = if is_there { "changes" } else { "sets" };
+                        let message =
+                            format!("nothing ever {never} the context variable {variable:?}, which this guard reads");
+                        checker.report(Rule::VariableNeverSet, &format!("{path}/variable"), message, hint);
+                    }
+                }
+                Test::Cel(_) => {
+                    let mut reads = Reads::default();
+                    guard.reads(&mut reads);
+                    // What an expression compares with may well be the same for every run.
+                    let is_known = |variable: &str| process.initial_context.contains_key(variable) || is_set(variable);
+                    for variable in reads.variables.iter().filter(|variable| !is_known(variable)) {
+                        let message =
+                            format!("nothing ever sets the context variable {variable:?}, which this expression reads");
+                        checker.report(Rule::VariableNeverSet, &format!("{path}/expression"), message, hint);
+                    }
+                }
+                _ => {}
             }
         }
     }

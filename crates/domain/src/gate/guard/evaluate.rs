@@ -203,7 +203,7 @@ impl Evaluation<'_> {
         match test {
             ContextTest::Exists => {
                 let verdict = Verdict::when(found.is_some(), || words.missing(variable));
-                return Judged::new(verdict, &found.map(shown).unwrap_or_default(), &"");
+                return Judged::new(verdict, &found.map_or_else(|| words.nothing(), shown), &"");
             }
             ContextTest::NotExists => {
                 let verdict = Verdict::when(found.is_none(), || words.unwanted(variable));
@@ -218,7 +218,7 @@ impl Evaluation<'_> {
             ContextTest::Exists | ContextTest::NotExists => String::new(),
         };
         let Some(current) = found else {
-            return Judged::new(Verdict::Undefined(vec![words.undefined(variable)]), &"", &required);
+            return Judged::new(Verdict::Undefined(vec![words.undefined(variable)]), &words.nothing(), &required);
         };
         let is_in = |values: &[Value]| values.iter().any(|value| equal(current, value));
         let verdict = match test {

@@ -15,9 +15,11 @@ pub use cel::Expression;
 pub use evaluate::{GuardResult, Scene};
 pub(super) use text::Words;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Number, Value};
 
-use super::process::Reads;
+use super::process::{Process, Reads};
 use crate::words::ignoring_case;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -155,6 +157,15 @@ impl Guard {
             _ => None,
         });
         asked.collect()
+    }
+
+    /// Adds the types of artifacts that it and the guards it names ask for, and says whether an expression asks for any.
+    pub(super) fn asks_for_artifacts<'a>(&'a self, process: &'a Process, types: &mut BTreeSet<&'a str>) -> bool {
+        types.extend(self.artifact_types().into_iter().map(|(_, name)| name));
+        let is_any = |(_, guard): &(String, &Guard)| matches!(&guard.test, Test::Cel(expression) if expression.names("artifacts"));
+        let named = self.named().into_iter().filter_map(|(_, name)| process.guards.get(name));
+        let of_named = named.fold(false, |is_any, guard| guard.asks_for_artifacts(process, types) || is_any);
+        self.written().iter().any(is_any) || of_named
     }
 
     pub(super) fn asks_for_campaign(&self) -> bool {

@@ -42,6 +42,11 @@ impl Words {
         )
     }
 
+    /// What stands for the value of a variable that has none.
+    pub(super) fn nothing(self) -> String {
+        self.pick(|| "not defined".to_owned(), || "未定義".to_owned())
+    }
+
     pub(super) fn undefined(self, variable: &str) -> String {
         self.pick(
             || format!("Context variable '{variable}' is not defined"),

@@ -62,7 +62,10 @@ impl Reader {
         let hint = match (wanted, &node.content) {
             ("a text", Content::Number(_) | Content::Bool(_)) => "put it in quotes",
             (_, Content::Null) => "write it out, or leave the key out",
-            _ => "see the format of process files",
+            ("true or false", _) => "write true or false, without quotes",
+            ("a list", _) => "write it as a list: [one, two]",
+            ("a mapping", _) => "write it as a mapping, with a key: value on each line",
+            _ => "write it as one text",
         };
         self.report(Rule::InvalidValue, path, node.place, message, hint);
     }
@@ -205,7 +208,7 @@ impl Reader {
         match Schema::new(json) {
             Ok(schema) => Some(schema),
             Err((pointer, message)) => {
-                let hint = "write a JSON Schema that needs nothing from outside this file";
+                let hint = "change it to a valid JSON Schema; a $ref leads into the schema itself, nothing is fetched";
                 let place = node.place_of(&pointer);
                 self.report(Rule::InvalidSchema, &format!("{path}{pointer}"), place, message, hint);
                 None

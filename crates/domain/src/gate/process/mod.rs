@@ -238,6 +238,16 @@ impl Process {
         self.guards.values().any(Guard::asks_for_campaign)
     }
 
+    /// The types of artifacts that matter in a state: for the guards that lead out of it, and because it names them.
+    /// `None` if an expression asks for artifacts, since it may mean any.
+    pub fn evidence_in<'a>(&'a self, state: &'a str) -> Option<BTreeSet<&'a str>> {
+        let named = self.state(state).into_iter().flat_map(|state| &state.required_artifacts);
+        let mut types: BTreeSet<&str> = named.map(String::as_str).collect();
+        let guards = self.transitions_from(state).filter_map(|transition| self.guards.get(transition.guard.as_ref()?));
+        let is_any = guards.fold(false, |is_any, guard| guard.asks_for_artifacts(self, &mut types) || is_any);
+        (!is_any).then_some(types)
+    }
+
     /// Whether a role may decide so. Flags that no role of the process has are not in use; then the roles that may emit
     /// the event decide.
     pub fn may_decide(&self, role: &str, decision: Decision) -> bool {

@@ -155,7 +155,10 @@ fn all_mistakes_of_form_are_told_at_once_and_in_order() {
         ]
     );
     assert_eq!(loaded.findings[2].message, "/process/version is a text, this is a number");
-    assert_eq!(loaded.findings[2].hint, "put it in quotes");
+    let hints: Vec<&str> = [2, 5, 6].map(|index| loaded.findings[index].hint.as_str()).to_vec();
+    let as_mapping = "write it as a mapping, with a key: value on each line";
+    assert_eq!(hints, ["put it in quotes", "write it as a list: [one, two]", as_mapping]);
+    assert_eq!(one(&changed("is_final: true", "is_final: yes")).hint, "write true or false, without quotes");
     assert!(loaded.process.is_none());
 }
 

@@ -134,6 +134,18 @@ proptest! {
 }
 
 #[test]
+fn a_path_that_a_dot_hides_is_looked_at_too() {
+    for (path, why) in [
+        ("./ ", "Empty artifact path"),
+        ("./~/x", "Absolute path not allowed"),
+        (".//C:x", "Absolute path not allowed"),
+    ] {
+        assert_eq!(plain_path(path), Err(why), "{path}");
+    }
+    assert_eq!(plain_path("./a//./b.md"), Ok("a/b.md".to_owned()));
+}
+
+#[test]
 fn the_generated_processes_can_be_gone_through() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let (mut moved, mut recorded, mut refused, mut overridden) = (0, 0, 0, 0);

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::facts::Facts;
 use super::super::process::Process;
+use super::super::schema::Misfit;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunCommand {
@@ -17,6 +18,8 @@ pub enum RunCommand {
         context: Map<String, Value>,
         /// The campaign it belongs to, if any.
         campaign_id: Option<String>,
+        /// Where its artifacts are looked for, if anywhere.
+        folder: Option<String>,
     },
     Emit(Box<Emit>),
     Override(Box<Override>),
@@ -43,6 +46,8 @@ pub struct Emit {
     pub event: String,
     pub payload: Map<String, Value>,
     pub artifacts: Vec<Submitted>,
+    /// Artifacts that were named and cannot be submitted, each with the reason.
+    pub unfit: Vec<Misfit>,
     pub facts: Facts,
 }
 

@@ -21,7 +21,7 @@ type Decided = Result<RunEvent, RunRefusal>;
 
 pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> Decided {
     match command {
-        RunCommand::Create { id, process, role, context, campaign_id } => {
+        RunCommand::Create { id, process, role, context, campaign_id, folder } => {
             if let Some(run) = state.run() {
                 return Err(RunRefusal::RunExists { run_id: run.id.clone() });
             }
@@ -36,6 +36,7 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
                 state: process.initial_state.clone(),
                 context: submit::initial_context(process, context)?,
                 campaign_id: campaign_id.clone(),
+                folder: folder.clone(),
                 is_final: process.is_final(&process.initial_state),
             })))
         }
@@ -52,7 +53,7 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
 }
 
 fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
-    let Emit { process, role, event: name, payload, artifacts, facts } = emit;
+    let Emit { process, role, event: name, payload, artifacts, unfit, facts } = emit;
     going_on(state)?;
     pinned(state, process)?;
     let event = process.event(name).ok_or_else(|| not_found(process, name))?;
@@ -65,7 +66,7 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
     if decision.is_some() {
         submit::nothing(name, artifacts)?;
     }
-    let (evidence, artifacts) = submit::artifacts(state, process, artifacts)?;
+    let (evidence, artifacts) = submit::artifacts(state, process, artifacts, unfit)?;
     let facts = &facts.without(&artifacts);
     let set = submit::payload(state, process, event, payload)?;
     let scene = state.scene(process, &evidence, payload, facts);

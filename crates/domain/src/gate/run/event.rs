@@ -31,6 +31,9 @@ pub struct Created {
     pub context: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign_id: Option<String>,
+    /// The folder of its artifacts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// Whether the first state is also the last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_final: bool,

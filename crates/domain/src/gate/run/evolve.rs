@@ -16,6 +16,7 @@ pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &Given) -> Ru
         RunEvent::Overridden(overridden) => state.override_guard(overridden, given),
         RunEvent::Cancelled(_) => state.status = RunStatus::Cancelled,
     }
+    state.revision += 1;
     state.updated_at = Some(Moment::from(given.at));
     state
 }
@@ -26,6 +27,7 @@ impl RunState {
             id: created.run_id.clone(),
             process: created.process.clone(),
             campaign_id: created.campaign_id.clone(),
+            folder: created.folder.clone(),
             created_at: Moment::from(given.at),
             created_by: given.by.clone(),
         }));

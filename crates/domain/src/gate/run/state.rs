@@ -20,6 +20,8 @@ pub struct Run {
     pub id: String,
     pub process: ProcessPin,
     pub campaign_id: Option<String>,
+    #[serde(default)]
+    pub folder: Option<String>,
     pub created_at: Moment,
     pub created_by: String,
 }
@@ -50,6 +52,8 @@ pub struct RunState {
     /// Everybody who submitted something; they decide nothing here.
     pub(super) submitters: OrdSet<String>,
     pub(super) updated_at: Option<Moment>,
+    /// How many events were accepted, its creation among them.
+    pub(super) revision: u64,
 }
 
 impl RunState {
@@ -91,6 +95,10 @@ impl RunState {
 
     pub fn has_submitted(&self, principal: &str) -> bool {
         self.submitters.contains(principal)
+    }
+
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     pub fn updated_at(&self) -> Option<Moment> {

@@ -109,9 +109,10 @@ pub(super) fn artifacts(
     state: &RunState,
     process: &Process,
     submitted: &[Submitted],
+    unfit: &[Misfit],
 ) -> Result<(Evidence, Vec<Artifact>), RunRefusal> {
     within("artifact_paths", "an event", "artifacts", submitted.len(), limits::ARTIFACTS_SUBMITTED_MAX)?;
-    let mut misfits = Vec::new();
+    let mut misfits = unfit.to_vec();
     let mut taken: BTreeMap<String, Artifact> = BTreeMap::new();
     for one in submitted {
         let misfit = match artifact(process, one) {

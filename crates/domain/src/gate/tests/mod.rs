@@ -67,7 +67,7 @@ impl Desk {
 
     pub(super) fn create(&self, context: Map<String, Value>) -> RunCommand {
         let (id, process) = ("run-1".to_owned(), Arc::clone(&self.process));
-        RunCommand::Create { id, process, role: "agent".to_owned(), context, campaign_id: None }
+        RunCommand::Create { id, process, role: "agent".to_owned(), context, campaign_id: None, folder: None }
     }
 
     pub(super) fn tries(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
@@ -94,6 +94,7 @@ impl Desk {
             event: event.to_owned(),
             payload: object(payload),
             artifacts,
+            unfit: Vec::new(),
             facts: self.facts.clone(),
         }));
         let before = self.state.clone();

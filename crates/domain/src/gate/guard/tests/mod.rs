@@ -227,6 +227,16 @@ fn messages_are_filled_in_and_never_cover_what_else_is_wrong() {
 }
 
 #[test]
+fn a_message_has_words_for_a_variable_without_a_value() {
+    let bound = "{type: context, variable: n, condition: at_most, value: 3, message: '{current} of {required}'}";
+    assert_eq!(World::default().missing("en", bound), ["not defined of 3"]);
+    assert_eq!(World::default().missing("ja", bound), ["未定義 of 3"]);
+    let exists = "{type: context, variable: n, condition: exists, message: 'n is {current}'}";
+    assert_eq!(World::default().missing("en", exists), ["n is not defined"]);
+    assert_eq!(World::with(json!({"n": ""})).missing("en", bound), ["Context variable 'n' is '', expected a number"]);
+}
+
+#[test]
 fn guards_are_combined() {
     let has = |name: &str| format!("{{type: context, variable: {name}, condition: exists}}");
     let (v, w) = (has("v"), has("w"));

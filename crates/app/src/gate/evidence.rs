@@ -1,0 +1,176 @@
+//! What is handed in with an event: files below the run's folder, or content that came with the request. Each becomes
+//! what it holds, or the reason why it is no evidence.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::gate::{Misfit, Process, Submitted, name_matches, plain_path};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::gatehouse::Visit;
+use crate::access::hash_bytes;
+use crate::{App, Fault, limits, short};
+
+/// Content that was handed in, on the shelf, by its SHA-256.
+const CONTENTS: &str = "artifact";
+
+/// An artifact as it is sent: a file below the artifact folder, or content.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SentArtifact {
+    /// Its name: a relative path.
+    pub path: String,
+    /// Its type; told by its name if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+    /// Its content as text. Without any content it is a file below the artifact folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Its content in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base64: Option<String>,
+}
+
+/// What was sent, in the order in which it was sent.
+pub(super) struct Sent<'a> {
+    pub artifact_paths: &'a [String],
+    pub artifacts: &'a [SentArtifact],
+}
+
+/// What became of it.
+#[derive(Default)]
+pub(super) struct Resolved {
+    pub submitted: Vec<Submitted>,
+    pub unfit: Vec<Misfit>,
+    /// The content that came with the request, by its SHA-256.
+    pub contents: Vec<(String, Vec<u8>)>,
+}
+
+impl Sent<'_> {
+    /// The paths that no file can have, each with the reason. They are known before anything else is.
+    pub(super) fn unfit_paths(&self) -> Vec<Misfit> {
+        let unfit = |(pointer, path): (String, &String)| {
+            let why = plain_path(path).err()?;
+            Some(Misfit { path: pointer, message: format!("{why}: {}", short(path)) })
+        };
+        self.paths().filter_map(unfit).collect()
+    }
+
+    fn paths(&self) -> impl Iterator<Item = (String, &String)> {
+        let paths = self.artifact_paths.iter().enumerate();
+        let paths = paths.map(|(index, path)| (format!("/artifact_paths/{index}"), path));
+        let artifacts = self.artifacts.iter().enumerate();
+        paths.chain(artifacts.map(|(index, artifact)| (format!("/artifacts/{index}/path"), &artifact.path)))
+    }
+}
+
+impl App {
+    /// Looks at everything that was sent.
+    pub(super) async fn resolve(&self, visit: &Visit, sent: &Sent<'_>) -> Resolved {
+        let mut resolved = Resolved::default();
+        if sent.paths().count() > limits::ARTIFACTS_SUBMITTED_MAX {
+            let message = format!("an event submits at most {} artifacts", limits::ARTIFACTS_SUBMITTED_MAX);
+            resolved.unfit.push(Misfit { path: "/artifact_paths".to_owned(), message });
+            return resolved;
+        }
+        for (index, path) in sent.artifact_paths.iter().enumerate() {
+            let found = self.in_file(visit, format!("/artifact_paths/{index}"), path, None).await;
+            resolved.take(found);
+        }
+        for (index, artifact) in sent.artifacts.iter().enumerate() {
+            let pointer = format!("/artifacts/{index}");
+            match content(artifact) {
+                Err(message) => resolved.unfit.push(Misfit { path: pointer, message }),
+                Ok(None) => {
+                    let declared = artifact.r#type.clone();
+                    let found = self.in_file(visit, format!("{pointer}/path"), &artifact.path, declared).await;
+                    resolved.take(found);
+                }
+                Ok(Some(bytes)) => resolved.take_content(pointer, artifact, bytes),
+            }
+        }
+        resolved
+    }
+
+    async fn in_file(
+        &self,
+        visit: &Visit,
+        pointer: String,
+        sent: &str,
+        declared: Option<String>,
+    ) -> Result<Submitted, Misfit> {
+        let unfit = |pointer: &str, message: String| Misfit { path: pointer.to_owned(), message };
+        let path = plain_path(sent).map_err(|why| unfit(&pointer, format!("{why}: {}", short(sent))))?;
+        let Some(folder) = &visit.run().folder else {
+            return Err(unfit(&pointer, super::files::NO_FOLDER.to_owned()));
+        };
+        let wants_json = wants_json(&visit.process, &path, declared.as_deref());
+        let found = self.files.artifact(folder, &path, wants_json).await;
+        let found = found.map_err(|why| unfit(&pointer, why))?;
+        let (sha256, bytes, json) = (found.sha256, found.bytes, found.json);
+        Ok(Submitted { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
+    }
+
+    /// Keeps content that came with a request, each once.
+    pub(super) async fn keep_contents(&self, contents: &[(String, Vec<u8>)]) -> Result<(), Fault> {
+        for (sha256, bytes) in contents {
+            let is_kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?.is_some();
+            if !is_kept {
+                let kept = self.journal.put(CONTENTS, sha256, STANDARD.encode(bytes)).await;
+                kept.map_err(|error| self.unread(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Content that came with a request, if it is kept.
+    pub(super) async fn kept_content(&self, sha256: &str) -> Result<Option<Vec<u8>>, Fault> {
+        let kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
+        Ok(kept.and_then(|text| STANDARD.decode(text).ok()))
+    }
+}
+
+impl Resolved {
+    fn take(&mut self, found: Result<Submitted, Misfit>) {
+        match found {
+            Ok(submitted) => self.submitted.push(submitted),
+            Err(misfit) => self.unfit.push(misfit),
+        }
+    }
+
+    fn take_content(&mut self, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
+        let sha256 = hash_bytes(&bytes);
+        self.submitted.push(Submitted {
+            pointer,
+            path: artifact.path.clone(),
+            sha256: sha256.clone(),
+            bytes: bytes.len() as u64,
+            artifact_type: artifact.r#type.clone(),
+            inline: true,
+            json: serde_json::from_slice(&bytes).ok(),
+        });
+        self.contents.push((sha256, bytes));
+    }
+}
+
+/// The content that came with an artifact, if any did.
+fn content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
+    let path = short(&artifact.path);
+    let bytes = match (&artifact.text, &artifact.base64) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => return Err(format!("'{path}' has text and base64, send one of them")),
+        (Some(text), None) => text.clone().into_bytes(),
+        (None, Some(encoded)) => STANDARD.decode(encoded).map_err(|error| format!("'{path}' is no base64: {error}"))?,
+    };
+    if bytes.len() > limits::INLINE_BYTES_MAX {
+        let (bytes, most) = (bytes.len(), limits::INLINE_BYTES_MAX);
+        return Err(format!("'{path}' has {bytes} bytes, at most {most} can be handed in"));
+    }
+    Ok(Some(bytes))
+}
+
+/// Whether a type that the artifact counts as has a schema.
+fn wants_json(process: &Process, path: &str, declared: Option<&str>) -> bool {
+    let counts = |name: &str| declared.map_or_else(|| name_matches(path, name), |declared| declared == name);
+    process.artifacts.iter().any(|kind| kind.schema.is_some() && counts(&kind.name))
+}

@@ -1,0 +1,121 @@
+//! The way to a run: which one is meant, whether it is there for this caller, and what guards need to know of the world.
+
+use std::sync::Arc;
+
+use domain::gate::{Artifact, Facts, Look, Process, Run, RunRules, Standing};
+
+use super::noun::{is_run_id, not_found, stream};
+use crate::journal::{Kept, StreamName};
+use crate::seen::sees_run;
+use crate::{App, Call, Code, Fault, FilesError, Kind, Operation};
+
+/// A run that a caller has found.
+pub(super) struct Visit {
+    pub run_id: String,
+    pub stream: StreamName,
+    pub kept: Arc<Kept<RunRules>>,
+    /// The process that it is pinned to.
+    pub process: Arc<Process>,
+    /// As whom the caller is here.
+    pub standing: Standing,
+    pub principal: String,
+}
+
+impl Visit {
+    pub(super) fn run(&self) -> &Run {
+        self.kept.state.run().expect("a run that was found was created")
+    }
+
+    /// The run as the caller sees it.
+    pub(super) fn look<'a>(&'a self, facts: &'a Facts) -> Look<'a> {
+        Look {
+            process: &self.process,
+            run: &self.kept.state,
+            facts,
+            principal: &self.principal,
+            role: &self.standing.role,
+        }
+    }
+}
+
+/// How much of a run's evidence has to be looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// What the guards out of the current state ask for.
+    Here,
+    /// What any guard asks for.
+    Everywhere,
+}
+
+impl App {
+    /// Finds a run, if it is there for the caller: the one that is named, or the one that the working folder names.
+    pub(super) async fn visit<O: Operation>(&self, call: &Call<'_>, run_id: Option<&str>) -> Result<Visit, Fault> {
+        let run_id = match run_id {
+            Some(id) => id.to_owned(),
+            None => self.named_run().await?,
+        };
+        // What could never have been created is not looked for.
+        if !is_run_id(&run_id) {
+            return Err(not_found(&run_id));
+        }
+        let stream = stream(&run_id);
+        let kept = self.runs.read(&stream).await.map_err(|error| self.unread(&error))?;
+        let run = kept.state.run().filter(|run| sees_run(call.caller, run.campaign_id.as_deref(), &run.created_by));
+        let Some(run) = run else { return Err(not_found(&run_id)) };
+        self.watching.begin();
+        let process = self.pinned_process(&run.process.hash).await?;
+        // A command moves it.
+        if O::KIND == Kind::Read {
+            call.work.stands_at(kept.revision());
+        }
+        let (standing, principal) = (self.standing(call.caller), call.caller.id().to_owned());
+        Ok(Visit { run_id, stream, kept, process, standing, principal })
+    }
+
+    async fn named_run(&self) -> Result<String, Fault> {
+        let named = self.files.named_run().await;
+        named.map_err(|error| unnamed(&error))?.ok_or_else(|| {
+            Fault::new(
+                Code::InvalidParams,
+                "no run is named, and the working folder has no state-gate.json that names one",
+            )
+            .at("/run_id")
+            .hint("send run_id; state_gate.list_runs has the runs, state_gate.create_run makes one")
+        })
+    }
+
+    /// What guards may know beside the run, as of now.
+    pub(super) async fn facts(&self, visit: &Visit, evidence: Evidence) -> Result<Facts, Fault> {
+        let campaign = match &visit.run().campaign_id {
+            Some(id) if visit.process.asks_for_campaign() => Some(self.campaign_facts(id).await?),
+            _ => None,
+        };
+        let held = held(visit, evidence);
+        let stale = match (&visit.run().folder, held.is_empty()) {
+            (_, true) => Default::default(),
+            (Some(folder), false) => self.files.stale(folder, held).await,
+            (None, false) => held.into_iter().map(|(path, _)| path).collect(),
+        };
+        Ok(Facts { stale, campaign })
+    }
+}
+
+/// The evidence that lies in files, and matters: by path and content. What was handed in cannot change.
+fn held(visit: &Visit, wanted: Evidence) -> Vec<(String, String)> {
+    let evidence = visit.kept.state.evidence();
+    let types = match wanted {
+        Evidence::Here => visit.process.evidence_in(visit.kept.state.state()),
+        Evidence::Everywhere => None,
+    };
+    let in_file = |artifact: &&Artifact| !artifact.inline;
+    let named = |artifact: &Artifact| (artifact.path.clone(), artifact.sha256.clone());
+    match types {
+        None => evidence.iter().filter(in_file).map(named).collect(),
+        Some(types) => types.iter().flat_map(|name| evidence.of_type(name)).filter(in_file).map(named).collect(),
+    }
+}
+
+fn unnamed(error: &FilesError) -> Fault {
+    let fault = Fault::new(Code::InvalidParams, error.to_string()).at("/run_id");
+    fault.hint("mend the file, or send run_id")
+}

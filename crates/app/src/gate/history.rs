@@ -1,0 +1,209 @@
+//! What happened to a run, and what was tried: accepted events from its stream, refused attempts from beside it, in the
+//! order in which they came: what was refused stands after the event on which it was refused.
+
+use domain::Moment;
+use domain::gate::{Artifact, GuardResult, RunEvent};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::attempts::Attempt;
+use super::emit::event_id;
+use super::gatehouse::Visit;
+use crate::journal::{Record, hex};
+use crate::listing::{bad_cursor, page_limit};
+use crate::{App, Fault};
+
+/// One attempt, accepted or not.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Entry {
+    at: Moment,
+    /// Who it was.
+    by: String,
+    role: String,
+    /// What was emitted; `created`, `override_guard` and `cancelled` for what is no event of the process.
+    event_name: String,
+    accepted: bool,
+    /// The run's revision after it; where it stood, if it was refused.
+    revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_state: Option<String>,
+    /// Whether it was only recorded, since its guard was not satisfied.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    recorded: bool,
+    /// Why it was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// What somebody gave as the reason.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// Every guard that was evaluated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guards: Vec<GuardResult>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    payload: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    artifacts: Vec<Artifact>,
+    /// Evidence that did not count, since it had changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stale: Vec<String>,
+    /// What was known of the campaign, where guards ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    campaign: Option<Value>,
+    /// SHA-256: of an accepted event with all before it, of a refused attempt by itself.
+    hash: String,
+    /// SHA-256 of the request that was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_hash: Option<String>,
+}
+
+/// A page of a history.
+pub(super) struct HistoryPage {
+    pub entries: Vec<Entry>,
+    pub next_cursor: Option<String>,
+}
+
+/// How far a page reached: the last revision, and the key of the last attempt.
+struct Place {
+    revision: u64,
+    key: String,
+}
+
+impl Place {
+    fn read(cursor: Option<&str>) -> Result<Self, Fault> {
+        let Some(cursor) = cursor else { return Ok(Self { revision: 0, key: String::new() }) };
+        let place = cursor
+            .split_once('.')
+            .and_then(|(revision, key)| Some(Self { revision: revision.parse().ok()?, key: key.to_owned() }));
+        place.ok_or_else(|| bad_cursor(cursor))
+    }
+
+    fn written(&self) -> String {
+        format!("{}.{}", self.revision, self.key)
+    }
+}
+
+impl App {
+    /// Oldest first.
+    pub(super) async fn history(
+        &self,
+        visit: &Visit,
+        cursor: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<HistoryPage, Fault> {
+        let limit = page_limit(limit)?;
+        let mut place = Place::read(cursor)?;
+        // One more than the page has, so that it is known whether there is another.
+        let records = self.journal.read(&visit.stream, place.revision, limit + 1).await;
+        let records = records.map_err(|error| self.unread(&error))?;
+        let attempts = self.attempts(&visit.run_id, &place.key, limit + 1).await?;
+        let is_more = records.len() + attempts.len() > limit;
+        let (mut records, mut attempts) = (records.into_iter().peekable(), attempts.into_iter().peekable());
+        let mut entries = Vec::new();
+        while entries.len() < limit {
+            let is_record_next = match (records.peek(), attempts.peek()) {
+                (None, None) => break,
+                (Some(record), Some((_, attempt, _))) => record.revision <= attempt.revision,
+                (record, _) => record.is_some(),
+            };
+            if is_record_next {
+                let Some(record) = records.next() else { break };
+                place.revision = record.revision;
+                entries.push(self.accepted(&record)?);
+            } else {
+                let Some((key, attempt, hash)) = attempts.next() else { break };
+                place.key = key;
+                entries.push(refused(attempt, hash));
+            }
+        }
+        Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
+    }
+
+    fn accepted(&self, record: &Record) -> Result<Entry, Fault> {
+        let events: Vec<RunEvent> =
+            serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+        let mut entry = Entry {
+            at: record.at.into(),
+            by: record.by.clone(),
+            role: String::new(),
+            event_name: String::new(),
+            accepted: true,
+            revision: record.revision,
+            event_id: Some(event_id(&record.hash)),
+            from_state: None,
+            to_state: None,
+            recorded: false,
+            code: None,
+            message: None,
+            reason: None,
+            guards: Vec::new(),
+            payload: Map::new(),
+            artifacts: Vec::new(),
+            stale: Vec::new(),
+            campaign: None,
+            hash: hex(&record.hash),
+            request_hash: None,
+        };
+        events.into_iter().for_each(|event| entry.tell(event));
+        Ok(entry)
+    }
+}
+
+impl Entry {
+    fn tell(&mut self, event: RunEvent) {
+        match event {
+            RunEvent::Created(created) => {
+                (self.role, self.event_name) = (created.role, "created".to_owned());
+                (self.to_state, self.payload) = (Some(created.state), created.context);
+            }
+            RunEvent::Emitted(emitted) => {
+                (self.role, self.event_name) = (emitted.role, emitted.event);
+                (self.from_state, self.to_state) = (Some(emitted.from), Some(emitted.to));
+                (self.recorded, self.guards, self.stale) = (emitted.recorded, emitted.guards, emitted.stale);
+                (self.payload, self.artifacts) = (emitted.payload, emitted.artifacts);
+                self.campaign = emitted.campaign;
+            }
+            RunEvent::Overridden(overridden) => {
+                (self.role, self.event_name) = (overridden.role, domain::gate::OVERRIDE_GUARD.to_owned());
+                (self.from_state, self.to_state) = (Some(overridden.from), Some(overridden.to));
+                (self.reason, self.guards) = (Some(overridden.reason), overridden.guards);
+                self.message = Some(format!("{} in place of {}", overridden.event, overridden.guard));
+            }
+            RunEvent::Cancelled(cancelled) => {
+                (self.role, self.event_name) = (cancelled.role, "cancelled".to_owned());
+                self.reason = cancelled.reason;
+            }
+        }
+    }
+}
+
+fn refused(attempt: Attempt, hash: String) -> Entry {
+    Entry {
+        at: attempt.at,
+        by: attempt.by,
+        role: attempt.role,
+        event_name: attempt.event,
+        accepted: false,
+        revision: attempt.revision,
+        event_id: None,
+        from_state: Some(attempt.state),
+        to_state: None,
+        recorded: false,
+        code: Some(attempt.code),
+        message: Some(attempt.message),
+        reason: None,
+        guards: attempt.guards,
+        payload: Map::new(),
+        artifacts: Vec::new(),
+        stale: Vec::new(),
+        campaign: None,
+        hash,
+        request_hash: Some(attempt.request_hash),
+    }
+}

@@ -1,0 +1,52 @@
+//! The gate noun: processes, and runs that go through them.
+
+mod attempts;
+mod create;
+mod diagram;
+mod document;
+mod emit;
+mod evidence;
+mod files;
+mod gatehouse;
+mod history;
+mod knowledge;
+mod news;
+mod noun;
+mod permission;
+mod processes;
+mod read;
+mod resources;
+mod run;
+mod runs;
+mod shipped;
+mod standing;
+mod state;
+mod submit;
+mod unaccepted;
+mod watching;
+
+pub(crate) use files::NoFiles;
+pub use files::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+pub(crate) use news::{changed, whole};
+pub(crate) use noun::RUNS;
+pub(crate) use processes::Processes;
+pub(crate) use resources::resources;
+pub(crate) use standing::AGENT;
+pub(crate) use watching::Watching;
+
+use crate::Entry;
+
+pub(crate) fn operations() -> Vec<Entry> {
+    vec![
+        Entry::of::<state::GetState>(),
+        Entry::of::<state::ListEvents>(),
+        Entry::of::<emit::EmitEvent>(),
+        Entry::of::<create::CreateRun>(),
+        Entry::of::<runs::ListRuns>(),
+        Entry::of::<run::RunOperation>(),
+        Entry::of::<submit::SubmitProcess>(),
+        Entry::of::<read::GateRead>(),
+        Entry::of::<document::GateDocument>(),
+        Entry::of::<permission::ToolPermission>(),
+    ]
+}

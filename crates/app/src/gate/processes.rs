@@ -1,0 +1,201 @@
+//! The processes that there are: files in folders, those that were submitted, and those that are shipped.
+//!
+//! A file hides what was submitted under its id, and either hides what is shipped. A run is pinned to the content of its
+//! process, which is kept by its hash from the first run on, whatever becomes of the file.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use domain::Moment;
+use domain::gate::{Finding, Process, load};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::shipped::shipped;
+use crate::access::hash;
+use crate::{App, Code, Fault, FilesError, limits, short};
+
+/// The sources of processes on the shelf, by hash.
+const SOURCES: &str = "process";
+/// What was submitted under which id, on the shelf.
+const SUBMITTED: &str = "process_submitted";
+/// Rows of the shelf that are read at once.
+const READ_AT_ONCE: usize = 200;
+/// Processes that are held ready.
+const READY_MAX: usize = 256;
+
+/// Processes that were read already, by hash.
+#[derive(Default)]
+pub(crate) struct Processes(Mutex<HashMap<String, Arc<Process>>>);
+
+impl Processes {
+    fn get(&self, hash: &str) -> Option<Arc<Process>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
+    }
+
+    fn put(&self, process: Process) -> Arc<Process> {
+        let mut ready = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if ready.len() >= READY_MAX {
+            ready.clear();
+        }
+        let process = Arc::new(process);
+        ready.insert(process.hash.clone(), Arc::clone(&process));
+        process
+    }
+}
+
+/// Where a process comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Origin {
+    File,
+    Submitted,
+    Shipped,
+}
+
+/// A process that was found.
+pub(super) struct Known {
+    pub process: Arc<Process>,
+    pub source: String,
+    pub origin: Origin,
+}
+
+/// What was submitted under an id.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Submission {
+    pub hash: String,
+    pub by: String,
+    pub at: Moment,
+}
+
+/// A source, and where it comes from.
+struct Source {
+    text: String,
+    origin: Origin,
+    /// What it is called in an error.
+    name: String,
+}
+
+impl App {
+    /// The process of an id, as new runs get it.
+    pub(super) async fn process_named(&self, id: &str) -> Result<Known, Fault> {
+        let Some(source) = self.source_named(id).await? else { return Err(self.no_process(id).await) };
+        let Source { text, origin, name } = source;
+        let process = self.read_process(&text).map_err(|findings| invalid(&name, findings))?;
+        if process.id != id {
+            let message = format!("{name} is named after '{id}', but the process in it is '{}'", short(&process.id));
+            let fault = Fault::new(Code::InvalidProcess, message).at("/process_id").value(&id.into());
+            return Err(fault.hint("give the file the name of process.id"));
+        }
+        Ok(Known { process, source: text, origin })
+    }
+
+    async fn source_named(&self, id: &str) -> Result<Option<Source>, Fault> {
+        if id.is_empty() || id.len() > limits::ID_CHARS_MAX {
+            return Ok(None);
+        }
+        if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&error))? {
+            return Ok(Some(Source { text: file.source, origin: Origin::File, name: file.path }));
+        }
+        let name = format!("process '{id}'");
+        if let Some(submission) = self.submission(id).await?
+            && let Some(text) = self.kept_source(&submission.hash).await?
+        {
+            return Ok(Some(Source { text, origin: Origin::Submitted, name }));
+        }
+        let shipped = shipped().into_iter().find(|(shipped, _)| *shipped == id);
+        Ok(shipped.map(|(_, text)| Source { text: text.to_owned(), origin: Origin::Shipped, name }))
+    }
+
+    async fn no_process(&self, id: &str) -> Fault {
+        let known = self.process_ids().await.unwrap_or_default();
+        Fault::new(Code::ProcessNotFound, format!("Process '{}' not found", short(id)))
+            .at("/process_id")
+            .value(&id.into())
+            .hint(format!("known: {}", known.join(", ")))
+            .allowed(known)
+    }
+
+    /// The ids of all processes, by id.
+    pub(super) async fn process_ids(&self) -> Result<Vec<String>, Fault> {
+        let mut ids: BTreeSet<String> = shipped().into_iter().map(|(id, _)| id.to_owned()).collect();
+        ids.extend(self.files.processes().await.map_err(|error| unreadable(&error))?);
+        let mut after = String::new();
+        loop {
+            let rows = self.journal.list(SUBMITTED, &after, READ_AT_ONCE).await;
+            let rows = rows.map_err(|error| self.unread(&error))?;
+            let is_last = rows.len() < READ_AT_ONCE;
+            for (id, _) in rows {
+                after.clone_from(&id);
+                ids.insert(id);
+            }
+            if is_last {
+                return Ok(ids.into_iter().collect());
+            }
+        }
+    }
+
+    /// The process that a run is pinned to.
+    pub(super) async fn pinned_process(&self, hash: &str) -> Result<Arc<Process>, Fault> {
+        if let Some(process) = self.processes.get(hash) {
+            return Ok(process);
+        }
+        let lost = |why: &str| {
+            let message = format!("the process of this run, {}, {why}", &hash[..hash.len().min(12)]);
+            Fault::new(Code::ProcessNotFound, message).hint("create another run; what happened in this one can be read")
+        };
+        let source = self.kept_source(hash).await?.ok_or_else(|| lost("is not kept any more"))?;
+        self.read_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
+    }
+
+    /// Reads a process, or what is wrong with it.
+    pub(super) fn read_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
+        if let Some(process) = self.processes.get(&hash(source)) {
+            return Ok(process);
+        }
+        let loaded = load(source);
+        loaded.process.map(|process| self.processes.put(process)).ok_or(loaded.findings)
+    }
+
+    /// Keeps the source of a process for as long as there are runs of it, which is for good.
+    pub(super) async fn keep_source(&self, process: &Process, source: &str) -> Result<(), Fault> {
+        if self.kept_source(&process.hash).await?.is_none() {
+            let kept = self.journal.put(SOURCES, &process.hash, source.to_owned()).await;
+            kept.map_err(|error| self.unread(&error))?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn kept_source(&self, hash: &str) -> Result<Option<String>, Fault> {
+        self.journal.get(SOURCES, hash).await.map_err(|error| self.unread(&error))
+    }
+
+    pub(super) async fn submission(&self, id: &str) -> Result<Option<Submission>, Fault> {
+        let kept = self.journal.get(SUBMITTED, id).await.map_err(|error| self.unread(&error))?;
+        let read =
+            |text: String| serde_json::from_str(&text).map_err(|error| Fault::internal(error, self.request_id()));
+        kept.map(read).transpose()
+    }
+
+    pub(super) async fn keep_submission(&self, id: &str, submission: &Submission) -> Result<(), Fault> {
+        let body = serde_json::to_string(submission).expect("a submission is JSON");
+        self.journal.put(SUBMITTED, id, body).await.map_err(|error| self.unread(&error))
+    }
+}
+
+/// What is wrong with a process, as every surface shows it.
+pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let first = findings.iter().find(|finding| finding.is_error());
+    let first = first.map(ToString::to_string).unwrap_or_default();
+    let many = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
+    Fault::new(Code::InvalidProcess, format!("{name} has {many}: {first}"))
+        .hint("mend what findings lists; `skald gate check FILE` lists it too")
+        .findings(findings)
+}
+
+/// A file of the gate that should be readable and is not.
+pub(super) fn unreadable(error: &FilesError) -> Fault {
+    tracing::warn!(%error, "a file of the gate cannot be read");
+    Fault::new(Code::InvalidProcess, error.to_string()).hint("mend the file or remove it, then try again")
+}

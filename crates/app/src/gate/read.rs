@@ -1,0 +1,188 @@
+//! Reading runs and processes: one operation with a view, behind the resources that are JSON.
+
+use domain::Moment;
+use domain::gate::{Progress, RunStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::gatehouse::{Evidence, Visit};
+use super::history::Entry;
+use super::processes::Origin;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Route, Toolset, limits};
+
+pub(super) struct GateRead;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum View {
+    /// All processes, by id.
+    #[default]
+    Processes,
+    /// A run in short, and how far it is.
+    Summary,
+    /// Every attempt of a run, accepted or refused, oldest first.
+    History,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GateReadInput {
+    /// What to read; the processes if left out.
+    #[serde(default)]
+    view: View,
+    /// The run, where one is read; the one that state-gate.json names if left out.
+    run_id: Option<String>,
+    /// For history: the `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// For history: rows of a page.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct GateReadOutput {
+    #[serde(flatten)]
+    summary: Option<Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<Entry>>,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<Vec<ListedProcess>>,
+}
+
+/// A run in short.
+#[derive(Serialize, JsonSchema)]
+struct Summary {
+    run_id: String,
+    process: ProcessName,
+    current_state: String,
+    revision: u64,
+    status: RunStatus,
+    progress: Progress,
+    created_at: Moment,
+    updated_at: Moment,
+    /// Guards that keep the run where it is, by name.
+    missing_guards: Vec<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ProcessName {
+    id: String,
+    version: String,
+    name: String,
+    /// SHA-256 of its source.
+    hash: String,
+}
+
+/// A process in a list.
+#[derive(Serialize, JsonSchema)]
+struct ListedProcess {
+    process_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
+    /// Its states, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    states: Vec<String>,
+    /// Why no run of it can be created.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+impl Operation for GateRead {
+    const NAME: &'static str = "state_gate.read";
+    const TITLE: &'static str = "Read runs and processes";
+    const SUMMARY: &'static str = "The list of processes, a run in short, or its history.";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: Kind = Kind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[
+        Route::get("/processes").with("view", "processes"),
+        Route::get("/runs/{run_id}/summary").with("view", "summary"),
+        Route::get("/runs/{run_id}/history").with("view", "history"),
+    ];
+    type Input = GateReadInput;
+    type Output = GateReadOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: GateReadInput) -> Result<GateReadOutput, Fault> {
+        let mut output = GateReadOutput::default();
+        match input.view {
+            View::Processes => output.processes = Some(processes(app).await?),
+            View::Summary => {
+                let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
+                output.summary = Some(summary(app, &visit).await?);
+            }
+            View::History => {
+                let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
+                let page = app.history(&visit, input.cursor.as_deref(), input.limit).await?;
+                (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
+            }
+        }
+        Ok(output)
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.gate_ids(caller, field).await
+    }
+}
+
+async fn summary(app: &App, visit: &Visit) -> Result<Summary, Fault> {
+    let facts = app.facts(visit, Evidence::Here).await?;
+    let (state, run, process, look) = (&visit.kept.state, visit.run(), &visit.process, visit.look(&facts));
+    Ok(Summary {
+        run_id: visit.run_id.clone(),
+        process: ProcessName {
+            id: process.id.clone(),
+            version: process.version.clone(),
+            name: process.name.clone(),
+            hash: process.hash.clone(),
+        },
+        current_state: state.state().to_owned(),
+        revision: visit.kept.revision(),
+        status: state.status(),
+        progress: look.progress(),
+        created_at: run.created_at,
+        updated_at: state.updated_at().unwrap_or(run.created_at),
+        missing_guards: look.missing_guards().into_iter().map(|guard| guard.guard_name).collect(),
+    })
+}
+
+async fn processes(app: &App) -> Result<Vec<ListedProcess>, Fault> {
+    let mut listed = Vec::new();
+    for process_id in app.process_ids().await? {
+        let row = match app.process_named(&process_id).await {
+            Ok(known) => ListedProcess {
+                process_id,
+                version: Some(known.process.version.clone()),
+                name: Some(known.process.name.clone()),
+                description: known.process.description.clone(),
+                origin: Some(known.origin),
+                hash: Some(known.process.hash.clone()),
+                states: known.process.states.iter().map(|state| state.name.clone()).collect(),
+                error: None,
+            },
+            Err(fault) => ListedProcess {
+                process_id,
+                version: None,
+                name: None,
+                description: None,
+                origin: None,
+                hash: None,
+                states: Vec::new(),
+                error: Some(fault.body().message.clone()),
+            },
+        };
+        listed.push(row);
+    }
+    Ok(listed)
+}

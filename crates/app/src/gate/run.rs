@@ -1,0 +1,388 @@
+//! What else there is to do with a run: its history, a dry run, a plan, its artifacts; and to override a guard or to
+//! cancel it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::decider::Decider;
+use domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::emit::{Emission, Moved, Taken, check_key, taken};
+use super::evidence::{Sent, SentArtifact};
+use super::gatehouse::{Evidence, Visit};
+use super::history::Entry;
+use super::noun::refused;
+use super::standing::AGENT;
+use super::unaccepted::{Tried, Unaccepted, unmet};
+use crate::journal::Done;
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits, short,
+};
+
+pub(super) struct RunOperation;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Method {
+    /// Every attempt, accepted or refused, oldest first.
+    History,
+    /// What an event would come to, without emitting it.
+    Check,
+    /// The shortest way to a state, and what is missing on it.
+    Plan,
+    /// One artifact with its content.
+    Artifact,
+    /// Take a guarded transition although its guard is not satisfied. For people only.
+    Override,
+    /// Give the run up. Not for agents.
+    Cancel,
+}
+
+impl Method {
+    fn word(self) -> &'static str {
+        match self {
+            Self::History => "history",
+            Self::Check => "check",
+            Self::Plan => "plan",
+            Self::Artifact => "artifact",
+            Self::Override => "override",
+            Self::Cancel => "cancel",
+        }
+    }
+
+    /// The fields that it takes beside the run.
+    fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::History => &["cursor", "limit"],
+            Self::Check => &["event_name", "payload", "artifact_paths", "artifacts"],
+            Self::Plan => &["to_state"],
+            Self::Artifact => &["path"],
+            Self::Override => &["event_name", "to_state", "reason", "expected_revision", "idempotency_key"],
+            Self::Cancel => &["reason", "expected_revision", "idempotency_key"],
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunInput {
+    /// What to do.
+    method: Method,
+    /// The run; the one that state-gate.json names if left out.
+    run_id: Option<String>,
+    /// For check and override.
+    event_name: Option<String>,
+    /// For check.
+    payload: Option<Map<String, Value>>,
+    /// For check.
+    artifact_paths: Option<Vec<String>>,
+    /// For check.
+    artifacts: Option<Vec<SentArtifact>>,
+    /// For plan: where to; a final state if left out. For override: which of several.
+    to_state: Option<String>,
+    /// For artifact: which one.
+    path: Option<String>,
+    /// For override and cancel: why.
+    reason: Option<String>,
+    /// For override and cancel: the revision that you have seen.
+    expected_revision: Option<u64>,
+    /// For override and cancel: a retry with the same key gets the same answer.
+    idempotency_key: Option<String>,
+    /// For history: the `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// For history: rows of a page.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+#[derive(Default, Serialize, JsonSchema)]
+pub(super) struct RunOutput {
+    run_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history: Option<Vec<Entry>>,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<Checked>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<Plan>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact: Option<Shown>,
+    /// The transition that was taken in spite of its guard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overridden: Option<Answered<Taken>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled: Option<Answered<Ended>>,
+    /// It was done before, under the same key: this is the same answer again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replayed: bool,
+}
+
+/// What an event would come to.
+#[derive(Serialize, JsonSchema)]
+struct Checked {
+    would_be_accepted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    transition: Option<Moved>,
+    /// What would keep it, or let it only be recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_guards: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Unaccepted>,
+}
+
+/// An artifact with its content.
+#[derive(Serialize, JsonSchema)]
+struct Shown {
+    path: String,
+    sha256: String,
+    bytes: u64,
+    types: Vec<String>,
+    /// Whether its file has changed since it was submitted: then its content is not what counted.
+    stale: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+    /// Why its content is not here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Ended {
+    revision: u64,
+    state: String,
+}
+
+impl RunInput {
+    /// Refuses fields that the method does not take.
+    fn check_fields(&self) -> Result<(), Fault> {
+        let given = [
+            ("event_name", self.event_name.is_some()),
+            ("payload", self.payload.is_some()),
+            ("artifact_paths", self.artifact_paths.is_some()),
+            ("artifacts", self.artifacts.is_some()),
+            ("to_state", self.to_state.is_some()),
+            ("path", self.path.is_some()),
+            ("reason", self.reason.is_some()),
+            ("expected_revision", self.expected_revision.is_some()),
+            ("idempotency_key", self.idempotency_key.is_some()),
+            ("cursor", self.cursor.is_some()),
+            ("limit", self.limit.is_some()),
+        ];
+        let taken = self.method.takes();
+        match given.into_iter().find(|(field, is_given)| *is_given && !taken.contains(field)) {
+            None => Ok(()),
+            Some((field, _)) => {
+                let fault = Fault::new(Code::InvalidParams, format!("{} takes no {field}", self.method.word()));
+                Err(fault.at(format!("/{field}")).hint(format!("it takes {}", taken.join(", "))))
+            }
+        }
+    }
+
+    fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+        given.map(String::as_str).ok_or_else(|| {
+            let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method.word()));
+            fault.at(format!("/{field}")).hint(format!("send {field}"))
+        })
+    }
+}
+
+impl Operation for RunOperation {
+    const NAME: &'static str = "state_gate.run";
+    const TITLE: &'static str = "History, dry run, plan, override or cancel";
+    const SUMMARY: &'static str = "More of a run: the history of every attempt, a dry run of an event (check), the \
+        shortest way to a state (plan), an artifact, an override of a guard by a person, or its end (cancel).";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: Kind = Kind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const DESTRUCTIVE: bool = true;
+    type Input = RunInput;
+    type Output = RunOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: RunInput) -> Result<RunOutput, Fault> {
+        input.check_fields()?;
+        let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
+        let mut output = RunOutput { run_id: visit.run_id.clone(), ..RunOutput::default() };
+        match input.method {
+            Method::History => {
+                let page = app.history(&visit, input.cursor.as_deref(), input.limit).await?;
+                (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
+            }
+            Method::Check => output.check = Some(check(app, call, &visit, &input).await?),
+            Method::Plan => output.plan = Some(plan(app, &visit, input.to_state.as_deref()).await?),
+            Method::Artifact => output.artifact = Some(artifact(app, &visit, &input).await?),
+            Method::Override => {
+                let (answered, replayed) = override_guard(app, call, &visit, &input).await?;
+                (output.overridden, output.replayed) = (Some(answered), replayed);
+            }
+            Method::Cancel => {
+                let (answered, replayed) = cancel(app, call, &visit, &input).await?;
+                (output.cancelled, output.replayed) = (Some(answered), replayed);
+            }
+        }
+        Ok(output)
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.gate_ids(caller, field).await
+    }
+}
+
+async fn check(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> Result<Checked, Fault> {
+    let (payload, paths, artifacts) =
+        (input.payload.clone().unwrap_or_default(), input.artifact_paths.as_ref(), input.artifacts.as_ref());
+    let sent = Sent {
+        artifact_paths: paths.map(Vec::as_slice).unwrap_or_default(),
+        artifacts: artifacts.map(Vec::as_slice).unwrap_or_default(),
+    };
+    let event_name = input.needed("event_name", input.event_name.as_ref())?;
+    let (command, _) = app.emission(visit, &Emission { event_name, payload: &payload, sent }).await?;
+    Ok(match RunRules::decide(&visit.kept.state, &command, &app.given(call)) {
+        Ok(events) => {
+            let emitted = events.into_iter().find_map(|event| match event {
+                RunEvent::Emitted(emitted) => Some(emitted),
+                _ => None,
+            });
+            Checked {
+                would_be_accepted: true,
+                missing_guards: emitted.iter().filter(|event| event.recorded).flat_map(|e| unmet(&e.guards)).collect(),
+                transition: emitted.map(|event| Moved { from_state: event.from, to_state: event.to }),
+                error: None,
+            }
+        }
+        Err(refusal) => Checked {
+            would_be_accepted: false,
+            transition: None,
+            missing_guards: unmet(refusal.guards()),
+            error: Some(Unaccepted::by(&refusal)),
+        },
+    })
+}
+
+async fn plan(app: &App, visit: &Visit, to_state: Option<&str>) -> Result<Plan, Fault> {
+    let facts = app.facts(visit, Evidence::Everywhere).await?;
+    let look = visit.look(&facts);
+    let states = || visit.process.states.iter().map(|state| state.name.clone());
+    let Some(target) = to_state else {
+        let finals = visit.process.states.iter().filter(|state| state.is_final);
+        let shortest = finals.filter_map(|state| look.plan(&state.name)).min_by_key(|plan| plan.steps.len());
+        return shortest.ok_or_else(|| no_way(visit, "a final state"));
+    };
+    if visit.process.state(target).is_none() {
+        let fault = Fault::new(Code::InvalidParams, format!("the process has no state '{}'", short(target)));
+        return Err(fault.at("/to_state").value(&target.into()).hint("name one of its states").allowed(states()));
+    }
+    look.plan(target).ok_or_else(|| no_way(visit, target))
+}
+
+fn no_way(visit: &Visit, target: &str) -> Fault {
+    let message = format!("no way leads from '{}' to {target}", visit.kept.state.state());
+    Fault::new(Code::Rejected, message).at("/to_state").hint("name a state that can still be reached")
+}
+
+async fn artifact(app: &App, visit: &Visit, input: &RunInput) -> Result<Shown, Fault> {
+    let path = input.needed("path", input.path.as_ref())?;
+    let evidence = visit.kept.state.evidence();
+    let found = domain::gate::plain_path(path).ok().and_then(|path| evidence.get(&path)).ok_or_else(|| {
+        let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
+        let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
+        fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
+    })?;
+    let content = match (&visit.run().folder, found.inline) {
+        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| "its content is not kept".to_owned()),
+        (Some(folder), false) => app.files.content(folder, &found.path).await,
+        (None, false) => Err(super::files::NO_FOLDER.to_owned()),
+    };
+    let mut shown = Shown {
+        path: found.path.clone(),
+        sha256: found.sha256.clone(),
+        bytes: found.bytes,
+        types: found.types.clone(),
+        stale: false,
+        text: None,
+        base64: None,
+        missing: None,
+    };
+    match content {
+        Err(why) => (shown.missing, shown.stale) = (Some(why), !found.inline),
+        Ok(bytes) => {
+            shown.stale = crate::access::hash_bytes(&bytes) != found.sha256;
+            match String::from_utf8(bytes) {
+                Ok(text) => shown.text = Some(text),
+                Err(error) => shown.base64 = Some(STANDARD.encode(error.into_bytes())),
+            }
+        }
+    }
+    Ok(shown)
+}
+
+impl RunInput {
+    /// The terms of the input, or those that came beside it.
+    fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
+        let key = self.idempotency_key.as_ref().or(call.work.idempotency_key.as_ref());
+        if let Some(unaccepted) = key.and_then(|key| check_key(key).err()) {
+            return Err(unaccepted.into_fault().at("/idempotency_key"));
+        }
+        let expected = self.expected_revision.or(call.work.expected_revision);
+        Ok(Terms { expected, key: key.map(|key| (key.clone(), call.input.to_string())) })
+    }
+}
+
+async fn override_guard(
+    app: &App,
+    call: &Call<'_>,
+    visit: &Visit,
+    input: &RunInput,
+) -> Result<(Answered<Taken>, bool), Fault> {
+    let event = input.needed("event_name", input.event_name.as_ref())?.to_owned();
+    let reason = input.needed("reason", input.reason.as_ref())?.to_owned();
+    let command = RunCommand::Override(Box::new(Override {
+        process: visit.process.clone(),
+        standing: visit.standing.clone(),
+        event: event.clone(),
+        to: input.to_state.clone(),
+        reason,
+        facts: app.facts(visit, Evidence::Here).await?,
+    }));
+    let (process, role) = (visit.process.clone(), visit.standing.role.clone());
+    let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
+    change(app, call, visit, input, (&event, command), answer).await
+}
+
+async fn cancel(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> Result<(Answered<Ended>, bool), Fault> {
+    let role = visit.standing.role.clone();
+    if role == AGENT {
+        let fault = Fault::new(Code::Forbidden, format!("role '{role}' may not cancel a run")).value(&role.into());
+        return Err(fault.hint("ask a person to do it, or finish the run"));
+    }
+    let command = RunCommand::Cancel { role, reason: input.reason.clone() };
+    let answer = |done: &Done<RunRules>| Ended { revision: done.revision, state: done.kept.state.state().to_owned() };
+    change(app, call, visit, input, ("cancelled", command), answer).await
+}
+
+/// Has something done to a run. A refusal is kept beside it, as that of an event is.
+async fn change<T: Serialize + 'static>(
+    app: &App,
+    call: &Call<'_>,
+    visit: &Visit,
+    input: &RunInput,
+    (event, command): (&str, RunCommand),
+    answer: impl Fn(&Done<RunRules>) -> T + Send + Sync + 'static,
+) -> Result<(Answered<T>, bool), Fault> {
+    let terms = input.terms(call)?;
+    let tried = app.execute_on::<RunOperation, _, T>(&app.runs, call, &visit.stream, command, terms, answer).await;
+    match tried {
+        Ok((answered, done)) => Ok((answered, done.replayed)),
+        Err(failure) => {
+            let request = call.input.to_string();
+            let fault = failure.clone().into_fault(|refusal| refused(&visit.run_id, &refusal), || app.request_id());
+            app.refuse(call, visit, &Tried { event, request: &request }, failure).await?;
+            Err(fault)
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! As whom somebody acts at a gate. It follows from who they are, never from what they ask.
+
+use domain::gate::Standing;
+
+use crate::{App, Caller, Principal, PrincipalKind};
+
+/// The role of a program that works for somebody, and of whoever has no other.
+pub(crate) const AGENT: &str = "agent";
+
+impl App {
+    /// The role of whoever started this process was named when they did; that of a token is the token's.
+    pub(super) fn standing(&self, caller: &Caller) -> Standing {
+        let (role, is_person) = match &caller.principal {
+            Principal::Owner => (self.gate_role.as_str(), true),
+            Principal::Holder(holder) => {
+                (holder.gate_role.as_deref().unwrap_or(AGENT), holder.kind == PrincipalKind::Human)
+            }
+        };
+        Standing { role: role.to_owned(), is_human: is_person && role != AGENT }
+    }
+}

@@ -1,0 +1,156 @@
+//! Why an event was not accepted, as an ordinary answer: in the shape that clients of a gate know.
+
+use domain::gate::{GuardResult, Misfit, RunRefusal};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::attempts::Refused;
+use super::gatehouse::Visit;
+use super::noun::refused_code;
+use crate::journal::Failure;
+use crate::{App, Call, Code, Fault, short};
+
+/// Why an event was not accepted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Unaccepted {
+    code: Code,
+    message: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
+struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_revision: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_guards: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    validation_errors: Vec<ValidationError>,
+}
+
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+struct ValidationError {
+    path: String,
+    message: String,
+}
+
+impl Details {
+    fn shown(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+}
+
+fn validation_errors(misfits: &[Misfit]) -> Vec<ValidationError> {
+    let error = |misfit: &Misfit| ValidationError { path: misfit.path.clone(), message: misfit.message.clone() };
+    misfits.iter().map(error).collect()
+}
+
+/// The guards that were asked and said no, each with its reason.
+pub(super) fn unmet(guards: &[GuardResult]) -> Vec<String> {
+    guards.iter().filter(|guard| !guard.satisfied).map(GuardResult::line).collect()
+}
+
+impl Unaccepted {
+    pub(super) fn by(refusal: &RunRefusal) -> Self {
+        let details = Details {
+            current_revision: None,
+            missing_guards: unmet(refusal.guards()),
+            validation_errors: validation_errors(refusal.misfits()),
+        };
+        Self {
+            code: refused_code(refusal),
+            message: refusal.to_string(),
+            hint: Some(refusal.hint()),
+            details: details.shown(),
+        }
+    }
+
+    /// A fault that is an answer of the run, and not of the server.
+    pub(super) fn of(fault: Fault) -> Result<Self, Fault> {
+        match fault.code() {
+            Code::RunNotFound | Code::ProcessNotFound | Code::Forbidden | Code::TooLarge => {
+                let body = fault.body();
+                Ok(Self { code: body.code, message: body.message.clone(), hint: body.hint.clone(), details: None })
+            }
+            _ => Err(fault),
+        }
+    }
+
+    pub(super) fn invalid(message: &str, misfits: &[Misfit], hint: &str) -> Self {
+        let details = Details { validation_errors: validation_errors(misfits), ..Details::default() };
+        let (code, message) = (Code::InvalidPayload, message.to_owned());
+        Self { code, message, hint: Some(hint.to_owned()), details: details.shown() }
+    }
+
+    /// The same as an error, for an operation that has no such answer.
+    pub(super) fn into_fault(self) -> Fault {
+        let fault = Fault::new(self.code, self.message);
+        match self.hint {
+            Some(hint) => fault.hint(hint),
+            None => fault,
+        }
+    }
+
+    fn conflict(expected: u64, actual: u64) -> Self {
+        Self {
+            code: Code::RevisionConflict,
+            message: format!("Expected revision {expected}, but current is {actual}"),
+            hint: Some("read the state again, decide again, and send it under a new key".to_owned()),
+            details: Some(Details { current_revision: Some(actual), ..Details::default() }),
+        }
+    }
+
+    fn mismatch(stored: &str) -> Self {
+        let key = stored.split_once('/').map_or(stored, |(_, key)| key);
+        Self {
+            code: Code::IdempotencyMismatch,
+            message: format!("the key '{}' was used for another request", short(key)),
+            hint: Some("use a new key for a new event".to_owned()),
+            details: None,
+        }
+    }
+}
+
+/// What was tried.
+pub(super) struct Tried<'a> {
+    pub event: &'a str,
+    pub request: &'a str,
+}
+
+impl App {
+    /// What a failure comes to: an answer of the run, which is kept beside it, or a fault of the server.
+    pub(super) async fn refuse(
+        &self,
+        call: &Call<'_>,
+        visit: &Visit,
+        tried: &Tried<'_>,
+        failure: Failure<RunRefusal>,
+    ) -> Result<Unaccepted, Fault> {
+        let mut revision = visit.kept.revision();
+        let (unaccepted, guards) = match failure {
+            Failure::Refused(refusal) => (Unaccepted::by(&refusal), refusal.guards().to_vec()),
+            Failure::RevisionConflict { expected, actual } => {
+                revision = actual;
+                (Unaccepted::conflict(expected, actual), Vec::new())
+            }
+            Failure::IdempotencyMismatch { key } => (Unaccepted::mismatch(&key), Vec::new()),
+            other => {
+                return Err(other.into_fault(|_| Fault::internal("a refusal", self.request_id()), || self.request_id()));
+            }
+        };
+        let refused = Refused {
+            event: tried.event,
+            code: unaccepted.code,
+            message: &unaccepted.message,
+            guards: &guards,
+            revision,
+            request: tried.request,
+        };
+        self.keep_attempt(call, visit, refused).await?;
+        Ok(unaccepted)
+    }
+}

@@ -1,0 +1,69 @@
+//! How far down each stop stands, and which arrows lead back up.
+
+use super::Flow;
+
+pub(super) struct Levels {
+    /// Of each stop, from 0.
+    pub(super) of_stop: Vec<usize>,
+    /// Whether each arrow leads to a stop that comes before where it begins.
+    pub(super) is_back: Vec<bool>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Seen {
+    Never,
+    /// On the way that is being followed.
+    Open,
+    Done,
+}
+
+impl Levels {
+    /// Ways are followed from the first stop on, to stops in their given order first. An arrow to a stop on the way that
+    /// led here goes back; without those there is no circle, and the longest way says the level.
+    pub(super) fn new(flow: &Flow) -> Self {
+        let count = flow.stops.len();
+        let mut next: Vec<Vec<(usize, usize)>> = vec![Vec::new(); count];
+        for (index, arrow) in flow.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from != arrow.to) {
+            next[arrow.from].push((arrow.to, index));
+        }
+        for arrows in &mut next {
+            arrows.sort_unstable();
+        }
+        let mut is_back = vec![false; flow.arrows.len()];
+        let mut seen = vec![Seen::Never; count];
+        let mut done = Vec::with_capacity(count);
+        for root in flow.start.into_iter().filter(|start| *start < count).chain(0..count) {
+            if seen[root] != Seen::Never {
+                continue;
+            }
+            let mut way = vec![(root, 0)];
+            seen[root] = Seen::Open;
+            while let Some((stop, taken)) = way.last_mut() {
+                let Some((to, arrow)) = next[*stop].get(*taken).copied() else {
+                    seen[*stop] = Seen::Done;
+                    done.push(*stop);
+                    way.pop();
+                    continue;
+                };
+                *taken += 1;
+                match seen[to] {
+                    Seen::Open => is_back[arrow] = true,
+                    Seen::Never => {
+                        seen[to] = Seen::Open;
+                        way.push((to, 0));
+                    }
+                    Seen::Done => {}
+                }
+            }
+        }
+        let mut of_stop = vec![0; count];
+        for stop in done.into_iter().rev() {
+            for (to, arrow) in next[stop].iter().copied() {
+                if !is_back[arrow] {
+                    of_stop[to] = of_stop[to].max(of_stop[stop] + 1);
+                }
+            }
+        }
+        Self { of_stop, is_back }
+    }
+}

@@ -1,0 +1,76 @@
+//! A process: its states as boxes from the first to the last, and the ways between them as arrows with names.
+//!
+//! Stops stand in rows, each as far down as the longest way from the first stop leads, ways back aside (`levels.rs`).
+//! Between two rows of stops there is a row for the names of arrows, and an arrow that passes a row has a place of its own
+//! in it (`graph.rs`); so nothing lies on anything else, once every row has an order (`order.rs`) and its places
+//! (`place.rs`). An arrow bends only between the rows. Arrows that would take too many places to follow are cut short and
+//! name where they lead, which bounds the work and the size.
+
+mod draw;
+mod graph;
+mod levels;
+mod order;
+mod place;
+mod ports;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::Theme;
+
+#[derive(Debug, Clone)]
+pub struct Flow<'a> {
+    pub title: &'a str,
+    pub subtitle: &'a str,
+    pub stops: Vec<Stop<'a>>,
+    /// Which stop is the first.
+    pub start: Option<usize>,
+    pub arrows: Vec<Arrow<'a>>,
+    pub theme: Theme,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop<'a> {
+    pub name: &'a str,
+    pub is_last: bool,
+    pub progress: Progress,
+}
+
+/// Where somebody who goes through it is, seen from a stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Progress {
+    /// Not there yet, or nobody goes through it.
+    #[default]
+    Ahead,
+    Visited,
+    Current,
+}
+
+/// A way from one stop to another, or to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrow<'a> {
+    pub from: usize,
+    pub to: usize,
+    pub name: &'a str,
+    /// What must be true, shown in brackets.
+    pub condition: Option<&'a str>,
+    /// Who may go there, if not everybody.
+    pub by: Option<&'a str>,
+}
+
+impl Flow<'_> {
+    /// The picture, as SVG. Arrows from or to a stop that is not there are left out.
+    pub fn svg(&self) -> String {
+        let arrows = self.arrows.iter().copied();
+        let is_known = |arrow: &Arrow| arrow.from.max(arrow.to) < self.stops.len();
+        let flow = Flow { arrows: arrows.filter(is_known).collect(), ..self.clone() };
+        let graph = graph::Graph::new(&flow);
+        let layout = place::Layout::new(&graph);
+        draw::draw(&flow, &graph, &layout)
+    }
+}
+
+/// A count, to reckon with.
+fn real(count: usize) -> f64 {
+    u32::try_from(count).map_or(f64::MAX, f64::from)
+}

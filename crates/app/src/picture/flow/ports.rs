@@ -1,0 +1,50 @@
+//! Where arrows touch their boxes: as straight as they can, in the order of where they go, and apart from each other.
+
+use super::graph::{Graph, PORT_INSET, PORTS_APART};
+use super::place::settle;
+use super::real;
+
+pub(super) struct Ports {
+    /// From the left, of each way: at the bottom of its upper stop, and at the top of its lower one.
+    pub(super) of_way: Vec<(f64, f64)>,
+}
+
+impl Ports {
+    pub(super) fn new(graph: &Graph, x: &[f64]) -> Self {
+        let mut of_way = vec![(0.0, 0.0); graph.ways.len()];
+        // For each stop the ways below and above it, each with where it goes next.
+        let mut below: Vec<Vec<(f64, usize)>> = vec![Vec::new(); graph.shapes.len()];
+        let mut above = below.clone();
+        for (index, way) in graph.ways.iter().enumerate() {
+            if let [top, next, ..] = way.items[..] {
+                below[top].push((x[next], index));
+            }
+            if let ([.., before, bottom], false) = (&way.items[..], way.is_cut) {
+                above[*bottom].push((x[*before], index));
+            }
+        }
+        for (stop, shape) in graph.shapes.iter().enumerate() {
+            let sides = (x[stop] - shape.width / 2.0, x[stop] + shape.width / 2.0);
+            for (port, way) in spread(&mut below[stop], sides) {
+                of_way[way].0 = port;
+            }
+            for (port, way) in spread(&mut above[stop], sides) {
+                of_way[way].1 = port;
+            }
+        }
+        Self { of_way }
+    }
+}
+
+fn spread(ways: &mut [(f64, usize)], (left, right): (f64, f64)) -> Vec<(f64, usize)> {
+    ways.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let wanted: Vec<(f64, f64)> = ways.iter().map(|(next, _)| (*next, 1.0)).collect();
+    let count = ways.len();
+    let ports = settle(&wanted, |_| PORTS_APART).into_iter().enumerate().map(|(index, port)| {
+        let first = left + PORT_INSET + real(index) * PORTS_APART;
+        let last = right - PORT_INSET - real(count - 1 - index) * PORTS_APART;
+        // A box has room for all its ports, but for what rounding takes.
+        port.clamp(first, last.max(first))
+    });
+    ports.zip(ways.iter().map(|(_, way)| *way)).collect()
+}

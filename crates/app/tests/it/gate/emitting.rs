@@ -1,0 +1,171 @@
+//! Events: accepted, recorded, refused, replayed; and all of them in the history.
+
+use app::{Caller, Code};
+use serde_json::json;
+
+use super::{RUN, call, emit, engine, event, exploration, observing, ok, run};
+
+#[test]
+fn a_run_says_what_to_do_and_moves_when_its_guard_is_satisfied() {
+    run(async {
+        let engine = engine();
+        let created = exploration(&engine).await;
+        assert_eq!(created["success"], true);
+        assert_eq!((&created["initial_state"], &created["revision"]), (&json!("experiment"), &json!(1)));
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!(state["context"], json!({"exploration_mode": "domain", "team_mode": "solo"}));
+        assert_eq!(
+            state["missing_guards"],
+            json!([{
+                "guard_name": "has_experiment_plan", "description": "実験計画が必要です",
+                "current_status": "成果物 'experiment_plan' が未提出",
+            }])
+        );
+        assert_eq!(
+            state["required_artifacts"],
+            json!([{"type": "experiment_plan", "description": "実験計画", "status": "missing"}])
+        );
+        let plan = event("submit_experiment_plan", 1, "k", json!({"plan": "ask"}), &[("experiment_plan.md", "text")]);
+        let answer = emit(&engine, &Caller::owner(), plan).await.unwrap();
+        assert_eq!(answer["success"], true, "{answer}");
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!((&state["current_state"], &state["revision"]), (&json!("observe"), &json!(2)));
+    });
+}
+
+#[test]
+fn a_conflict_a_failed_guard_and_a_recorded_stay_are_answers() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let owner = Caller::owner();
+        let answer = emit(&engine, &owner, event("finish_observation", 7, "a", json!({}), &[])).await.unwrap();
+        assert_eq!(answer["success"], false);
+        assert_eq!(answer["error"]["code"], "REVISION_CONFLICT");
+        assert_eq!(answer["error"]["message"], "Expected revision 7, but current is 2");
+        assert_eq!(answer["error"]["details"], json!({"current_revision": 2}));
+
+        let one = event("submit_observation", 2, "b", json!({"findings": "slow"}), &[("observation-1.md", "one")]);
+        let answer = emit(&engine, &owner, one).await.unwrap();
+        assert_eq!(answer["result"]["transition"], json!({"from_state": "observe", "to_state": "observe"}));
+        assert_eq!(answer["result"]["new_revision"], 3);
+        let unmet = "has_sufficient_observations: 観察件数が不足 (現在: 1, 必要: 3)";
+        assert_eq!(answer["result"]["missing_guards"], json!([unmet]));
+
+        let answer = emit(&engine, &owner, event("finish_observation", 3, "c", json!({}), &[])).await.unwrap();
+        assert_eq!(answer["error"]["code"], "GUARD_FAILED");
+        assert_eq!(answer["error"]["message"], "Guard conditions not satisfied");
+        assert_eq!(answer["error"]["details"], json!({"missing_guards": [unmet]}));
+    });
+}
+
+#[test]
+fn a_key_answers_its_request_again_and_no_other() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let owner = Caller::owner();
+        let sent = || event("submit_observation", 2, "key", json!({"findings": "x"}), &[("observation-1.md", "one")]);
+        let mut first = emit(&engine, &owner, sent()).await.unwrap();
+        let mut again = emit(&engine, &owner, sent()).await.unwrap();
+        assert_eq!(again["result"]["replayed"].take(), true);
+        assert_eq!(again["result"]["code"].take(), "IDEMPOTENT_REPLAY");
+        for answer in [&mut first, &mut again] {
+            answer["result"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
+        }
+        assert_eq!(first, again);
+        let other = event("submit_observation", 2, "key", json!({"findings": "y"}), &[]);
+        let answer = emit(&engine, &owner, other).await.unwrap();
+        assert_eq!(answer["error"]["code"], "IDEMPOTENCY_MISMATCH");
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!(state["revision"], 3);
+    });
+}
+
+#[test]
+fn every_attempt_is_in_the_history() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let owner = Caller::owner();
+        emit(&engine, &owner, event("finish_observation", 2, "a", json!({}), &[])).await.unwrap();
+        emit(&engine, &owner, event("submit_observation", 9, "b", json!({}), &[])).await.unwrap();
+        emit(&engine, &owner, event("submit_observation", 2, "c", json!({}), &[("observation.md", "x")]))
+            .await
+            .unwrap();
+        let (mut rows, mut cursor) = (Vec::new(), None);
+        loop {
+            let mut input = json!({"method": "history", "run_id": RUN, "limit": 2});
+            if let Some(cursor) = &cursor {
+                input["cursor"] = json!(cursor);
+            }
+            let page = ok(&engine, "state_gate.run", input).await;
+            rows.extend(page["history"].as_array().unwrap().clone());
+            cursor = page["next_cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        let told: Vec<(String, bool)> = rows
+            .iter()
+            .map(|row| (row["event_name"].as_str().unwrap().to_owned(), row["accepted"].as_bool().unwrap()))
+            .collect();
+        let expected = [
+            ("created", true),
+            ("submit_experiment_plan", true),
+            ("finish_observation", false),
+            ("submit_observation", false),
+            ("submit_observation", true),
+        ];
+        assert_eq!(told, expected.map(|(name, accepted)| (name.to_owned(), accepted)));
+        assert_eq!(rows[2]["code"], "GUARD_FAILED");
+        assert_eq!(rows[2]["guards"][0]["satisfied"], false);
+        assert_eq!((&rows[2]["by"], &rows[2]["role"]), (&json!("owner"), &json!("agent")));
+        assert_eq!(rows[3]["code"], "REVISION_CONFLICT");
+        assert!(rows.iter().all(|row| row["hash"].as_str().is_some_and(|hash| hash.len() == 64)), "{rows:?}");
+    });
+}
+
+#[test]
+fn a_dry_run_and_a_plan_change_nothing() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let check = json!({"method": "check", "run_id": RUN, "event_name": "finish_observation"});
+        let checked = ok(&engine, "state_gate.run", check).await;
+        assert_eq!(checked["check"]["would_be_accepted"], false);
+        assert_eq!(checked["check"]["error"]["code"], "GUARD_FAILED");
+        let plan = ok(&engine, "state_gate.run", json!({"method": "plan", "run_id": RUN})).await;
+        let steps = plan["plan"]["steps"].as_array().unwrap();
+        assert_eq!(steps.last().unwrap()["to_state"], "decide");
+        let history = ok(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
+        assert_eq!(history["history"].as_array().unwrap().len(), 2, "neither is an attempt");
+    });
+}
+
+#[test]
+fn what_is_not_there_is_not_found_and_says_what_is() {
+    run(async {
+        let engine = engine();
+        let fault =
+            call(&engine, &Caller::owner(), "state_gate.get_state", json!({"run_id": "run-1"})).await.unwrap_err();
+        assert_eq!(fault.code(), Code::RunNotFound);
+        let fault = call(&engine, &Caller::owner(), "state_gate.get_state", json!({})).await.unwrap_err();
+        assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/run_id")));
+        for id in ["../exploration-process", "nothing", ""] {
+            let input = json!({"process_id": id});
+            let fault = call(&engine, &Caller::owner(), "state_gate.create_run", input).await.unwrap_err();
+            assert_eq!(fault.code(), Code::ProcessNotFound, "{id}");
+            assert!(fault.body().allowed.contains(&"exploration-process".to_owned()));
+        }
+        for id in ["", "../x", "a/b", ".hidden", "a b"] {
+            let input = json!({"process_id": "exploration-process", "run_id": id});
+            let fault = call(&engine, &Caller::owner(), "state_gate.create_run", input).await.unwrap_err();
+            assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/run_id")), "{id}");
+        }
+        exploration(&engine).await;
+        let again = json!({"process_id": "exploration-process", "run_id": RUN});
+        let fault = call(&engine, &Caller::owner(), "state_gate.create_run", again).await.unwrap_err();
+        assert_eq!(fault.code(), Code::Rejected);
+    });
+}

@@ -1,0 +1,86 @@
+//! The gate through the engine: runs, events, evidence that is handed in, and who may what.
+
+mod emitting;
+mod people;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use app::{
+    App, Caller, CampaignRole, Clock, Conversation, Credential, Entropy, Fault, Holder, Local, Principal, PrincipalKind,
+};
+use serde_json::{Value, json};
+
+pub(crate) use crate::universe::{call, ok, run};
+
+/// Every look at it is a millisecond later.
+struct Ticking(AtomicI64);
+
+impl Clock for Ticking {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::from_millisecond(self.0.fetch_add(1, Ordering::Relaxed)).expect("a moment")
+    }
+}
+
+/// Never the same twice.
+struct Counting(AtomicI64);
+
+impl Entropy for Counting {
+    fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&self.0.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+        bytes
+    }
+}
+
+pub(crate) fn engine() -> Arc<Local> {
+    let (entropy, clock) = (Counting(AtomicI64::new(1)), Ticking(AtomicI64::new(1_768_478_400_000)));
+    Local::new(App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new())))
+}
+
+/// Somebody with a token that plays in every campaign and has a gate role.
+pub(crate) fn acting(name: &str, kind: PrincipalKind, gate_role: Option<&str>, role: CampaignRole) -> Caller {
+    let roles: BTreeMap<String, CampaignRole> = [("*".to_owned(), role)].into();
+    let holder = Holder {
+        id: format!("token_{name}"),
+        name: name.to_owned(),
+        kind,
+        roles: roles.into(),
+        gate_role: gate_role.map(str::to_owned),
+        credential: Credential::default(),
+    };
+    Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
+}
+
+pub(crate) fn human(name: &str) -> Caller {
+    acting(name, PrincipalKind::Human, Some("human"), CampaignRole::Gm)
+}
+
+pub(crate) const RUN: &str = "run-550e8400-e29b-41d4-a716-446655440000";
+
+/// A run of the exploration process under the id of its documentation.
+pub(crate) async fn exploration(engine: &Local) -> Value {
+    ok(engine, "state_gate.create_run", json!({"process_id": "exploration-process", "run_id": RUN})).await
+}
+
+/// An event with content that is handed in.
+pub(crate) fn event(name: &str, revision: u64, key: &str, payload: Value, artifacts: &[(&str, &str)]) -> Value {
+    let artifacts: Vec<Value> = artifacts.iter().map(|(path, text)| json!({"path": path, "text": text})).collect();
+    json!({
+        "run_id": RUN, "event_name": name, "payload": payload, "expected_revision": revision,
+        "idempotency_key": key, "artifacts": artifacts,
+    })
+}
+
+pub(crate) async fn emit(engine: &Local, caller: &Caller, input: Value) -> Result<Value, Fault> {
+    call(engine, caller, "state_gate.emit_event", input).await
+}
+
+/// A run that came to `observe`, at revision 2.
+pub(crate) async fn observing(engine: &Local) {
+    exploration(engine).await;
+    let plan = event("submit_experiment_plan", 1, "plan", json!({"plan": "ask ten"}), &[("experiment_plan.md", "ask")]);
+    let answer = emit(engine, &Caller::owner(), plan).await.unwrap();
+    assert_eq!(answer["result"]["transition"], json!({"from_state": "experiment", "to_state": "observe"}), "{answer}");
+}

@@ -1,0 +1,30 @@
+//! What tools are called. Some names have a dot between their parts, which not every model's interface accepts.
+
+use std::borrow::Cow;
+
+use app::{Catalogue, Entry};
+
+/// How tools are called whose names have parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolNames {
+    /// As they are: `state_gate.get_state`.
+    #[default]
+    Dotted,
+    /// `state_gate_get_state`.
+    Underscore,
+}
+
+impl ToolNames {
+    pub(crate) fn shown(self, name: &'static str) -> Cow<'static, str> {
+        match self {
+            Self::Underscore if name.contains('.') => name.replace('.', "_").into(),
+            _ => name.into(),
+        }
+    }
+}
+
+/// The operation that a tool's name stands for, in whichever way it is written.
+pub(crate) fn named<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a Entry> {
+    let is_alias = |entry: &&Entry| entry.name.contains('.') && entry.name.replace('.', "_") == name;
+    catalogue.operation(name).ok().or_else(|| catalogue.operations().iter().find(is_alias))
+}
