@@ -7,7 +7,7 @@ use domain::gate::{EVERYBODY, Process, Transition};
 use crate::picture::{Arrow, Flow, Progress, Stop, Theme};
 
 /// The picture of a process, as SVG; with the state that a run is in and those that it was in, if they are given.
-pub fn svg(process: &Process, current: Option<&str>, visited: &[&str], theme: Theme) -> String {
+pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], theme: Theme) -> String {
     let places: BTreeMap<&str, usize> =
         process.states.iter().enumerate().map(|(index, state)| (state.name.as_str(), index)).collect();
     let visited: BTreeSet<&str> = visited.iter().copied().collect();

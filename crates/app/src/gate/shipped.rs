@@ -4,7 +4,7 @@
 mod tests;
 
 /// Their ids and their files, in the order in which they are listed.
-pub fn shipped() -> [(&'static str, &'static str); 5] {
+pub(super) fn shipped() -> [(&'static str, &'static str); 5] {
     [
         ("exploration-process", include_str!("processes/exploration-process.yaml")),
         ("session-preparation", include_str!("processes/session-preparation.yaml")),

@@ -35,6 +35,7 @@ impl Walk {
             role: "agent".to_owned(),
             context: object(context),
             campaign_id: None,
+            folder: None,
         };
         walk.tries("robot", &create).unwrap();
         walk
@@ -63,6 +64,7 @@ impl Walk {
             event: event.to_owned(),
             payload: object(payload),
             artifacts: files.iter().map(|(path, content)| file(path, content)).collect(),
+            unfit: Vec::new(),
             facts: self.facts.clone(),
         }));
         match &self.tries(who.0, &command)?[..] {
