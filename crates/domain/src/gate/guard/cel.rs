@@ -233,7 +233,6 @@ fn variable(name: &str, scene: &Scene<'_>) -> Value {
         "artifacts" => artifacts(scene),
         "run" => json!({
             "id": scene.run_id, "state": scene.state, "attempts": scene.attempts, "visits": scene.visits,
-            "stale": scene.facts.stale_of(scene.evidence),
         }),
         _ => scene.facts.campaign.clone().unwrap_or(Value::Null),
     }

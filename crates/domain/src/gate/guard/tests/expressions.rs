@@ -15,7 +15,7 @@ fn expressions_see_what_they_are_handed() {
         "context.n + 1 == 4 && context.v == \"x\"",
         "payload.score >= 0.5 && \"a\" in payload.tags",
         "size(artifacts) == 1 && artifacts.exists(one, one.types == [\"note\"] && one.path == \"note-0.md\")",
-        "artifacts.map(one, one.sha256) == [\"one\"] && run.stale == [\"note-1.md\"]",
+        "artifacts.map(one, one.sha256) == [\"one\"]",
         "run.visits.a == 2 && run.id == \"run-1\" && !has(run.attempts.go)",
         "campaign.sessions.filter(session, session.status == \"ended\").size() == 1",
         "context.w.all(number, number > 0) && context.v.matches(\"^x$\")",

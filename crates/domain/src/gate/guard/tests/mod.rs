@@ -2,7 +2,7 @@
 
 mod expressions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -338,6 +338,7 @@ fn guards_that_share_parts_are_asked_once() {
     let process = process("en", &guards);
     assert!(World::with(json!({"v": 1})).asked(&process, "g31").satisfied);
     assert_eq!(World::default().asked(&process, "g31").missing, ["Context variable 'v' does not exist"]);
+    assert_eq!(process.evidence_in("a"), Some(BTreeSet::new()), "what they ask for is found once, too");
 }
 
 #[test]
