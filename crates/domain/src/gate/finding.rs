@@ -147,11 +147,23 @@ pub(super) fn join(path: &str, step: impl fmt::Display) -> String {
     format!("{path}/{}", step.to_string().replace('~', "~0").replace('/', "~1"))
 }
 
+/// Words among which the one that was meant is looked for, and their characters: comparing all of a long list with each
+/// unknown name would take minutes.
+const COMPARED_MAX: usize = 200;
+const COMPARED_CHARS_MAX: usize = 40;
+
 /// The word that was probably meant, where one is like it.
 pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let is_short = |word: &str| word.char_indices().nth(COMPARED_CHARS_MAX).is_none();
+    if !is_short(given) {
+        return None;
+    }
+    let given = given.to_lowercase();
     allowed
         .into_iter()
-        .map(|word| (strsim::jaro_winkler(&given.to_lowercase(), &word.to_lowercase()), word))
+        .filter(|word| is_short(word))
+        .take(COMPARED_MAX)
+        .map(|word| (strsim::jaro_winkler(&given, &word.to_lowercase()), word))
         .filter(|(likeness, _)| *likeness > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, word)| word)
@@ -172,5 +184,13 @@ pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
 
 /// A text from outside, short enough to be repeated.
 pub(super) fn short(text: &str) -> String {
-    if text.chars().count() <= 80 { text.to_owned() } else { text.chars().take(79).chain(['…']).collect() }
+    clipped(text, 80)
+}
+
+/// A text of at most so many characters.
+pub(super) fn clipped(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(chars_max - 1).chain(['…']).collect(),
+    }
 }

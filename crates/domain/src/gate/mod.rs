@@ -6,6 +6,7 @@
 //! submitted decides nothing; and what was let through says in its event which guard let it.
 
 mod check;
+mod effort;
 mod evidence;
 mod facts;
 mod finding;

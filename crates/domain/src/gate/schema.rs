@@ -1,15 +1,16 @@
 //! JSON Schemas of a process: compiled once, when the process is loaded.
 //!
-//! Nothing is fetched: a reference leads into the schema itself or is an error. Patterns are matched in linear time, so
-//! that no payload can make one take long.
+//! Nothing is fetched: a reference leads into the schema itself or is an error. Patterns are small and matched in linear
+//! time, and what a check would cost is counted beforehand, so that no payload can make one take long.
 
 use std::fmt;
 use std::sync::Arc;
 
 use jsonschema::{PatternOptions, Validator};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::effort;
 use super::finding::short;
 
 /// Misfits that are told of one value.
@@ -34,11 +35,22 @@ pub struct Misfit {
 impl Schema {
     /// A schema, or where in it the fault lies, and what it is.
     pub(super) fn new(json: Value) -> Result<Self, (String, String)> {
+        if let Some(reference) = effort::foreign_reference(&json) {
+            return Err((String::new(), format!("{} leads to no place in this schema", short(&reference))));
+        }
+        if !effort::is_affordable(&json, &Value::Object(Map::new())) {
+            return Err((String::new(), "it leads back to itself without end".to_owned()));
+        }
         let patterns = PatternOptions::regex().size_limit(PATTERN_BYTES_MAX).dfa_size_limit(PATTERN_BYTES_MAX);
         let built = jsonschema::options().with_pattern_options(patterns).offline().build(&json);
         match built {
             Ok(validator) => Ok(Self { json: Arc::new(json), validator: Arc::new(validator) }),
-            Err(error) => Err((error.instance_path().to_string(), short(&error.to_string()))),
+            Err(error) => {
+                let message = short(&error.to_string());
+                let is_pattern = message.ends_with("is not a \"regex\"");
+                let why = if is_pattern { " that can be used: it looks around or back, or is too large" } else { "" };
+                Err((error.instance_path().to_string(), message + why))
+            }
         }
     }
 
@@ -53,6 +65,10 @@ impl Schema {
 
     /// What does not fit, with paths that begin with a prefix; the first of it, if it is much.
     pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<Misfit> {
+        if !effort::is_affordable(&self.json, value) {
+            let message = "checking it takes more work than is spent on one value; send less, and less nested";
+            return vec![Misfit { path: prefix.to_owned(), message: message.to_owned() }];
+        }
         let errors = self.validator.iter_errors(value).take(MISFITS_MAX);
         errors
             .map(|error| Misfit {

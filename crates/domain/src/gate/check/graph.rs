@@ -106,7 +106,8 @@ fn unguarded(checker: &mut Checker<'_>) {
     for (index, state) in process.states.iter().enumerate().filter(|(_, state)| !state.is_final) {
         for (place, name) in state.required_artifacts.iter().enumerate() {
             let leaving = process.transitions_from(&state.name).filter_map(|transition| transition.guard.as_deref());
-            if !leaving.into_iter().any(|guard| asks_for(checker, guard, name)) {
+            let asked = process.guards_behind(leaving);
+            if !asked.values().any(|guard| guard.artifact_types().iter().any(|(_, asked)| asked == name)) {
                 let message = format!("{name:?} is shown as required in {:?}, but no guard asks for it", state.name);
                 let path = format!("/states/{index}/required_artifacts/{place}");
                 let hint = "put a guard of type artifact on a transition out of the state";
@@ -114,18 +115,4 @@ fn unguarded(checker: &mut Checker<'_>) {
             }
         }
     }
-}
-
-fn asks_for(checker: &Checker<'_>, guard: &str, artifact_type: &str) -> bool {
-    let guards = &checker.process.guards;
-    let mut seen = BTreeSet::from([guard]);
-    let mut waiting = vec![guard];
-    while let Some(name) = waiting.pop() {
-        let Some(guard) = guards.get(name) else { continue };
-        if guard.artifact_types().iter().any(|(_, asked)| *asked == artifact_type) {
-            return true;
-        }
-        waiting.extend(guard.named().into_iter().map(|(_, name)| name).filter(|name| seen.insert(name)));
-    }
-    false
 }

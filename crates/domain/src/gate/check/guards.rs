@@ -126,14 +126,8 @@ fn tests(checker: &mut Checker<'_>) {
 
 fn unused(checker: &mut Checker<'_>) {
     let process = checker.process;
-    let mut used: BTreeSet<&str> =
-        process.transitions.iter().filter_map(|transition| transition.guard.as_deref()).collect();
-    let mut next: Vec<&str> = used.iter().copied().collect();
-    while let Some(name) = next.pop() {
-        let named = process.guards.get(name).map(|guard| guard.named()).unwrap_or_default();
-        next.extend(named.into_iter().map(|(_, name)| name).filter(|name| used.insert(name)));
-    }
-    for name in process.guards.keys().filter(|name| !used.contains(name.as_str())) {
+    let used = process.guards_behind(process.transitions.iter().filter_map(|transition| transition.guard.as_deref()));
+    for name in process.guards.keys().filter(|name| !used.contains_key(name.as_str())) {
         let message = format!("no transition has the guard {name:?}");
         checker.report(Rule::UnusedGuard, &join("/guards", name), message, "put it on a transition, or remove it");
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Checker;
 use crate::gate::finding::{Rule, instead, join};
+use crate::gate::process::OVERRIDE_GUARD;
 
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
@@ -24,6 +25,11 @@ pub(super) fn check(checker: &mut Checker<'_>) {
         lead(checker, Rule::InvalidTransitionFrom, &join(&path, "from"), "state", &transition.from, known.states);
         lead(checker, Rule::InvalidTransitionTo, &join(&path, "to"), "state", &transition.to, known.states);
         lead(checker, Rule::InvalidTransitionEvent, &join(&path, "event"), "event", &transition.event, known.events);
+        if transition.event == OVERRIDE_GUARD {
+            let message = format!("{OVERRIDE_GUARD:?} takes the transitions of other events, it has none of its own");
+            let hint = "remove the transition; the event's allowed_roles say who may override";
+            checker.report(Rule::InvalidTransitionEvent, &join(&path, "event"), message, hint);
+        }
     }
     for (index, state) in process.states.iter().enumerate() {
         for (place, name) in state.required_artifacts.iter().enumerate() {

@@ -231,3 +231,31 @@ fn every_rule_can_be_broken() {
         assert!(is_tested, "{} has no test", rule.name());
     }
 }
+
+/// Each unknown name was compared with all that are known, however long: a minute for one file.
+#[test]
+fn names_that_are_unknown_are_told_at_once() {
+    let name = |number: usize| format!("{number:0>100}");
+    let mut source =
+        "process: {id: p, version: '1', name: P, initial_state: a}\nstates: [{name: a}]\nevents:\n".to_owned();
+    for number in 0..900 {
+        writeln!(source, "  - {{name: s{number}, allowed_roles: [t{}]}}", name(number)).unwrap();
+    }
+    source += "transitions: []\nroles:\n";
+    for number in 0..900 {
+        writeln!(source, "  - {{name: u{}, allowed_events: []}}", name(number)).unwrap();
+    }
+    assert_eq!(load(&source).findings.len(), 200);
+}
+
+/// An agent would emit it as any other event.
+#[test]
+fn overriding_is_no_transition() {
+    let source = SOUND.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [\"*\"]}\n");
+    assert_eq!(load(&source).findings, []);
+    let loaded = load(&source.replace("{from: b, event: back", "{from: b, event: override_guard"));
+    assert!(loaded.process.is_none());
+    let errors: Vec<&Finding> = loaded.findings.iter().filter(|finding| finding.is_error()).collect();
+    let [error] = &errors[..] else { panic!("{errors:?}") };
+    assert_eq!((error.code, error.path.as_str()), (Rule::InvalidTransitionEvent, "/transitions/1/event"));
+}

@@ -7,18 +7,20 @@
 //! The parser is the crate's own descent parser: its other one, made by ANTLR, overflows the stack of a thread at a dozen
 //! parentheses.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use cel::common::ast::{Expr, IdedExpr};
+use cel::common::ast::{Expr, IdedExpr, LiteralValue};
 use cel::parser::PrattParser;
 use cel::{Context, Env, Value as CelValue};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::cost::{Known, children, cost};
+use super::cost::{Known, children, cost, operator};
 use super::evaluate::Scene;
+use crate::gate::evidence::Artifact;
 use crate::gate::finding::{nearest, short};
 use crate::gate::process::Reads;
 use crate::limits;
@@ -57,6 +59,7 @@ impl Expression {
         if depth > DEPTH_MAX {
             return Err(format!("an expression is nested at most {DEPTH_MAX} deep, this one is {depth} deep"));
         }
+        check_calls(&program)?;
         let mut free = Vec::new();
         free_names(&program, &mut Vec::new(), &mut free);
         if let Some(unknown) = free.iter().find(|name| !VARIABLES.contains(&name.as_str())) {
@@ -111,6 +114,63 @@ impl Expression {
     }
 }
 
+/// What an expression may call; macros such as `all` and `has` are gone once it is read.
+const FUNCTIONS: [&str; 13] = [
+    "size",
+    "contains",
+    "startsWith",
+    "endsWith",
+    "matches",
+    "bool",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "type",
+    "dyn",
+];
+/// Bytes that a compiled pattern of `matches` may take. It is compiled whenever it is matched.
+const PATTERN_BYTES_MAX: usize = 1 << 17;
+
+/// Whether every function is known, every pattern can be afforded, and the whole can be true or false.
+fn check_calls(program: &IdedExpr) -> Result<(), String> {
+    let is_condition = match &program.expr {
+        Expr::Call(call) => operator(&call.func_name)
+            .map_or(call.func_name != "size", |sign| !["+", "-", "*", "/", "%"].contains(&sign)),
+        Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),
+        Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => false,
+        _ => true,
+    };
+    if !is_condition {
+        return Err("it is never true or false".to_owned());
+    }
+    let mut waiting = vec![program];
+    while let Some(expression) = waiting.pop() {
+        if let Expr::Call(call) = &expression.expr {
+            let name = call.func_name.as_str();
+            if operator(name).is_none() && !FUNCTIONS.contains(&name) {
+                let meant = nearest(name, FUNCTIONS).map(|name| format!(", did you mean {name}?")).unwrap_or_default();
+                return Err(format!("{}() is not known here, known: {}{meant}", short(name), FUNCTIONS.join(", ")));
+            }
+            if name == "matches" {
+                check_pattern(call.args.last())?;
+            }
+        }
+        waiting.extend(children(expression));
+    }
+    Ok(())
+}
+
+/// A pattern is written out, so that it is known beforehand what it costs; a payload could bring any.
+fn check_pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
+    let Some(Expr::Literal(LiteralValue::String(pattern))) = pattern.map(|pattern| &pattern.expr) else {
+        return Err("the pattern of matches() is a text that is written out".to_owned());
+    };
+    let built = regex::RegexBuilder::new(pattern.inner()).size_limit(PATTERN_BYTES_MAX).build();
+    built.map(drop).map_err(|error| format!("the pattern of matches() cannot be used: {}", short(&error.to_string())))
+}
+
 fn explained(errors: &cel::ParseErrors) -> String {
     let first = errors.errors.first();
     first.map_or_else(
@@ -154,7 +214,7 @@ fn free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<Str
     }
 }
 
-/// `context.x`, `has(context.x)` and `context["x"]` read `x`; `context` in any other place may read all of it.
+/// `context.x` and `has(context.x)` read `x`; `context` in any other place may read all of it.
 fn context_reads(expression: &IdedExpr, reads: &mut Reads) {
     let is_context = |expression: &IdedExpr| matches!(&expression.expr, Expr::Ident(name) if name == "context");
     match &expression.expr {
@@ -170,21 +230,29 @@ fn variable(name: &str, scene: &Scene<'_>) -> Value {
     match name {
         "context" => scene.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
         "payload" => Value::Object(scene.payload.clone()),
-        "artifacts" => scene
-            .evidence
-            .iter()
-            .map(|artifact| {
-                json!({
-                    "path": artifact.path, "types": artifact.types, "sha256": artifact.sha256, "bytes": artifact.bytes,
-                    "stale": scene.facts.stale.contains(&artifact.path),
-                })
-            })
-            .collect(),
+        "artifacts" => artifacts(scene),
         "run" => json!({
             "id": scene.run_id, "state": scene.state, "attempts": scene.attempts, "visits": scene.visits,
         }),
         _ => scene.facts.campaign.clone().unwrap_or(Value::Null),
     }
+}
+
+/// What counts as evidence: each content once, under its first path, with the types of all copies that are not stale.
+fn artifacts(scene: &Scene<'_>) -> Value {
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found: Vec<(&Artifact, BTreeSet<&str>)> = Vec::new();
+    for artifact in scene.evidence.iter().filter(|artifact| !scene.facts.stale.contains(&artifact.path)) {
+        let place = *places.entry(&artifact.sha256).or_insert(found.len());
+        if place == found.len() {
+            found.push((artifact, BTreeSet::new()));
+        }
+        found[place].1.extend(artifact.types.iter().map(String::as_str));
+    }
+    let shown = found.into_iter().map(|(Artifact { path, sha256, bytes, .. }, types)| {
+        json!({"path": path, "types": types, "sha256": sha256, "bytes": bytes})
+    });
+    shown.collect()
 }
 
 /// JSON in which every whole number that fits is an `int`, as in expressions, and not a `uint`.

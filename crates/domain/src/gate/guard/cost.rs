@@ -14,6 +14,8 @@ use serde_json::Value;
 pub(super) struct Known {
     pub(super) variables: BTreeMap<String, Value>,
     bound: BTreeMap<String, Extent>,
+    /// Extents that were measured, by the place of the value: an expression may name the same one hundreds of times.
+    measured: BTreeMap<usize, Extent>,
 }
 
 impl Known {
@@ -24,6 +26,15 @@ impl Known {
             Expr::Select(select) if !select.test => self.value(&select.operand)?.get(&select.field),
             _ => None,
         }
+    }
+
+    /// How large such a value is.
+    fn extent(&mut self, expression: &IdedExpr) -> Option<Extent> {
+        let value = self.value(expression)?;
+        let place = std::ptr::from_ref(value).addr();
+        let extent = self.measured.get(&place).copied().unwrap_or_else(|| Extent::of(value));
+        self.measured.insert(place, extent);
+        Some(extent)
     }
 }
 
@@ -75,8 +86,9 @@ impl Extent {
     }
 }
 
-/// A pattern is compiled whenever it is matched.
-const MATCH_COST: u64 = 10_000;
+/// A pattern is compiled whenever it is matched, and then goes through the text with all its states.
+const MATCH_COST: u64 = 100_000;
+const MATCHED_BYTE_COST: u64 = 20;
 
 /// An upper bound of what evaluating costs.
 pub(super) fn cost(expression: &IdedExpr, known: &mut Known) -> u64 {
@@ -93,15 +105,14 @@ fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
         }
         Expr::Ident(name) => {
             let bound = known.bound.get(name).copied();
-            let extent = bound.or_else(|| known.variables.get(name).map(Extent::of)).unwrap_or(Extent::ATOM);
+            let extent = bound.or_else(|| known.extent(expression)).unwrap_or(Extent::ATOM);
             (extent, 1)
         }
         // What is known is not guessed.
-        Expr::Select(_) if known.value(expression).is_some() => {
-            let extent = known.value(expression).map_or(Extent::ATOM, Extent::of);
-            (extent, 1)
-        }
         Expr::Select(select) => {
+            if let Some(extent) = known.extent(expression) {
+                return (extent, 1);
+            }
             let (extent, cost) = weigh(&select.operand, known);
             (extent.part(), cost.saturating_add(1))
         }
@@ -115,7 +126,10 @@ fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
                 "_[_]" | "_[?_]" => looked.part(),
                 _ => looked,
             };
-            let own = if call.func_name == "matches" { MATCH_COST } else { 1 };
+            let own = match call.func_name.as_str() {
+                "matches" => MATCH_COST.saturating_add(looked.size.saturating_mul(MATCHED_BYTE_COST)),
+                _ => 1,
+            };
             (extent, [cost, looked.size, extent.size, own].into_iter().fold(0, u64::saturating_add))
         }
         Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
@@ -164,6 +178,12 @@ fn sum(parts: &[&IdedExpr], known: &mut Known) -> (Extent, u64) {
         let (next, next_cost) = weigh(part, known);
         (extent.with(next), cost.saturating_add(next_cost))
     })
+}
+
+/// The sign of an operator, if a function is one: `_+_` is `+`.
+pub(super) fn operator(function: &str) -> Option<&str> {
+    let is_one = function.starts_with(['_', '@', '!', '-']);
+    is_one.then(|| function.trim_matches('_'))
 }
 
 /// Whether what a call comes to is small, however large what it looks at.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use imbl::OrdMap;
+use num_traits::FromPrimitive;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -14,6 +15,7 @@ use super::text::{Words, listed, shown};
 use super::{Comparison, ContextTest, Counter, Guard, Part, Test};
 use crate::gate::evidence::Evidence;
 use crate::gate::facts::Facts;
+use crate::gate::finding::clipped;
 use crate::gate::process::Process;
 
 /// All that guards see of a run.
@@ -55,8 +57,17 @@ impl GuardResult {
 enum Verdict {
     Holds,
     Lacks(Vec<String>),
+    /// The variable that it asks about is not defined: no for the guard, and for its opposite.
+    Undefined(Vec<String>),
     Errs(Vec<String>),
 }
+
+/// Reasons that one guard gives; a guard made of many others repeats theirs.
+const REASONS_MAX: usize = 100;
+/// Characters of one reason: what a message is filled with comes from outside, and guards quote each other.
+const REASON_CHARS_MAX: usize = 2_000;
+/// Stale files that one guard tells of; the event lists all.
+const STALE_TOLD_MAX: usize = 20;
 
 impl Verdict {
     fn when(holds: bool, reason: impl FnOnce() -> String) -> Self {
@@ -66,8 +77,14 @@ impl Verdict {
     fn reasons(&self) -> &[String] {
         match self {
             Self::Holds => &[],
-            Self::Lacks(reasons) | Self::Errs(reasons) => reasons,
+            Self::Lacks(reasons) | Self::Undefined(reasons) | Self::Errs(reasons) => reasons,
         }
+    }
+
+    /// What a guard of several parts comes to that does not hold, for reasons of theirs.
+    fn unknown(parts: &[Self], reasons: Vec<String>) -> Self {
+        let errs = parts.iter().any(|part| matches!(part, Self::Errs(_)));
+        if errs { Self::Errs(reasons) } else { Self::Undefined(reasons) }
     }
 }
 
@@ -132,11 +149,12 @@ impl Evaluation<'_> {
                 .message
                 .as_ref()
                 .map(|message| vec![message.replace("{required}", &required).replace("{current}", &current)]);
-            own.unwrap_or(reasons).into_iter().chain(beside).collect()
+            own.unwrap_or(reasons).iter().chain(&beside).map(|reason| clipped(reason, REASON_CHARS_MAX)).collect()
         };
         match verdict {
             Verdict::Holds => Verdict::Holds,
             Verdict::Lacks(reasons) => Verdict::Lacks(said(reasons)),
+            Verdict::Undefined(reasons) => Verdict::Undefined(said(reasons)),
             // Why it could not be told is never covered by a message that was written for something else.
             Verdict::Errs(reasons) => Verdict::Errs(reasons),
         }
@@ -173,7 +191,7 @@ impl Evaluation<'_> {
         let verdict = Verdict::when(current >= required, || reason(self.words(), current));
         let mut judged = Judged::new(verdict, &current, &required);
         if judged.verdict != Verdict::Holds {
-            let paths = evidence.stale(artifact_type, stale);
+            let paths = evidence.stale(artifact_type, stale).take(STALE_TOLD_MAX);
             judged.beside = paths.map(|path| self.words().artifact_stale(path)).collect();
         }
         judged
@@ -200,7 +218,7 @@ impl Evaluation<'_> {
             ContextTest::Exists | ContextTest::NotExists => String::new(),
         };
         let Some(current) = found else {
-            return Judged::new(Verdict::Lacks(vec![words.undefined(variable)]), &words.nothing(), &required);
+            return Judged::new(Verdict::Undefined(vec![words.undefined(variable)]), &words.nothing(), &required);
         };
         let is_in = |values: &[Value]| values.iter().any(|value| equal(current, value));
         let verdict = match test {
@@ -245,7 +263,7 @@ impl Evaluation<'_> {
         } else if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Lacks(_))) {
             Verdict::Lacks(reasons)
         } else {
-            Verdict::Errs(reasons)
+            Verdict::unknown(&verdicts, reasons)
         };
         Judged::new(verdict, &held, &parts.len())
     }
@@ -254,13 +272,16 @@ impl Evaluation<'_> {
         let verdicts: Vec<Verdict> = parts.iter().map(|part| self.part(part)).collect();
         let is_held = verdicts.contains(&Verdict::Holds);
         let reasons = distinct(&verdicts);
-        let reason = if reasons.len() == 1 { reasons } else { vec![self.words().any_of(&reasons)] };
+        let reason = match reasons.len() {
+            1 => reasons,
+            _ => vec![clipped(&self.words().any_of(&reasons), REASON_CHARS_MAX)],
+        };
         let verdict = if is_held {
             Verdict::Holds
-        } else if verdicts.iter().any(|verdict| matches!(verdict, Verdict::Errs(_))) {
-            Verdict::Errs(reason)
-        } else {
+        } else if verdicts.iter().all(|verdict| matches!(verdict, Verdict::Lacks(_))) {
             Verdict::Lacks(reason)
+        } else {
+            Verdict::unknown(&verdicts, reason)
         };
         Judged::new(verdict, &usize::from(is_held), &1)
     }
@@ -273,17 +294,17 @@ impl Evaluation<'_> {
         let verdict = match self.part(part) {
             Verdict::Holds => Verdict::Lacks(vec![self.words().should_not_hold(name)]),
             Verdict::Lacks(_) => Verdict::Holds,
-            Verdict::Errs(reasons) => Verdict::Errs(reasons),
+            unknown => unknown,
         };
         Judged::new(verdict, &true, &false)
     }
 }
 
-/// The reasons of several verdicts, each once.
+/// The reasons of several verdicts, each once; the first of them, if they are many.
 fn distinct(verdicts: &[Verdict]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for reason in verdicts.iter().flat_map(Verdict::reasons) {
-        if !reasons.contains(reason) {
+        if reasons.len() < REASONS_MAX && !reasons.contains(reason) {
             reasons.push(reason.clone());
         }
     }
@@ -308,10 +329,19 @@ fn compares(comparison: Comparison, current: &Number, bound: &Number) -> bool {
     }
 }
 
-/// Whole numbers are compared exactly, others as floating point.
+/// Numbers are compared as what they are: a whole number is not rounded to be compared with another.
 fn order(one: &Number, other: &Number) -> Option<Ordering> {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
-        _ => one.as_f64()?.partial_cmp(&other.as_f64()?),
+        (Some(one), None) => order_mixed(one, other.as_f64()?),
+        (None, Some(other)) => order_mixed(other, one.as_f64()?).map(Ordering::reverse),
+        (None, None) => one.as_f64()?.partial_cmp(&other.as_f64()?),
     }
+}
+
+fn order_mixed(whole: i128, other: f64) -> Option<Ordering> {
+    // What is too large for an integer becomes the largest, which no number of JSON is.
+    let floor = other.floor();
+    let order = whole.cmp(&i128::from_f64(floor.clamp(-1e30, 1e30))?);
+    Some(order.then(floor.partial_cmp(&other)?))
 }

@@ -15,11 +15,9 @@ pub use cel::Expression;
 pub use evaluate::{GuardResult, Scene};
 pub(super) use text::Words;
 
-use std::collections::BTreeSet;
-
 use serde_json::{Number, Value};
 
-use super::process::{Process, Reads};
+use super::process::Reads;
 use crate::words::ignoring_case;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -159,19 +157,11 @@ impl Guard {
         asked.collect()
     }
 
-    /// Adds the types of artifacts that it and the guards it names ask for, and says whether an expression asks for any.
-    pub(super) fn asks_for_artifacts<'a>(&'a self, process: &'a Process, types: &mut BTreeSet<&'a str>) -> bool {
-        types.extend(self.artifact_types().into_iter().map(|(_, name)| name));
-        let is_any = |(_, guard): &(String, &Guard)| matches!(&guard.test, Test::Cel(expression) if expression.names("artifacts"));
-        let named = self.named().into_iter().filter_map(|(_, name)| process.guards.get(name));
-        let of_named = named.fold(false, |is_any, guard| guard.asks_for_artifacts(process, types) || is_any);
-        self.written().iter().any(is_any) || of_named
-    }
-
-    pub(super) fn asks_for_campaign(&self) -> bool {
+    /// Whether an expression that is written out here names a variable, such as `campaign`.
+    pub(super) fn asks_for(&self, variable: &str) -> bool {
         self.written()
             .iter()
-            .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.names("campaign")))
+            .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.names(variable)))
     }
 
     /// Adds the context variables that it reads; those of guards that it names are theirs to add.

@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::finding::short;
+use super::super::finding::{clipped, short};
 use super::super::process::Locale;
 use super::{Comparison, Counter};
+
+/// Characters of a value that a reason shows.
+const VALUE_CHARS_MAX: usize = 500;
 
 /// The words of one language.
 #[derive(Debug, Clone, Copy)]
@@ -197,19 +200,26 @@ impl Words {
         self.pick(|| format!("role '{role}' may not emit it"), || format!("ロール '{role}' では発行できません"))
     }
 
+    pub(in crate::gate) fn own_work(self, principal: &str) -> String {
+        self.pick(
+            || format!("'{principal}' submitted to this run, and may not decide on it"),
+            || format!("'{principal}' はこの実行に提出しているため判断できません"),
+        )
+    }
+
     pub(in crate::gate) fn run_over(self) -> String {
         self.pick(|| "the run is over".to_owned(), || "この実行は終了しています".to_owned())
     }
 }
 
-/// A value as people read it: a text without its quotes.
+/// A value as people read it: a text without its quotes, and only the beginning of a long one.
 pub(super) fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+        Value::String(text) => clipped(text, VALUE_CHARS_MAX),
+        other => clipped(&other.to_string(), VALUE_CHARS_MAX),
     }
 }
 
 pub(super) fn listed(values: &[Value]) -> String {
-    values.iter().map(shown).collect::<Vec<_>>().join(", ")
+    clipped(&values.iter().map(shown).collect::<Vec<_>>().join(", "), VALUE_CHARS_MAX)
 }

@@ -1,5 +1,6 @@
 //! Mappings read by key. What is unknown, missing or of another kind is told, each with its place, and reading goes on.
 
+use super::super::effort;
 use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, instead, join, short};
 use super::super::schema::Schema;
 use super::super::yaml::{Content, Key, Node};
@@ -9,7 +10,12 @@ use crate::limits;
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) findings: Vec<Finding>,
+    /// Of all patterns in schemas that were read.
+    states: u64,
 }
+
+/// States that the patterns in all schemas of a file have together; each takes memory as long as the process is there.
+const STATES_MAX: u64 = 200_000;
 
 /// One mapping of the file.
 #[derive(Debug, Clone)]
@@ -191,7 +197,15 @@ impl Reader {
         let node = fields.get(key)?;
         let path = fields.path(key);
         self.mapping(node, &path)?;
-        match Schema::new(node.json()) {
+        let json = node.json();
+        let states = effort::states(&json);
+        self.states = self.states.saturating_add(states);
+        if states > 0 && self.states > STATES_MAX {
+            let message = "the patterns in the schemas of this file are too large together";
+            self.report(Rule::TooLarge, &path, node.place, message, "use fewer patterns, or smaller repetitions");
+            return None;
+        }
+        match Schema::new(json) {
             Ok(schema) => Some(schema),
             Err((pointer, message)) => {
                 let hint = "change it to a valid JSON Schema; a $ref leads into the schema itself, nothing is fetched";

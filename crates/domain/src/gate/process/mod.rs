@@ -227,13 +227,33 @@ impl Process {
 
     /// The states in which an event can be emitted, in the order of the file.
     pub fn states_of_event(&self, event: &str) -> Vec<&str> {
-        let has = |state: &&State| self.transitions_from(&state.name).any(|transition| transition.event == event);
+        let of_event = self.transitions.iter().filter(|transition| transition.event == event);
+        let from: BTreeSet<&str> = of_event.map(|transition| transition.from.as_str()).collect();
+        let has = |state: &&State| !state.is_final && from.contains(state.name.as_str());
         self.states.iter().filter(has).map(|state| state.name.as_str()).collect()
     }
 
     /// Whether an expression asks for what is known of the run's campaign.
     pub fn asks_for_campaign(&self) -> bool {
-        self.guards.values().any(Guard::asks_for_campaign)
+        self.guards.values().any(|guard| guard.asks_for("campaign"))
+    }
+
+    /// The guards of these names, and all that those name, each once: a few guards can name each other in a great many
+    /// ways.
+    pub(super) fn guards_behind<'a>(
+        &'a self,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> BTreeMap<&'a str, &'a Guard> {
+        let mut found = BTreeMap::new();
+        let mut waiting: Vec<&str> = names.into_iter().collect();
+        while let Some(name) = waiting.pop() {
+            if let Some(guard) = self.guards.get(name)
+                && found.insert(name, guard).is_none()
+            {
+                waiting.extend(guard.named().into_iter().map(|(_, name)| name));
+            }
+        }
+        found
     }
 
     /// The types of artifacts that matter in a state: for the guards that lead out of it, and because it names them.
@@ -241,8 +261,10 @@ impl Process {
     pub fn evidence_in<'a>(&'a self, state: &'a str) -> Option<BTreeSet<&'a str>> {
         let named = self.state(state).into_iter().flat_map(|state| &state.required_artifacts);
         let mut types: BTreeSet<&str> = named.map(String::as_str).collect();
-        let guards = self.transitions_from(state).filter_map(|transition| self.guards.get(transition.guard.as_ref()?));
-        let is_any = guards.fold(false, |is_any, guard| guard.asks_for_artifacts(self, &mut types) || is_any);
+        let leaving = self.transitions_from(state).filter_map(|transition| transition.guard.as_deref());
+        let guards = self.guards_behind(leaving);
+        types.extend(guards.values().flat_map(|guard| guard.artifact_types()).map(|(_, name)| name));
+        let is_any = guards.values().any(|guard| guard.asks_for("artifacts"));
         (!is_any).then_some(types)
     }
 

@@ -1,7 +1,8 @@
 //! States, events, transitions, artifacts and roles, as the file has them.
 
+use super::super::finding::{Rule, join, short};
 use super::super::yaml::Node;
-use super::fields::Reader;
+use super::fields::{Fields, Reader};
 use super::{ArtifactKind, EventKind, OnGuardFail, Role, State, ToolPermissions, Transition};
 
 pub(super) fn state(reader: &mut Reader, node: &Node, path: &str) -> Option<State> {
@@ -21,10 +22,22 @@ pub(super) fn state(reader: &mut Reader, node: &Node, path: &str) -> Option<Stat
 fn tool_permissions(reader: &mut Reader, node: &Node, path: &str) -> Option<ToolPermissions> {
     let fields = reader.fields(node, path, &["allowed", "denied", "ask"])?;
     Some(ToolPermissions {
-        allowed: reader.names(&fields, "allowed").unwrap_or_default(),
-        denied: reader.names(&fields, "denied").unwrap_or_default(),
-        ask: reader.names(&fields, "ask").unwrap_or_default(),
+        allowed: patterns(reader, &fields, "allowed"),
+        denied: patterns(reader, &fields, "denied"),
+        ask: patterns(reader, &fields, "ask"),
     })
+}
+
+/// A pattern that is none would be like no tool, and what was to be denied would be allowed.
+fn patterns(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
+    let patterns = reader.names(fields, key).unwrap_or_default();
+    for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !ToolPermissions::is_pattern(pattern)) {
+        let place = fields.get(key).map_or(fields.place, |node| node.place_of(&format!("/{index}")));
+        let message = format!("{:?} is no pattern of a tool", short(pattern));
+        let hint = "write a tool's name, or a name and a pattern of its argument, as in Bash(git *)";
+        reader.report(Rule::InvalidValue, &join(&fields.path(key), index), place, message, hint);
+    }
+    patterns
 }
 
 pub(super) fn event(reader: &mut Reader, node: &Node, path: &str) -> Option<EventKind> {

@@ -190,6 +190,9 @@ fn values_of_guards_are_checked() {
         ("schema: {type: object}}", "schema: {pattern: '(?=x)'}}", Rule::InvalidSchema),
         ("on_guard_fail: record", "on_guard_fail: keep", Rule::InvalidValue),
         ("locale: ja", "locale: fr", Rule::InvalidValue),
+        ("denied: [Edit]", "denied: ['Edit(src/*']", Rule::InvalidValue),
+        ("denied: [Edit]", "denied: ['(src/*)']", Rule::InvalidValue),
+        ("context.tries > 3", "now() > 3", Rule::InvalidExpression),
     ];
     for (from, to, rule) in cases {
         let loaded = changed(from, to);
@@ -214,6 +217,17 @@ fn a_fault_in_a_schema_is_told_at_its_place() {
         (Rule::InvalidSchema, "/process/context_schema/properties/severity/enum")
     );
     assert_eq!((finding.line, finding.column), (10, 64));
+}
+
+#[test]
+fn patterns_are_bounded_together() {
+    let patterns = |count: usize| {
+        let pattern = |number: usize| format!("p{number}: {{pattern: '([a-z]{{1,50}}){{1,20}}{number}'}}");
+        let patterns = (0..count).map(pattern).collect::<Vec<_>>().join(", ");
+        changed("schema: {type: object}}", &format!("schema: {{properties: {{{patterns}}}}}}}"))
+    };
+    assert!(patterns(50).process.is_some());
+    assert_eq!(one(&patterns(250)).code, Rule::TooLarge);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Model {
             Test::ArtifactCount { artifact_type, min_count } => Some(self.count(artifact_type, stale) >= *min_count),
             Test::Context { variable, test } => match (self.context.get(variable), test) {
                 (found, ContextTest::NotExists) => Some(found.is_none()),
-                (None, _) => Some(false),
+                (None, _) => None,
                 (Some(found), ContextTest::Equals(value)) => Some(found == value),
                 (Some(found), ContextTest::Compare(Comparison::AtLeast, bound)) => {
                     found.as_u64().map(|found| found >= bound.as_u64().unwrap())
@@ -96,6 +96,13 @@ impl Model {
                         && way.to == overridden.to
                         && way.guard.as_ref() == Some(&overridden.guard)
                 }));
+                let decides = ["approve", "reject"].contains(&overridden.event.as_str());
+                assert_eq!(overridden.decision, decides);
+                if decides {
+                    assert!(!self.submitters.contains(&given.by), "who submitted decides nothing");
+                } else {
+                    self.submitters.insert(given.by.clone());
+                }
                 self.enter(&overridden.to);
             }
             RunEvent::Cancelled(_) => {}
@@ -110,6 +117,7 @@ impl Model {
         if decides {
             assert!(!self.submitters.contains(&given.by), "who submitted decides nothing");
             assert_ne!(emitted.role, "agent");
+            assert!(emitted.artifacts.is_empty(), "a decision brings no evidence");
         } else {
             self.submitters.insert(given.by.clone());
         }

@@ -63,7 +63,11 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
     }
     let decision = may_decide(state, process, name, role, &given.by)?;
     let transitions = transitions(state, process, name)?;
+    if decision.is_some() {
+        submit::nothing(name, artifacts)?;
+    }
     let (evidence, artifacts) = submit::artifacts(state, process, artifacts, unfit)?;
+    let facts = &facts.without(&artifacts);
     let set = submit::payload(state, process, event, payload)?;
     let scene = state.scene(process, &evidence, payload, facts);
     let Choice { taken, guards } = choose(&transitions, role, |guard| scene.evaluate(guard), name)?;
@@ -83,7 +87,7 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
         set,
         artifacts,
         guards,
-        stale: facts.stale.iter().filter(|path| evidence.get(path).is_some()).cloned().collect(),
+        stale: facts.stale_of(&evidence),
         campaign: facts.campaign.clone().filter(|_| process.asks_for_campaign()),
         decision: decision.is_some(),
     })))
@@ -105,10 +109,9 @@ fn choose<'a>(
     evaluate: impl Fn(&str) -> GuardResult,
     event: &str,
 ) -> Result<Choice<'a>, RunRefusal> {
-    let may = |transition: &&&Transition| transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, role));
     let mut guards: Vec<GuardResult> = Vec::new();
     let mut is_recorded = false;
-    for transition in transitions.iter().filter(may) {
+    for transition in transitions.iter().filter(|transition| may_take(transition, role)) {
         let Some(guard) = &transition.guard else { return Ok(Choice { taken: Taken::Moved(transition), guards }) };
         // A guard that was asked before was not satisfied, or its transition would have been taken.
         if !guards.iter().any(|result| result.guard == *guard) {
@@ -126,6 +129,10 @@ fn choose<'a>(
     }
 }
 
+fn may_take(transition: &Transition, role: &str) -> bool {
+    transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, role))
+}
+
 fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decided {
     let Override { process, standing, event: name, to, reason, facts } = command;
     going_on(state)?;
@@ -140,10 +147,21 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: OVERRIDE_GUARD.to_owned(), role: role.clone(), allowed });
     }
-    process.event(name).ok_or_else(|| not_found(process, name))?;
-    may_decide(state, process, name, role, &given.by)?;
+    let event = process.event(name).ok_or_else(|| not_found(process, name))?;
+    let decision = may_decide(state, process, name, role, &given.by)?;
+    // Work is the agent's, whose roles a person need not have; a decision stays with those who may take it.
+    if decision.is_some() && !admits(&event.allowed_roles, role) {
+        let allowed = event.allowed_roles.clone();
+        return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
+    }
     bounded("reason", reason)?;
-    let transitions = transitions(state, process, name)?;
+    let mut transitions = transitions(state, process, name)?;
+    if decision.is_some() {
+        transitions.retain(|transition| may_take(transition, role));
+        if transitions.is_empty() {
+            return Err(RunRefusal::TransitionsForbidden { event: name.clone(), role: role.clone() });
+        }
+    }
     let leads = |transition: &&&Transition| to.as_ref().is_none_or(|to| *to == transition.to);
     let found = transitions.iter().filter(leads).find_map(|transition| Some((*transition, transition.guard.clone()?)));
     let Some((transition, guard)) = found else { return Err(no_transition(state, process, name)) };
@@ -160,6 +178,9 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
         guard,
         reason: reason.trim().to_owned(),
         guards: vec![result],
+        stale: facts.stale_of(&state.evidence),
+        campaign: facts.campaign.clone().filter(|_| process.asks_for_campaign()),
+        decision: decision.is_some(),
         is_final: process.is_final(&transition.to),
     })))
 }

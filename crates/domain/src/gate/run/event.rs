@@ -87,6 +87,15 @@ pub struct Overridden {
     pub reason: String,
     /// What the guard came to.
     pub guards: Vec<GuardResult>,
+    /// Evidence that did not count, since it had changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<String>,
+    /// What was known of the campaign, where guards ask for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign: Option<Value>,
+    /// Whether it decided on the work of others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decision: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_final: bool,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::event::{Created, Emitted, RunEvent};
+use super::event::{Created, Emitted, Overridden, RunEvent};
 use super::state::{Run, RunState, RunStatus, weight};
 use crate::Moment;
 use crate::decider::Given;
@@ -13,7 +13,7 @@ pub(super) fn evolve(mut state: RunState, event: &RunEvent, given: &Given) -> Ru
     match event {
         RunEvent::Created(created) => state.create(created, given),
         RunEvent::Emitted(emitted) => state.emit(emitted, given),
-        RunEvent::Overridden(overridden) => state.enter(&overridden.to, overridden.is_final),
+        RunEvent::Overridden(overridden) => state.override_guard(overridden, given),
         RunEvent::Cancelled(_) => state.status = RunStatus::Cancelled,
     }
     state.revision += 1;
@@ -49,6 +49,14 @@ impl RunState {
         if !emitted.recorded {
             self.enter(&emitted.to, emitted.is_final);
         }
+    }
+
+    /// Who says that work may go on without what was asked for answers for it, as who submits does.
+    fn override_guard(&mut self, overridden: &Overridden, given: &Given) {
+        if !overridden.decision {
+            self.submitters.insert(given.by.clone());
+        }
+        self.enter(&overridden.to, overridden.is_final);
     }
 
     fn set(&mut self, name: &str, value: &Value) {

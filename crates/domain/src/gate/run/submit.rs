@@ -96,6 +96,14 @@ pub(super) fn within(
     if count <= count_max { Ok(()) } else { Err(RunRefusal::TooLarge { field, what, unit, count, count_max }) }
 }
 
+/// A decision is about the work of others; who brought evidence with it would decide on their own.
+pub(super) fn nothing(event: &str, submitted: &[Submitted]) -> Result<(), RunRefusal> {
+    let message = format!("'{event}' decides on what others submitted, and brings no artifact of its own");
+    let misfit = |one: &Submitted| Misfit { path: one.pointer.clone(), message: message.clone() };
+    let misfits: Vec<Misfit> = submitted.iter().map(misfit).collect();
+    if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::ArtifactMisfits { misfits }) }
+}
+
 /// The evidence of a run together with what is submitted, and what is new in it.
 pub(super) fn artifacts(
     state: &RunState,
@@ -108,11 +116,17 @@ pub(super) fn artifacts(
     let mut taken: BTreeMap<String, Artifact> = BTreeMap::new();
     for one in submitted {
         let misfit = match artifact(process, one) {
-            Ok(artifact) => match taken.get(&artifact.path) {
+            Ok(artifact) => match taken.get_mut(&artifact.path) {
                 Some(other) if other.sha256 != artifact.sha256 => {
                     Some(format!("'{}' is submitted twice, with different contents", short(&artifact.path)))
                 }
-                _ => {
+                Some(other) => {
+                    other.types.extend(artifact.types);
+                    other.types.sort();
+                    other.types.dedup();
+                    None
+                }
+                None => {
                     taken.insert(artifact.path.clone(), artifact);
                     None
                 }

@@ -121,6 +121,25 @@ fn evidence_that_changed_does_not_count_and_says_so() {
 }
 
 #[test]
+fn evidence_that_is_submitted_again_is_stale_no_longer() {
+    let mut desk = observing();
+    desk.agent("submit_observation", vec![file("observation-1.md", "1"), file("observation-2.md", "2")]).unwrap();
+    desk.facts.stale.extend(["observation-1.md".to_owned(), "observation-2.md".to_owned()]);
+    let files = vec![file("observation-1.md", "1, again"), file("observation-3.md", "3")];
+    let emitted = desk.agent("submit_observation", files).unwrap();
+    assert_eq!(emitted.guards[0].missing[0], "観察件数が不足 (現在: 2, 必要: 3)");
+    assert_eq!(emitted.stale, ["observation-2.md"]);
+}
+
+#[test]
+fn a_file_of_two_declared_types_counts_as_both() {
+    let mut desk = observing();
+    let declared = |name: &str| Submitted { artifact_type: Some(name.to_owned()), ..file("free-name.md", "x") };
+    assert_eq!(counted(&mut desk, vec![declared("observation"), declared("synthesis")]), 1);
+    assert_eq!(desk.state.evidence().get("free-name.md").unwrap().types, ["observation", "synthesis"]);
+}
+
+#[test]
 fn an_edited_process_does_not_serve_a_run_that_goes_on() {
     let mut desk = observing();
     desk.process = process(&EXPLORATION.replace("min_count: 3", "min_count: 1"));

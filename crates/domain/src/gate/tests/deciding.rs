@@ -97,7 +97,7 @@ fn an_override_is_for_a_guard_that_is_not_satisfied() {
 #[test]
 fn an_override_of_a_decision_is_a_decision() {
     let mut desk = Desk::begun(REVIEW);
-    desk.overrides("hanna", ("human", true), "submit").unwrap();
+    desk.overrides("otto", ("human", true), "submit").unwrap();
     desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     assert_eq!(
         desk.overrides("adam", ("agent", true), "approve").unwrap_err().to_string(),
@@ -105,6 +105,60 @@ fn an_override_of_a_decision_is_a_decision() {
     );
     desk.overrides("hanna", ("human", true), "approve").unwrap();
     assert_eq!(desk.state.status(), RunStatus::Finished);
+}
+
+#[test]
+fn who_overrode_a_guard_does_not_decide_on_what_came_of_it() {
+    let mut desk = Desk::begun(REVIEW);
+    desk.overrides("hanna", ("human", true), "submit").unwrap();
+    let own = RunRefusal::OwnWork { principal: "hanna".to_owned() };
+    assert_eq!(desk.emits(("hanna", "human"), "approve", json!({}), vec![]), Err(own.clone()));
+    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    assert_eq!(desk.overrides("hanna", ("human", true), "approve"), Err(own));
+}
+
+#[test]
+fn a_decision_brings_no_evidence_of_its_own() {
+    let mut desk = Desk::begun(REVIEW);
+    desk.overrides("otto", ("human", true), "submit").unwrap();
+    desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+    let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![file("text.md", "mine")]).unwrap_err();
+    assert_eq!(
+        (refusal.kind(), refusal.pointer().as_deref()),
+        (RefusalKind::InvalidPayload, Some("/artifact_paths/0")),
+        "the guard asks for a text, which who approves does not write"
+    );
+    let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::GuardFailed);
+}
+
+#[test]
+fn an_override_of_a_decision_is_for_the_roles_that_may_take_it() {
+    let plain = REVIEW.replace(", can_approve: true, can_reject: true", "").replace(", can_approve: true", "");
+    let event = plain.replace("{name: approve, allowed_roles: [\"*\"]}", "{name: approve, allowed_roles: [reviewer]}");
+    let way = plain.replace("to: done, guard: has_text", "to: done, guard: has_text, allowed_roles: [reviewer]");
+    for (source, message) in
+        [(event, "role 'human' may not emit 'approve'"), (way, "Permission denied for all available transitions")]
+    {
+        let mut desk = Desk::begun(&source);
+        desk.overrides("otto", ("human", true), "submit").unwrap();
+        desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
+        let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
+        assert_eq!((refusal.kind(), refusal.to_string().as_str()), (RefusalKind::Forbidden, message));
+        assert!(desk.overrides("rita", ("reviewer", true), "approve").is_ok());
+    }
+}
+
+#[test]
+fn what_was_known_is_kept_with_an_override() {
+    let guard = "{all: [{type: artifact, artifact_type: text, condition: exists}, \
+                 {type: cel, expression: 'campaign.ready'}]}";
+    let source = REVIEW.replace("{type: artifact, artifact_type: text, condition: exists}", guard);
+    let mut desk = Desk::begun(&source);
+    desk.facts.campaign = Some(json!({"ready": false}));
+    let events = desk.overrides("hanna", ("human", true), "submit").unwrap();
+    let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(overridden.campaign, desk.facts.campaign);
 }
 
 #[test]

@@ -1,12 +1,18 @@
 //! What may be emitted, and what is missing for it, in the shapes that clients read.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Look;
+use crate::gate::guard::GuardResult;
 use crate::gate::process::{EventKind, OnGuardFail, Transition, admits};
-use crate::gate::run::{RunStatus, may_decide};
+use crate::gate::run::{RunRefusal, RunStatus, may_decide};
+
+/// What guards came to, by name.
+pub(super) type Asked<'a> = BTreeMap<&'a str, GuardResult>;
 
 /// A guard that keeps a transition from being taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -142,11 +148,13 @@ impl Look<'_> {
 
     /// The events that would be accepted now, in the order of the process; or all events, with what blocks them.
     pub fn events(&self, include_blocked: bool) -> Vec<EventView> {
-        let views = self.process.events.iter().map(|event| self.event(event));
+        // Many transitions may have the same guard, which is asked once.
+        let mut asked = BTreeMap::new();
+        let views = self.process.events.iter().map(|event| self.event(event, &mut asked));
         views.filter(|view| include_blocked || view.is_allowed).collect()
     }
 
-    fn event(&self, event: &EventKind) -> EventView {
+    fn event<'a>(&'a self, event: &EventKind, asked: &mut Asked<'a>) -> EventView {
         let here: Vec<&Transition> =
             self.process.transitions_from(self.run.state()).filter(|found| found.event == event.name).collect();
         let shown: Vec<&Transition> = if here.is_empty() {
@@ -154,7 +162,8 @@ impl Look<'_> {
         } else {
             here.clone()
         };
-        let transitions: Vec<TransitionView> = shown.iter().map(|transition| self.transition(transition)).collect();
+        let transitions: Vec<TransitionView> =
+            shown.into_iter().map(|transition| self.transition(transition, asked)).collect();
         let would_be_accepted = here.iter().zip(&transitions).any(|(transition, view)| {
             let is_open = view.guard_status != GuardStatus::Unsatisfied;
             self.takes(transition) && (is_open || transition.on_guard_fail == OnGuardFail::Record)
@@ -182,8 +191,9 @@ impl Look<'_> {
         }
     }
 
-    pub(super) fn transition(&self, transition: &Transition) -> TransitionView {
-        let result = transition.guard.as_deref().map(|guard| self.evaluate(guard));
+    pub(super) fn transition<'a>(&'a self, transition: &'a Transition, asked: &mut Asked<'a>) -> TransitionView {
+        let guard = transition.guard.as_deref();
+        let result = guard.map(|guard| asked.entry(guard).or_insert_with(|| self.evaluate(guard)).clone());
         let guard_status = match &result {
             None => GuardStatus::NoGuard,
             Some(result) if result.satisfied => GuardStatus::Satisfied,
@@ -207,7 +217,11 @@ impl Look<'_> {
         if !admits(&event.allowed_roles, self.role) {
             return Some(self.words().role_forbidden(self.role));
         }
-        let refusal = may_decide(self.run, self.process, &event.name, self.role, self.principal).err();
-        refusal.map(|refusal| refusal.to_string())
+        let refusal = may_decide(self.run, self.process, &event.name, self.role, self.principal).err()?;
+        Some(match &refusal {
+            RunRefusal::OwnWork { principal } => self.words().own_work(principal),
+            RunRefusal::MayNotDecide { role, .. } => self.words().role_forbidden(role),
+            other => other.to_string(),
+        })
     }
 }

@@ -16,9 +16,14 @@ pub use progress::Progress;
 use serde_json::{Map, Value};
 
 use super::facts::Facts;
+use super::finding::clipped;
 use super::guard::{GuardResult, Words};
 use super::process::Process;
 use super::run::RunState;
+use crate::limits;
+
+/// Bytes of a prompt after which nothing more is filled in.
+const PROMPT_BYTES_MAX: usize = 200_000;
 
 /// A run as somebody sees it.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +46,8 @@ impl Look<'_> {
         self.run.scene(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
     }
 
-    /// The prompt of a state, with `{context.x}` filled in; what is not in the context stays as it is written.
+    /// The prompt of a state, with `{context.x}` filled in; what is not in the context stays as it is written, and so
+    /// does what would make a prompt that nobody can read.
     pub fn prompt(&self, state: &str) -> Option<String> {
         let prompt = self.process.state(state)?.prompt.as_deref()?;
         let mut filled = String::with_capacity(prompt.len());
@@ -52,9 +58,9 @@ impl Look<'_> {
             let end = marked.find('}').map_or(marked.len(), |end| end + 1);
             let (mark, after) = marked.split_at(end);
             let name = mark.trim_start_matches("{context.").trim_end_matches('}');
-            match self.run.context().get(name) {
-                Some(Value::String(text)) => filled.push_str(text),
-                Some(other) => filled.push_str(&other.to_string()),
+            match self.run.context().get(name).filter(|_| filled.len() < PROMPT_BYTES_MAX) {
+                Some(Value::String(text)) => filled.push_str(&clipped(text, limits::TEXT_CHARS_MAX)),
+                Some(other) => filled.push_str(&clipped(&other.to_string(), limits::TEXT_CHARS_MAX)),
                 None => filled.push_str(mark),
             }
             rest = after;

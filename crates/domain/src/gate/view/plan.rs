@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Look;
-use super::events::GuardStatus;
+use super::events::{Asked, GuardStatus};
 use crate::gate::process::Transition;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,7 +37,8 @@ impl Look<'_> {
     pub fn plan(&self, target: &str) -> Option<Plan> {
         let start = self.run.state();
         let steps = self.shortest(start, target)?;
-        let steps = steps.into_iter().map(|transition| self.step(transition)).collect();
+        let mut asked = Asked::new();
+        let steps = steps.into_iter().map(|transition| self.step(transition, &mut asked)).collect();
         Some(Plan { from_state: start.to_owned(), to_state: target.to_owned(), steps })
     }
 
@@ -63,8 +64,8 @@ impl Look<'_> {
         None
     }
 
-    fn step(&self, transition: &Transition) -> Step {
-        let view = self.transition(transition);
+    fn step<'a>(&'a self, transition: &'a Transition, asked: &mut Asked<'a>) -> Step {
+        let view = self.transition(transition, asked);
         let of_event =
             self.process.event(&transition.event).map(|event| event.allowed_roles.clone()).unwrap_or_default();
         let allowed_roles = match &transition.allowed_roles {

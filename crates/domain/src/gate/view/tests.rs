@@ -39,6 +39,32 @@ fn a_state_says_what_is_missing_and_what_may_be_emitted() {
 }
 
 #[test]
+fn a_prompt_is_filled_within_bounds() {
+    let marks = "{context.x}".repeat(100);
+    let source = EXPLORATION.replace("prompt: ", &format!("prompt: '{marks}' # "));
+    let mut desk = Desk::empty(super::super::tests::process(&source));
+    let create = desk.create(super::super::tests::object(json!({"x": "y".repeat(100_000)})));
+    desk.tries("alice", &create).unwrap();
+    let prompt = desk.look().prompt("experiment").unwrap();
+    assert!(prompt.starts_with(&"y".repeat(9_999)) && prompt.ends_with("{context.x}") && prompt.len() < 220_000);
+}
+
+/// A list of events took a minute when each looked through all states and transitions anew.
+#[test]
+fn the_events_of_a_large_process_are_listed_at_once() {
+    let mut source = "process: {id: p, version: '1', name: P, initial_state: s0}\nstates:\n".to_owned();
+    let lines = |line: fn(usize) -> String| (0..1_000).map(line).collect::<String>();
+    source += &lines(|number| format!("  - {{name: s{number}}}\n"));
+    source += "  - {name: s1000, is_final: true}\nevents:\n";
+    source += &lines(|number| format!("  - {{name: e{number}, allowed_roles: []}}\n"));
+    source += "transitions:\n";
+    source += &lines(|number| format!("  - {{from: s{number}, event: e{number}, to: s{}}}\n", number + 1));
+    let desk = Desk::begun(&source);
+    let events = desk.look().events(true);
+    assert_eq!(events[999].blocked_reason.as_deref(), Some("cannot be emitted in the current state (only in s999)"));
+}
+
+#[test]
 fn a_guard_without_a_description_says_where_it_leads() {
     let desk = planned();
     assert_eq!(desk.look().missing_guards()[0].description, "状態 'synthesize' への遷移のガード");
@@ -211,6 +237,12 @@ fn who_submitted_is_not_shown_that_they_may_decide() {
     };
     assert_eq!(reason("hanna").as_deref(), Some("'hanna' submitted to this run, and may not decide on it"));
     assert_eq!(reason("rex"), None);
+    let mut japanese = Desk::begun(&WAYS.replace("version: \"1\"", "version: \"1\", locale: ja"));
+    japanese.emits(("hanna", "human"), "go", json!({}), vec![file("note.md", "n")]).unwrap();
+    japanese.emits(("hanna", "human"), "go", json!({}), vec![]).unwrap();
+    let events = japanese.look_as("hanna", "human").events(true);
+    let approve = events.into_iter().find(|event| Decision::of(&event.event_name).is_some()).unwrap();
+    assert_eq!(approve.blocked_reason.as_deref(), Some("'hanna' はこの実行に提出しているため判断できません"));
     let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
     desk.tries("hanna", &cancel).unwrap();
     let events = desk.look_as("rex", "human").events(true);

@@ -190,6 +190,10 @@ impl Builder {
 }
 
 fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Key, Finding> {
+    // YAML 1.2 has no such key, and who writes one means the entries of another mapping.
+    if text == "<<" {
+        return Err(invalid(place, "mappings are not merged here", "write out the entries that are meant"));
+    }
     if keys.insert(text.clone()) {
         return Ok(Key { place, text });
     }

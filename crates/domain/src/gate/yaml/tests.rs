@@ -94,6 +94,7 @@ fn what_is_no_single_plain_document_is_refused_with_its_place() {
         ("", Rule::InvalidYaml, (1, 1)),
         ("a: !mine 1", Rule::InvalidYaml, (1, 4)),
         ("? [a, b]\n: 1", Rule::InvalidYaml, (1, 3)),
+        ("a: {<<: {b: 1}}", Rule::InvalidYaml, (1, 5)),
         ("a: 'open", Rule::InvalidYaml, (1, 4)),
         ("a: [1, 2\nb: 3", Rule::InvalidYaml, (2, 2)),
     ];

@@ -14,8 +14,8 @@ fn expressions_see_what_they_are_handed() {
     for expression in [
         "context.n + 1 == 4 && context.v == \"x\"",
         "payload.score >= 0.5 && \"a\" in payload.tags",
-        "size(artifacts) == 2 && artifacts.exists(one, one.types == [\"note\"] && one.stale)",
-        "artifacts.filter(one, !one.stale).map(one, one.sha256) == [\"one\"]",
+        "size(artifacts) == 1 && artifacts.exists(one, one.types == [\"note\"] && one.path == \"note-0.md\")",
+        "artifacts.map(one, one.sha256) == [\"one\"]",
         "run.visits.a == 2 && run.id == \"run-1\" && !has(run.attempts.go)",
         "campaign.sessions.filter(session, session.status == \"ended\").size() == 1",
         "context.w.all(number, number > 0) && context.v.matches(\"^x$\")",
@@ -91,12 +91,17 @@ fn what_an_expression_costs_depends_on_what_it_reads() {
 
 #[test]
 fn only_known_names_are_read() {
-    for (expression, word) in
-        [("contxt.a", "context"), ("now() > 1", ""), ("x.y", ""), ("[1].map(x, y)", "y is not known")]
-    {
-        let refused = Expression::new(expression).err();
-        let is_call = expression.contains('(') && !expression.contains("map");
-        assert!(is_call || refused.is_some_and(|refused| refused.contains(word)), "{expression}");
+    for (expression, word) in [
+        ("contxt.a", "did you mean context?"),
+        ("now() > 1", "now() is not known"),
+        ("context.a.startWith(\"x\")", "did you mean startsWith?"),
+        ("context.all(x)", "all() is not known"),
+        ("x.y", "x is not known"),
+        ("[1].exists(x, y)", "y is not known"),
+        ("[1].map(x, y) == []", "y is not known"),
+    ] {
+        let refused = Expression::new(expression).expect_err(expression);
+        assert!(refused.contains(word), "{expression}: {refused}");
     }
     let mut reads = Reads::default();
     Expression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
@@ -104,4 +109,48 @@ fn only_known_names_are_read() {
     assert_eq!((names, reads.is_any), (vec!["a", "b", "c"], false));
     Expression::new("size(context) > 1").unwrap().reads(&mut reads);
     assert!(reads.is_any);
+}
+
+#[test]
+fn what_is_never_true_or_false_is_found_when_it_is_read() {
+    for expression in ["1 + 1", "-context.a", "\"yes\"", "[true]", "{\"a\": true}", "size(context.a)", "1"] {
+        assert_eq!(Expression::new(expression).err().as_deref(), Some("it is never true or false"), "{expression}");
+    }
+    for expression in
+        ["true", "context.a", "!context.a", "context.a ? true : context.b", "context[\"a\"]", "bool(\"true\")"]
+    {
+        assert_eq!(Expression::new(expression).err(), None, "{expression}");
+    }
+}
+
+/// A pattern is compiled at every match: one that takes a third of a second did so for each element of a list.
+#[test]
+fn patterns_are_written_out_and_cost_what_they_take() {
+    for expression in
+        ["context.v.matches(payload.pattern)", "context.v.matches(\"x\" + \"y\")", "matches(context.v, context.v)"]
+    {
+        assert!(Expression::new(expression).unwrap_err().contains("written out"), "{expression}");
+    }
+    for pattern in ["(", "(\\\\w{60}){6}|a*", "((a{100}){100}){100}"] {
+        let refused = Expression::new(&format!("context.v.matches(\"{pattern}\")")).unwrap_err();
+        assert!(refused.contains("cannot be used"), "{refused}");
+    }
+    for pattern in ["^\\\\w+$", "^\\\\d{4}-\\\\d{2}$", "^[a-z0-9-]{1,64}$", "(?i)dragon|wyrm"] {
+        assert_eq!(Expression::new(&format!("context.v.matches(\"{pattern}\")")).err(), None, "{pattern}");
+    }
+    let guard = "{type: cel, expression: 'context.w.all(x, \"a\".matches(\"^[a-z]{1,20}$\"))'}";
+    let with = |count: usize| World::with(json!({ "w": vec![1; count] }));
+    assert!(with(20).missing("en", guard).is_empty());
+    assert!(with(1_000).missing("en", guard)[0].contains("could cost"));
+}
+
+#[test]
+fn copies_of_a_content_are_one_artifact_and_stale_ones_are_none() {
+    let mut world = World::default().notes(&["same", "same", "other", "same"]);
+    let two = "{type: cel, expression: 'size(artifacts) == 2'}";
+    assert!(world.missing("en", two).is_empty());
+    world.facts.stale.insert("note-0.md".to_owned());
+    assert!(world.missing("en", two).is_empty(), "a copy that did not change still counts");
+    world.facts.stale.insert("note-2.md".to_owned());
+    assert_eq!(world.missing("en", two).len(), 1);
 }

@@ -2,7 +2,7 @@
 
 mod expressions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -187,6 +187,10 @@ fn numbers_are_compared_by_value() {
     }
     // Neighbours that are equal as floating point.
     assert!(asked(json!(9_007_199_254_740_993_i64), "greater_than", "9007199254740992"));
+    assert!(asked(json!(9_007_199_254_740_993_i64), "greater_than", "9007199254740992.0"));
+    assert!(!asked(json!(9_007_199_254_740_992.0), "at_least", "9007199254740993"));
+    assert!(asked(json!(-2), "greater_than", "-2.5") && asked(json!(-2.5), "less_than", "-2"));
+    assert!(asked(json!(u64::MAX), "less_than", "1e300") && asked(json!(-1e300), "less_than", "-9223372036854775808"));
     let world = World::with(json!({"n": "3"}));
     let guard = "{type: context, variable: n, condition: at_least, value: 3}";
     assert_eq!(world.missing("en", guard), ["Context variable 'n' is '3', expected a number"]);
@@ -276,6 +280,55 @@ fn what_cannot_be_told_is_not_satisfied_nor_is_its_opposite() {
 }
 
 #[test]
+fn a_variable_that_is_not_defined_satisfies_neither_a_guard_nor_its_opposite() {
+    let world = World::with(json!({"v": 1}));
+    let (here, gone) = ("{type: context, variable: v, condition: exists}", |condition: &str| {
+        format!("{{type: context, variable: w, condition: {condition}, message: 'say {{required}}'}}")
+    });
+    for condition in ["equals, value: x", "not_equals, value: x", "in, value: [x]", "not_in, value: [x]"] {
+        let gone = gone(condition);
+        assert_eq!(world.missing("en", &gone), ["say x"]);
+        assert_eq!(world.missing("en", &format!("{{not: {gone}}}")), ["say x"]);
+        assert_eq!(world.missing("en", &format!("{{not: {{all: [{here}, {gone}]}}}}")), ["say x"]);
+        assert_eq!(world.missing("en", &format!("{{not: {{any: [{{not: {here}}}, {gone}]}}}}")).len(), 1);
+        assert!(world.missing("en", &format!("{{any: [{here}, {gone}]}}")).is_empty());
+    }
+    assert!(world.missing("en", "{not: {type: context, variable: w, condition: exists}}").is_empty());
+}
+
+#[test]
+fn reasons_that_quote_each_other_stay_short() {
+    let mut guards = "  a0: {type: context, variable: v, condition: exists}\n".to_owned();
+    guards += "  b0: {type: context, variable: w, condition: exists}\n";
+    for number in 1..31 {
+        let before = number - 1;
+        writeln!(guards, "  a{number}: {{any: [a{before}, b{before}]}}").unwrap();
+        writeln!(guards, "  b{number}: {{any: [b{before}, a{before}]}}").unwrap();
+    }
+    let line = World::default().asked(&process("en", &guards), "a30").line();
+    assert!(line.starts_with("a30: one of: ") && line.chars().count() < 2_100, "{}", line.len());
+    let parts = (0..300)
+        .map(|number| format!("{{type: run, counter: visits, of: a, condition: greater_than, value: {number}}}"));
+    let many = format!("{{all: [{}]}}", parts.collect::<Vec<_>>().join(", "));
+    assert_eq!(World::default().missing("en", &many).len(), 100);
+}
+
+#[test]
+fn a_long_value_is_shown_by_its_beginning() {
+    let world = World::with(json!({"v": "x".repeat(100_000)}));
+    let guard =
+        format!("{{type: context, variable: v, condition: equals, value: y, message: '{}'}}", "{current}".repeat(500));
+    let missing = world.missing("en", &guard);
+    assert_eq!(missing[0].chars().count(), 2_000);
+    let plain = world.missing("en", "{type: context, variable: v, condition: equals, value: y}");
+    assert!(plain[0].ends_with("x…', expected 'y'") && plain[0].len() < 600);
+    let mut world = World::default().notes(&["same"; 100]);
+    world.facts.stale = (0..100).map(|number| format!("note-{number}.md")).collect();
+    let missing = world.missing("en", "{type: artifact, artifact_type: note, condition: exists}");
+    assert_eq!(missing.len(), 21, "what is missing, and some of the files that changed");
+}
+
+#[test]
 fn guards_that_share_parts_are_asked_once() {
     let mut guards = "  g0: {type: context, variable: v, condition: exists}\n".to_owned();
     for number in 1..32 {
@@ -285,6 +338,7 @@ fn guards_that_share_parts_are_asked_once() {
     let process = process("en", &guards);
     assert!(World::with(json!({"v": 1})).asked(&process, "g31").satisfied);
     assert_eq!(World::default().asked(&process, "g31").missing, ["Context variable 'v' does not exist"]);
+    assert_eq!(process.evidence_in("a"), Some(BTreeSet::new()), "what they ask for is found once, too");
 }
 
 #[test]
