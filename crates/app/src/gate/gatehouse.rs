@@ -1,5 +1,6 @@
 //! The way to a run: which one is meant, whether it is there for this caller, and what guards need to know of the world.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::gate::{Artifact, Facts, Look, Process, Run, RunRules, Standing};
@@ -92,7 +93,7 @@ impl App {
         };
         let held = held(visit, evidence);
         let stale = match (&visit.run().folder, held.is_empty()) {
-            (_, true) => Default::default(),
+            (_, true) => BTreeSet::new(),
             (Some(folder), false) => self.files.stale(folder, held).await,
             (None, false) => held.into_iter().map(|(path, _)| path).collect(),
         };

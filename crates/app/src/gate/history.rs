@@ -150,7 +150,9 @@ impl App {
             hash: hex(&record.hash),
             request_hash: None,
         };
-        events.into_iter().for_each(|event| entry.tell(event));
+        for event in events {
+            entry.tell(event);
+        }
         Ok(entry)
     }
 }
