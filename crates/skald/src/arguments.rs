@@ -9,8 +9,12 @@ use app::Toolsets;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use gate::GateArguments;
-pub(crate) use universe::{UniverseArguments, UniverseCommand, UniverseMapArguments};
+pub(crate) use gate::{
+    ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GateArguments,
+    GateCallArguments, GateCommand, HookCommand, ListRunsArguments, NoRun, PostToolUseArguments, PreToolUseArguments,
+    RunArguments, WhenAllowed,
+};
+pub(crate) use universe::{ThemeWord, UniverseArguments, UniverseCommand, UniverseMapArguments};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
 #[derive(Debug, Parser)]
@@ -50,6 +54,8 @@ pub(crate) enum Command {
     Odds(OddsArguments),
     /// List the universes that are kept, or draw the map of one.
     Universe(UniverseArguments),
+    /// Processes and runs of the gate, and hooks for coding agents.
+    Gate(GateCallArguments),
     /// Give others a token, list the tokens, or take one back.
     Token(TokenArguments),
     /// Check that everything kept is as it was written.

@@ -67,8 +67,11 @@ mod tests {
 
     #[test]
     fn folders_that_are_named_are_taken() {
-        let arguments =
-            GateArguments { process_dirs: vec!["a".into(), "/b".into()], artifact_dir: Some("proofs".into()) };
+        let arguments = GateArguments {
+            process_dirs: vec!["a".into(), "/b".into()],
+            artifact_dir: Some("proofs".into()),
+            role: None,
+        };
         let expected = (vec!["/work/a".into(), "/b".into()], Some("/work/proofs".into()));
         for is_shared in [false, true] {
             assert_eq!(chosen(&arguments, Path::new("/work"), is_shared), expected);

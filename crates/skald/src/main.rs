@@ -7,6 +7,7 @@ mod descriptors;
 mod dice;
 mod doctor;
 mod folders;
+mod gate;
 mod keeping;
 mod listening;
 mod log;
@@ -42,13 +43,19 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    let command = match arguments.command {
+        // It answers whatever fails, a runtime that does not start too.
+        Command::Gate(gate) if gate.is_hook() => return Ok(gate::hook(gate)),
+        command => command,
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let outcome = match arguments.command {
+    let outcome = match command {
         Command::Serve(serve) => runtime.block_on(serve::http(&serve)).map(|()| ExitCode::SUCCESS),
         Command::Mcp(mcp) => runtime.block_on(serve_mcp(&mcp)).map(|()| ExitCode::SUCCESS),
         Command::Roll(roll) => runtime.block_on(dice::roll(&roll)).map(|()| ExitCode::SUCCESS),
         Command::Odds(odds) => runtime.block_on(dice::odds(&odds)).map(|()| ExitCode::SUCCESS),
         Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
+        Command::Gate(gate) => Ok(runtime.block_on(gate::run(&gate))),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
         Command::Verify(store) => runtime.block_on(keeping::verify(&store)),
         Command::Rebuild(store) => runtime.block_on(keeping::rebuild(&store)),

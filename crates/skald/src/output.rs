@@ -18,6 +18,16 @@ pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "skald: {error:#}");
 }
 
+/// A note beside the output, on standard error.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// A name on one line: what would move the cursor of a terminal does not.
+pub(crate) fn printable(name: &str) -> String {
+    name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+}
+
 /// What long work says while it goes on: a line that moves on a terminal, nothing elsewhere.
 pub(crate) struct Progress(indicatif::ProgressBar);
 

@@ -6,8 +6,8 @@ use anyhow::{Context, anyhow, bail};
 use app::{Caller, Code, Engine, Local, Work};
 use serde_json::{Value, json};
 
-use crate::arguments::{UniverseArguments, UniverseCommand, UniverseMapArguments};
-use crate::output::{put, say};
+use crate::arguments::{GateArguments, UniverseArguments, UniverseCommand, UniverseMapArguments};
+use crate::output::{printable, put, say};
 use crate::world;
 
 /// In the place of a file: standard output.
@@ -18,7 +18,7 @@ const PAGE: usize = 100;
 const NAMED_MAX: usize = 20;
 
 pub(crate) async fn run(arguments: &UniverseArguments) -> anyhow::Result<()> {
-    let engine = world::existing_engine(&arguments.store).await?;
+    let engine = world::existing_engine(&arguments.store, &GateArguments::default()).await?;
     match &arguments.command {
         UniverseCommand::List => list(&engine).await,
         UniverseCommand::Map(map) => draw(&engine, map).await,
@@ -43,11 +43,6 @@ async fn list(engine: &Local) -> anyhow::Result<()> {
         say(&format!("{id:id_width$}  {name:name_width$}  {campaign:campaign_width$}  {created}"));
     }
     Ok(())
-}
-
-/// A name on one line: what would move the cursor of a terminal does not.
-fn printable(name: &str) -> String {
-    name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
 async fn draw(engine: &Local, arguments: &UniverseMapArguments) -> anyhow::Result<()> {

@@ -38,20 +38,28 @@ pub(crate) fn forgetful() -> Arc<Local> {
     Local::new(app_on(Arc::new(store::Memory::new())))
 }
 
-/// The engine on the store that the command line names, with the files of its gates.
+/// The engine on the store that the command line names.
 pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
-    let mut app = app_on(journal(arguments).await?);
+    local(journal(arguments).await?, arguments, gate)
+}
+
+/// The engine on a store that is there already: whoever only looks makes no new file.
+pub(crate) async fn existing_engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
+    local(existing(arguments).await?, arguments, gate)
+}
+
+/// With the files of its gates.
+fn local(journal: Arc<dyn Journal>, arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
+    let mut app = app_on(journal);
     app.default_campaign.clone_from(&arguments.campaign);
+    if let Some(role) = gate.role.as_deref().map(str::trim).filter(|role| !role.is_empty()) {
+        role.clone_into(&mut app.gate_role);
+    }
     // A working folder that is gone has no files.
     let working = std::env::current_dir().unwrap_or_default();
     let options = folders(gate, &working, data().as_deref(), store::is_shared(&address(arguments)?));
     app.files = Arc::new(store::Folders::new(options));
     Ok(Local::new(app))
-}
-
-/// The engine on a store that is there already: whoever only looks makes no new file.
-pub(crate) async fn existing_engine(arguments: &StoreArguments) -> anyhow::Result<Arc<Local>> {
-    Ok(Local::new(app_on(existing(arguments).await?)))
 }
 
 fn app_on(journal: Arc<dyn Journal>) -> App {
@@ -69,7 +77,8 @@ pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<d
     journal(arguments).await
 }
 
-fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
+/// Where everything is kept, as the command line or the platform has it.
+pub(crate) fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
     match &arguments.store {
         Some(address) => Ok(address.clone()),
         None => Ok(format!("sqlite:{}", default_file()?.display())),

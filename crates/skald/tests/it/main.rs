@@ -10,6 +10,8 @@ mod damage;
 mod disk;
 mod faults;
 mod following;
+mod gate;
+mod gate_hooks;
 mod kills;
 mod parts;
 mod places;

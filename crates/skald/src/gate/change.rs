@@ -1,0 +1,53 @@
+//! Commands that change a run, each on the terms that were given: the revision that was seen, and a key for a retry.
+
+use app::Fault;
+use serde_json::{Value, json};
+
+use super::desk::Desk;
+use super::reply::Reply;
+use super::{GET_STATE, RUN, text};
+use crate::arguments::ChangeArguments;
+use crate::output::note;
+use crate::world;
+
+pub(super) async fn emit(desk: &Desk, mut input: Value, change: &ChangeArguments) -> Result<Reply, Fault> {
+    let made = settle(desk, &mut input, change).await?;
+    let mut answer = desk.call("state_gate.emit_event", input).await?;
+    if let Some(key) = made {
+        answer["idempotency_key"] = key;
+    }
+    Ok(match answer["success"] == true {
+        true => Reply::done(text::emitted(&answer["result"]), answer),
+        false => Reply::refused(text::refused(&answer["error"]), answer),
+    })
+}
+
+/// Overrides a guard, or cancels the run.
+pub(super) async fn change(desk: &Desk, mut input: Value, change: &ChangeArguments) -> Result<Reply, Fault> {
+    let made = settle(desk, &mut input, change).await?;
+    let mut answer = desk.call(RUN, input).await?;
+    if let Some(key) = made {
+        answer["idempotency_key"] = key;
+    }
+    let text = match answer.get("overridden") {
+        Some(taken) => text::emitted(taken),
+        None => text::cancelled(&answer),
+    };
+    Ok(Reply::done(text, answer))
+}
+
+/// Adds the terms. A key that is made is told before anything is done: whoever hears no answer retries with it.
+async fn settle(desk: &Desk, input: &mut Value, change: &ChangeArguments) -> Result<Option<Value>, Fault> {
+    input["expected_revision"] = match change.expected_revision {
+        Some(revision) => json!(revision),
+        None => desk.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
+    };
+    if let Some(key) = &change.idempotency_key {
+        input["idempotency_key"] = json!(key);
+        return Ok(None);
+    }
+    let key = json!(format!("cli-{}", &world::identity()[..32]));
+    note(&format!("idempotency key: {}, expected revision: {}", text::word(&key), input["expected_revision"]));
+    input["idempotency_key"] = key.clone();
+    Ok(Some(key))
+}

@@ -1,0 +1,55 @@
+//! Where commands are carried to: an engine, and as whom.
+
+use std::sync::Arc;
+
+use app::{Caller, Code, Engine, Fault, Local, Work};
+use serde_json::Value;
+
+use crate::arguments::GateCallArguments;
+use crate::world;
+
+pub(super) struct Desk {
+    engine: Arc<Local>,
+    caller: Caller,
+}
+
+impl Desk {
+    /// On the store that is named, which is made if it is not there.
+    pub(super) async fn open(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        let opened = world::engine(&arguments.store, &arguments.gate).await;
+        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+    }
+
+    /// On a store that is there already.
+    pub(super) async fn existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        let opened = world::existing_engine(&arguments.store, &arguments.gate).await;
+        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+    }
+
+    /// On nothing: for what is only looked at.
+    pub(super) fn forgetful() -> Self {
+        Self { engine: world::forgetful(), caller: Caller::owner() }
+    }
+
+    async fn on(engine: Arc<Local>, arguments: &GateCallArguments) -> Result<Self, Fault> {
+        let token = arguments.token.as_deref().filter(|token| !token.trim().is_empty());
+        let caller = match token {
+            Some(token) => engine.authenticate(token).await?,
+            None => Caller::owner(),
+        };
+        Ok(Self { engine, caller })
+    }
+
+    /// Calls an operation. Fields that are null were not given.
+    pub(super) async fn call(&self, operation: &str, mut input: Value) -> Result<Value, Fault> {
+        if let Some(fields) = input.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        self.engine.call(&self.caller, operation, input, &Work::default()).await
+    }
+}
+
+fn unopened(error: &anyhow::Error) -> Fault {
+    let fault = Fault::new(Code::Unavailable, format!("{error:#}"));
+    fault.hint("name the store that the server uses; `skald gate create-run` and `submit` make one that is not there")
+}

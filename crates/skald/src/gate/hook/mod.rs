@@ -1,0 +1,116 @@
+//! `skald gate hook`: what a coding agent may do in the state that its run is in.
+//!
+//! An agent goes on when a hook fails, so this one does not fail: whatever goes wrong, a panic or a store that does not
+//! answer too, comes out as a decision against the tool.
+
+mod decision;
+mod guarded;
+mod own;
+mod paths;
+mod post;
+mod pre;
+mod request;
+mod session;
+mod settings;
+mod shell;
+
+use std::process::ExitCode;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use app::{Code, Fault};
+
+use super::desk::Desk;
+use crate::arguments::{GateCallArguments, GateCommand, HookCommand};
+use crate::output::{note, say};
+use decision::Decision;
+
+/// How long a hook may take: an agent waits for it before each of its steps.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long the store has to close in good order.
+const CLOSING: Duration = Duration::from_millis(200);
+/// Where an agent says which folder its project is. Its working folder may change meanwhile.
+const PROJECT: &str = "CLAUDE_PROJECT_DIR";
+
+pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
+    let GateCommand::Hook(hook) = &arguments.command else { return ExitCode::FAILURE };
+    match hook.command.clone() {
+        HookCommand::PreToolUse(pre) => {
+            let decided = within(PATIENCE, move || pre::decide(&arguments, &pre));
+            decided.unwrap_or_else(|why| Decision::deny(&format!("{why}; ask a person to look at the gate"))).print()
+        }
+        HookCommand::PostToolUse(post) => context(within(PATIENCE, move || post::context(&post))),
+        HookCommand::SessionStart(run) => context(within(PATIENCE, move || session::context(&arguments, &run))),
+        HookCommand::Config(pre) => settings::print(&arguments, &pre),
+    }
+}
+
+/// Prints what an agent is to know, if there is anything.
+fn context(found: Result<Result<Option<String>, String>, String>) -> ExitCode {
+    match found.and_then(|found| found) {
+        Ok(None) => ExitCode::SUCCESS,
+        Ok(Some(text)) => {
+            say(&text);
+            ExitCode::SUCCESS
+        }
+        Err(why) => {
+            note(&format!("skald: {why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does something apart, for so long: whatever becomes of it, there is an answer.
+fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
+    let (sender, receiver) = mpsc::channel();
+    let started = std::thread::Builder::new().spawn(move || {
+        // Nobody waits any more if the time has passed.
+        let _ = sender.send(work());
+    });
+    started.map_err(|error| format!("the gate cannot be asked: {error}"))?;
+    receiver.recv_timeout(patience).map_err(|error| match error {
+        RecvTimeoutError::Timeout => format!("the gate gave no answer within {} seconds", patience.as_secs_f32()),
+        RecvTimeoutError::Disconnected => "the gate failed inside".to_owned(),
+    })
+}
+
+/// Goes to the project, so that whatever is named relative to it is found there.
+fn go_to_project() -> Result<(), Fault> {
+    let Some(project) = std::env::var_os(PROJECT).filter(|project| !project.is_empty()) else { return Ok(()) };
+    std::env::set_current_dir(&project).map_err(|error| {
+        let message = format!("{PROJECT} is {}, which is no folder to work in: {error}", project.display());
+        Fault::new(Code::Unavailable, message).hint("start the agent in a folder that is there")
+    })
+}
+
+/// Asks the gate something.
+fn ask<T>(arguments: &GateCallArguments, question: impl AsyncFnOnce(Desk) -> Result<T, Fault>) -> Result<T, Fault> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| Fault::new(Code::Unavailable, error.to_string()))?;
+    let answer = runtime.block_on(async { question(Desk::existing(arguments).await?).await });
+    runtime.shutdown_timeout(CLOSING);
+    answer
+}
+
+/// A fault as an agent reads it.
+fn told(fault: &Fault) -> String {
+    match &fault.body().hint {
+        Some(hint) => format!("{}; {hint}", fault.body().message),
+        None => fault.body().message.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_becomes_of_the_work_there_is_an_answer() {
+        assert_eq!(within(PATIENCE, || 7), Ok(7));
+        let (_open, endless) = mpsc::channel::<()>();
+        let waited = within(Duration::from_millis(20), move || endless.recv().is_ok());
+        assert_eq!(waited, Err("the gate gave no answer within 0.02 seconds".to_owned()));
+        let panicked = within(PATIENCE, || assert!(std::hint::black_box(false), "a panic on purpose"));
+        assert_eq!(panicked, Err("the gate failed inside".to_owned()));
+    }
+}

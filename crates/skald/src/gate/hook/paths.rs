@@ -1,0 +1,91 @@
+//! Where a path leads: as it is written, and as the file system has it.
+
+use std::path::{Component, Path, PathBuf};
+
+/// Links that are followed before a path is taken to lead in circles.
+const LINKS_MAX: usize = 40;
+
+/// A path from a folder, with `.` and `..` settled by the letter. Some programs read a path so.
+pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
+    let mut settled = PathBuf::new();
+    for part in folder.join(at_home(path)).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                settled.pop();
+            }
+            part => settled.push(part),
+        }
+    }
+    settled
+}
+
+/// A path from a folder, with every link on the way followed, as the system reads it. What is not there yet stays as it
+/// is written.
+pub(super) fn by_links(folder: &Path, path: &str) -> PathBuf {
+    let mut left = LINKS_MAX;
+    followed(PathBuf::new(), &folder.join(at_home(path)), &mut left)
+}
+
+fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                settled.pop();
+            }
+            part => {
+                settled.push(part);
+                if *left > 0
+                    && let Ok(target) = std::fs::read_link(&settled)
+                {
+                    *left -= 1;
+                    settled.pop();
+                    // An absolute target begins anew by itself.
+                    settled = followed(settled, &target, left);
+                }
+            }
+        }
+    }
+    settled
+}
+
+/// A shell puts the home directory in the place of `~` and `$HOME`.
+fn at_home(path: &str) -> PathBuf {
+    let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|mark| path.strip_prefix(mark));
+    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    match (rest, std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
+        _ => PathBuf::from(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_are_settled() {
+        let folder = Path::new("/work/project");
+        assert_eq!(by_letter(folder, "a/./b/../c"), Path::new("/work/project/a/c"));
+        assert_eq!(by_letter(folder, "../../../x"), Path::new("/x"));
+        assert_eq!(by_letter(folder, "/a/../b"), Path::new("/b"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_wherever_they_stand() {
+        let folder = std::env::temp_dir().join(format!("skald-paths-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("deep/there")).unwrap();
+        let folder = folder.canonicalize().unwrap();
+        std::os::unix::fs::symlink("deep/there", folder.join("link")).unwrap();
+        std::os::unix::fs::symlink(folder.join("gone"), folder.join("dangling")).unwrap();
+        std::os::unix::fs::symlink("circle", folder.join("circle")).unwrap();
+        assert_eq!(by_links(&folder, "link/new.txt"), folder.join("deep/there/new.txt"));
+        assert_eq!(by_links(&folder, "link/../x"), folder.join("deep/x"), "the folder above is the target's");
+        assert_eq!(by_letter(&folder, "link/../x"), folder.join("x"));
+        assert_eq!(by_links(&folder, "dangling"), folder.join("gone"), "also where nothing is yet");
+        assert_eq!(by_links(&folder, "circle"), folder.join("circle"));
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,76 @@
+//! Before a tool is used: may it be?
+
+use std::path::PathBuf;
+
+use app::Fault;
+use serde_json::{Value, json};
+
+use super::decision::{Decision, Verdict};
+use super::guarded::Guarded;
+use super::request::Request;
+use super::{ask, go_to_project, own, told};
+use crate::arguments::{GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
+use crate::gate::named;
+
+pub(super) fn decide(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Decision {
+    let mut decision = settled(arguments, pre).unwrap_or_else(|why| Decision::deny(&why));
+    if decision.verdict == Verdict::Allow && pre.when_allowed == WhenAllowed::Nothing {
+        decision.verdict = Verdict::Silent;
+    }
+    decision
+}
+
+fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<Decision, String> {
+    let closed = |fault: &Fault| format!("the gate cannot be asked, so no tool is used: {}", told(fault));
+    let request = Request::read("PreToolUse", pre.tool_name.as_deref(), pre.tool_input.as_deref())
+        .map_err(|why| format!("the gate does not understand the agent, so no tool is used: {why}"))?;
+    if own::is_own(&request.tool_name) {
+        return Ok(Decision::new(Verdict::Allow, "the tools of the gate are always open: by them a run goes on"));
+    }
+    let working = request.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_else(|_| PathBuf::from("/"));
+    go_to_project().map_err(|fault| closed(&fault))?;
+    if let Some(why) = Guarded::new(&working, arguments, pre).refuses(&request.tool_name, &request.tool_input) {
+        return Ok(Decision::deny(&why));
+    }
+    match named::found(&pre.run).map_err(|fault| closed(&fault))? {
+        None => Ok(without_run(pre.when_no_run)),
+        Some(run_id) => in_run(arguments, &run_id, request).map_err(|fault| closed(&fault)),
+    }
+}
+
+fn without_run(when: NoRun) -> Decision {
+    let verdict = match when {
+        NoRun::Allow => Verdict::Allow,
+        NoRun::Ask => Verdict::Ask,
+        NoRun::Deny => Verdict::Deny,
+    };
+    Decision::new(
+        verdict,
+        "no run is named here; ask a person to begin one with `skald gate create-run --process-id ID --write-config`, \
+         or to give the hook --run-id",
+    )
+}
+
+fn in_run(arguments: &GateCallArguments, run_id: &str, request: Request) -> Result<Decision, Fault> {
+    let input = json!({"run_id": run_id, "tool_name": request.tool_name, "tool_input": request.tool_input});
+    let answer = ask(arguments, async |desk| desk.call("state_gate.tool_permission", input).await)?;
+    let verdict = match answer["decision"].as_str() {
+        Some("allow") => Verdict::Allow,
+        Some("ask") => Verdict::Ask,
+        _ => Verdict::Deny,
+    };
+    let reason = answer["reason"].as_str().unwrap_or("the gate gave no reason");
+    // Whoever is told no should know what to do instead.
+    let prompt = answer["current_state_prompt"].as_str().filter(|_| verdict == Verdict::Deny);
+    let reason = prompt.map_or_else(|| reason.to_owned(), |prompt| format!("{reason}. What to do there: {prompt}"));
+    Ok(Decision { verdict, reason })
+}
+
+/// A command line, where a tool runs one.
+pub(super) fn command(input: &Value) -> Option<String> {
+    match &input["command"] {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
+        _ => None,
+    }
+}

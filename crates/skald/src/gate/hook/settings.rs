@@ -1,0 +1,84 @@
+//! The settings that install the hooks, ready to be pasted.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::arguments::{GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
+use crate::output::{complain, note, say};
+use crate::world;
+
+/// Seconds after which an agent gives a hook up: more than a hook takes.
+const TIMEOUT_SECONDS: u32 = 10;
+
+pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> ExitCode {
+    let (program, address) = match (std::env::current_exe(), world::address(&arguments.store)) {
+        (Ok(program), Ok(address)) => (program, address),
+        (Err(error), _) => {
+            complain(&anyhow::Error::from(error).context("this program cannot be found"));
+            return ExitCode::FAILURE;
+        }
+        (_, Err(error)) => {
+            complain(&error);
+            return ExitCode::FAILURE;
+        }
+    };
+    say(&format!("{:#}", settings(&program, &options(&address), pre)));
+    note("Paste this into .claude/settings.json of the project, which the hooks then guard.");
+    ExitCode::SUCCESS
+}
+
+/// Where the store is, for the hooks to find it wherever they are started. An address with a password is not written down.
+fn options(address: &str) -> Vec<String> {
+    match address.strip_prefix("sqlite:") {
+        Some(path) => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+            vec!["--store".to_owned(), format!("sqlite:{}", path.display())]
+        }
+        None => {
+            note("The hooks read SKALD_STORE where the agent is started: set it there, too.");
+            Vec::new()
+        }
+    }
+}
+
+fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Value {
+    let mut named: Vec<String> = Vec::new();
+    if let Some(run_id) = &pre.run.run_id {
+        named.extend(["--run-id".to_owned(), run_id.clone()]);
+    }
+    if let Some(path) = &pre.run.config_path {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        named.extend(["--config-path".to_owned(), path.display().to_string()]);
+    }
+    let mut decided = named.clone();
+    match pre.when_no_run {
+        NoRun::Allow => decided.extend(["--when-no-run".to_owned(), "allow".to_owned()]),
+        NoRun::Ask => decided.extend(["--when-no-run".to_owned(), "ask".to_owned()]),
+        NoRun::Deny => {}
+    }
+    if pre.when_allowed == WhenAllowed::Nothing {
+        decided.extend(["--when-allowed".to_owned(), "nothing".to_owned()]);
+    }
+    let hook = |name: &str, options: &[&[String]]| {
+        let words = [program.display().to_string(), "gate".to_owned(), "hook".to_owned(), name.to_owned()];
+        let words = words.into_iter().chain(options.concat()).map(|word| quoted(&word));
+        let command = words.collect::<Vec<_>>().join(" ");
+        json!([{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}])
+    };
+    json!({"hooks": {
+        "PreToolUse": [{"matcher": "*", "hooks": hook("pre-tool-use", &[store, &decided])}],
+        "PostToolUse": [{"matcher": "mcp__.*__state_gate[_.]emit_event", "hooks": hook("post-tool-use", &[])}],
+        "SessionStart": [{"hooks": hook("session-start", &[store, &named])}],
+    }})
+}
+
+/// A word as a shell takes it for one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

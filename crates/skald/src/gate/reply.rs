@@ -1,0 +1,73 @@
+//! What a command came to, as it is printed: JSON for programs, text for people.
+
+use std::process::ExitCode;
+
+use app::Fault;
+use serde_json::Value;
+
+use crate::output::{note, printable, say};
+
+pub(super) struct Reply {
+    answer: Value,
+    text: String,
+    standing: Standing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Done,
+    /// It is what was asked for, and it is not good.
+    Wanting,
+    /// The run says no.
+    Refused,
+}
+
+impl Reply {
+    pub(super) fn done(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: Standing::Done }
+    }
+
+    pub(super) fn wanting(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: Standing::Wanting }
+    }
+
+    pub(super) fn refused(text: String, answer: Value) -> Self {
+        Self { answer, text, standing: Standing::Refused }
+    }
+
+    pub(super) fn print(&self, json: bool) -> ExitCode {
+        let text = self.text.trim_end();
+        if json {
+            say(&format!("{:#}", self.answer));
+        } else if self.standing == Standing::Refused {
+            note(text);
+        } else if !text.is_empty() {
+            say(text);
+        }
+        match self.standing {
+            Standing::Done => ExitCode::SUCCESS,
+            Standing::Wanting | Standing::Refused => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// An error, on standard output for programs and on standard error for people.
+pub(super) fn complain(fault: &Fault, json: bool) -> ExitCode {
+    if json {
+        say(&format!("{:#}", fault.envelope()));
+        return ExitCode::FAILURE;
+    }
+    let body = fault.body();
+    let message: Vec<String> = body.message.lines().map(printable).collect();
+    note(&format!("skald: {}: {}", body.code.name(), message.join("\n")));
+    for finding in &body.findings {
+        note(&format!("  {}", printable(&finding.to_string())));
+    }
+    if !body.allowed.is_empty() {
+        note(&format!("  there is: {}", printable(&body.allowed.join(", "))));
+    }
+    if let Some(hint) = &body.hint {
+        note(&format!("  {}", printable(hint)));
+    }
+    ExitCode::FAILURE
+}

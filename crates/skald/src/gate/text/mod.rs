@@ -1,0 +1,105 @@
+//! Answers as a person reads them. Whatever was written by others stays on its line and moves no cursor.
+
+mod history;
+mod plan;
+mod process;
+mod run;
+mod state;
+
+pub(super) use history::history;
+pub(super) use plan::{checked, plan};
+pub(super) use process::{finding, processes, submitted};
+pub(super) use run::{cancelled, created, emitted, refused, runs};
+pub(super) use state::{events, state};
+
+use serde_json::Value;
+
+use crate::output::printable;
+
+/// A value on one line: a text as it is, anything else as JSON, nothing as a dash.
+pub(super) fn word(value: &Value) -> String {
+    match value {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => printable(text),
+        other => printable(&other.to_string()),
+    }
+}
+
+/// The entries of a list; of what is no list, none.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// Columns as wide as what stands in them. The last one ends where its text does.
+fn table(rows: &[Vec<String>]) -> Vec<String> {
+    let wide = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| format!("{cell:0$}", wide(column).unwrap_or(0)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A page, line by line.
+#[derive(Default)]
+struct Page(Vec<String>);
+
+impl Page {
+    fn line(&mut self, text: impl Into<String>) -> &mut Self {
+        self.0.push(text.into());
+        self
+    }
+
+    fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> &mut Self {
+        self.0.extend(lines);
+        self
+    }
+
+    /// Names and what they stand for, where there is anything.
+    fn fields(&mut self, fields: &[(&str, String)]) -> &mut Self {
+        let given = fields.iter().filter(|(_, text)| !text.is_empty() && text != "-");
+        let rows: Vec<Vec<String>> = given.map(|(name, text)| vec![(*name).to_owned(), text.clone()]).collect();
+        self.lines(table(&rows))
+    }
+
+    /// A heading and what belongs under it, where there is anything.
+    fn section(&mut self, heading: &str, lines: Vec<String>) -> &mut Self {
+        if !lines.is_empty() {
+            self.line("").line(format!("{heading}:"));
+            self.lines(lines.into_iter().map(|line| format!("  {line}")));
+        }
+        self
+    }
+
+    /// A text of several lines under a heading, if there is one.
+    fn prompt(&mut self, value: &Value) -> &mut Self {
+        let text = value.as_str().unwrap_or_default();
+        self.section("What to do", text.trim_end().lines().map(printable).collect())
+    }
+
+    fn text(self) -> String {
+        self.0.join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_others_wrote_moves_no_cursor() {
+        assert_eq!(word(&json!("a\u{1b}[2Jb\nc")), "a\u{fffd}[2Jb\u{fffd}c");
+        assert_eq!((word(&Value::Null), word(&json!({"a": [1]}))), ("-".to_owned(), r#"{"a":[1]}"#.to_owned()));
+        let mut page = Page::default();
+        page.prompt(&json!("one\n\u{7}two\n"));
+        assert_eq!(page.text(), "\nWhat to do:\n  one\n  \u{fffd}two");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_needed() {
+        let rows = [["ID", "NAME"], ["a", "Bäume"], ["long", ""]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), ["ID    NAME", "a     Bäume", "long"]);
+    }
+}

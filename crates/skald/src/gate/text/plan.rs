@@ -1,0 +1,38 @@
+//! What would happen: a plan, and a dry run.
+
+use serde_json::Value;
+
+use super::{Page, items, run, word};
+
+pub(in crate::gate) fn plan(plan: &Value) -> String {
+    let mut page = Page::default();
+    let steps = items(&plan["steps"]).count();
+    let (from, to) = (word(&plan["from_state"]), word(&plan["to_state"]));
+    if steps == 0 {
+        return format!("The run is in state {to} already.");
+    }
+    page.line(format!("From {from} to {to}: {steps} {}", if steps == 1 { "event" } else { "events" }));
+    for (index, step) in items(&plan["steps"]).enumerate() {
+        let roles: Vec<String> = items(&step["allowed_roles"]).map(word).collect();
+        let roles = if roles.is_empty() { "nobody".to_owned() } else { roles.join(", ") };
+        let [event, from, to] = ["event_name", "from_state", "to_state"].map(|field| word(&step[field]));
+        page.line(format!("{}. {event}: {from} -> {to}, by {roles}", index + 1));
+        if step["guard"].is_string() {
+            page.line(format!("   guard {}: {}", word(&step["guard"]), word(&step["guard_status"])));
+        }
+        page.lines(items(&step["missing_requirements"]).map(|missing| format!("     {}", word(missing))));
+    }
+    page.text()
+}
+
+pub(in crate::gate) fn checked(check: &Value) -> String {
+    let mut page = Page::default();
+    if check["would_be_accepted"] == true {
+        let moved = &check["transition"];
+        page.line(format!("would be accepted: {} -> {}", word(&moved["from_state"]), word(&moved["to_state"])));
+        page.section("Recorded only, since this is missing", items(&check["missing_guards"]).map(word).collect());
+    } else {
+        page.line("would be refused:").line(run::refused(&check["error"]));
+    }
+    page.text()
+}

@@ -1,0 +1,39 @@
+//! Processes in a list, and one that was submitted.
+
+use serde_json::Value;
+
+use super::{Page, items, table, word};
+
+pub(in crate::gate) fn processes(answer: &Value) -> String {
+    let mut rows = vec![["ID", "VERSION", "ORIGIN", "NAME", "STATES"].map(str::to_owned).to_vec()];
+    let mut unfit = Vec::new();
+    for process in items(&answer["processes"]) {
+        let states: Vec<String> = items(&process["states"]).map(word).collect();
+        let mut row = ["process_id", "version", "origin", "name"].map(|field| word(&process[field])).to_vec();
+        row.push(states.join(", "));
+        rows.push(row);
+        if process["error"].is_string() {
+            unfit.push(format!("{}: {}", word(&process["process_id"]), word(&process["error"])));
+        }
+    }
+    if rows.len() == 1 {
+        return "There are no processes. `skald gate submit FILE` keeps one.".to_owned();
+    }
+    let mut page = Page::default();
+    page.lines(table(&rows)).section("Unfit for runs", unfit);
+    page.text()
+}
+
+pub(in crate::gate) fn submitted(file: &str, answer: &Value) -> String {
+    let mut page = Page::default();
+    let [id, version, hash] = ["process_id", "version", "hash"].map(|field| word(&answer[field]));
+    page.line(format!("{id} {version} is kept for new runs, as {hash}"));
+    page.lines(items(&answer["findings"]).map(|found| finding(file, found)));
+    page.text()
+}
+
+/// `file:line:column: error CODE: message; hint`, as compilers write it.
+pub(in crate::gate) fn finding(file: &str, finding: &Value) -> String {
+    let [severity, code, message, hint] = ["severity", "code", "message", "hint"].map(|field| word(&finding[field]));
+    format!("{file}:{}:{}: {severity} {code}: {message}; {hint}", finding["line"], finding["column"])
+}

@@ -1,0 +1,414 @@
+//! The gate in a terminal: processes are checked and kept, runs go through them, and whatever was tried can be read.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::places::Folder;
+use crate::process::skald;
+
+/// A process with a guard over evidence, a payload with a schema, a decision for people, and tools for each state.
+pub(crate) const BUGFIX: &str = r#"process:
+  id: bugfix
+  version: "1.2.0"
+  name: Bug fix loop
+  initial_state: triage
+  initial_context: {severity: low}
+states:
+  - name: triage
+    description: The bug is looked at
+    prompt: Reproduce the bug, which is {context.severity}, and hand in repro.md
+    required_artifacts: [repro]
+    tool_permissions:
+      allowed: [Read, Grep, "Bash(git *)", "Bash(rm *)", "Edit(notes/*)", Write]
+      denied: ["Bash(rm *)"]
+      ask: [WebFetch]
+  - name: fix
+    prompt: Mend it
+  - {name: closed, is_final: true}
+events:
+  - name: submit_repro
+    description: The bug can be reproduced
+    allowed_roles: [agent, human]
+    payload_schema: {type: object, properties: {severity: {enum: [low, high]}}}
+  - {name: approve, allowed_roles: [human]}
+transitions:
+  - {from: triage, event: submit_repro, to: fix, guard: has_repro}
+  - {from: fix, event: approve, to: closed, allowed_roles: [human]}
+guards:
+  has_repro: {type: artifact, artifact_type: repro, condition: exists}
+artifacts: [{type: repro, description: Reproduction steps}]
+roles:
+  - {name: agent, allowed_events: [submit_repro]}
+  - {name: human, allowed_events: [submit_repro, approve], can_approve: true}
+"#;
+
+/// A working folder with a store of its own.
+pub(crate) struct Desk(Folder);
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self(Folder::new())
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.file(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        let path = self.file(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = skald(arguments);
+        command.current_dir(self.file(".")).env("SKALD_STORE", format!("sqlite:{}", self.file("world.db").display()));
+        for name in ["SKALD_ROLE", "SKALD_TOKEN", "CLAUDE_PROJECT_DIR"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Output {
+        fed(self.command(arguments), input)
+    }
+
+    pub(crate) fn ran(&self, arguments: &[&str]) -> Output {
+        self.fed(&[&["gate"], arguments].concat(), "")
+    }
+
+    /// What a command that is right prints.
+    pub(crate) fn text(&self, arguments: &[&str]) -> String {
+        let output = self.ran(arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        text(&output.stdout)
+    }
+
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        serde_json::from_str(&self.text(&[arguments, &["--json"]].concat())).expect("JSON")
+    }
+
+    /// The error of a command that is not.
+    fn refused(&self, arguments: &[&str]) -> String {
+        let output = self.ran(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+        text(&output.stderr)
+    }
+
+    /// The same for programs.
+    fn refused_json(&self, arguments: &[&str]) -> Value {
+        let output = self.ran(&[arguments, &["--json"]].concat());
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+        serde_json::from_slice(&output.stdout).expect("JSON")
+    }
+
+    /// Keeps the process and begins a run that the folder names.
+    pub(crate) fn begin(&self) {
+        self.write("bugfix.yaml", BUGFIX);
+        self.text(&["submit", "bugfix.yaml", "--role", "human"]);
+        self.text(&["create-run", "--process-id", "bugfix", "--run-id", "run-1", "--write-config"]);
+    }
+
+    /// A token of a person, and its id.
+    fn token(&self, name: &str) -> (String, String) {
+        let made = self.fed(&["token", "create", name, "--role", "gm", "--gate-role", "human", "--json"], "");
+        let made: Value = serde_json::from_slice(&made.stdout).expect("JSON");
+        let field = |field: &str| made[field].as_str().expect("a text").to_owned();
+        (field("token"), field("id"))
+    }
+
+    fn emit(&self, arguments: &[&str]) -> Output {
+        self.ran(&[&["emit-event", "--event", "submit_repro"], arguments].concat())
+    }
+}
+
+pub(crate) fn fed(mut command: Command, input: &str) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    // A program that reads nothing may have ended already.
+    let _ = child.stdin.take().expect("an input").write_all(input.as_bytes());
+    child.wait_with_output().expect("it ends")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_broken_process_is_told_by_line_and_column() {
+    let desk = Desk::new();
+    desk.write("good.yaml", BUGFIX);
+    desk.write("bad.yaml", &BUGFIX.replace("guard: has_repro", "guards: has_repro"));
+    desk.write("lost.yaml", &BUGFIX.replace("to: fix,", "to: fixx,"));
+    desk.write("odd.yaml", &BUGFIX.replace("roles:\n", "roles:\n  - {name: guest, allowed_events: [approve]}\n"));
+    let good = desk.text(&["check", "good.yaml"]);
+    assert_eq!(good, "good.yaml: bugfix 1.2.0 has no errors\n");
+
+    let several = desk.ran(&["check", "good.yaml", "bad.yaml", "lost.yaml", "none.yaml"]);
+    assert_eq!(several.status.code(), Some(1));
+    let several = text(&several.stdout);
+    let lines: Vec<&str> = several.lines().collect();
+    assert_eq!(lines[0], "good.yaml: bugfix 1.2.0 has no errors");
+    let unknown = r#"bad.yaml:26:50: error UNKNOWN_KEY: /transitions/0 has no key "guards"; did you mean "guard"?"#;
+    assert_eq!(lines[1], unknown);
+    assert!(lines[2].starts_with("lost.yaml:26:45: error INVALID_TRANSITION_TO: "), "{several}");
+    assert!(lines[2].ends_with("; did you mean \"fix\"?"), "{several}");
+    assert!(lines.iter().any(|line| line.starts_with("none.yaml cannot be read: ")), "{several}");
+
+    let odd = desk.ran(&["check", "odd.yaml"]);
+    assert!(odd.status.success() && text(&odd.stdout).contains(": warning ROLE_DISAGREES: "), "{odd:?}");
+    assert_eq!(desk.ran(&["check", "odd.yaml", "--strict"]).status.code(), Some(1));
+
+    let piped = desk.fed(&["gate", "check", "-", "--json"], "process: 7");
+    let answer: Value = serde_json::from_slice(&piped.stdout).expect("JSON");
+    let first = &answer["files"][0];
+    assert_eq!(
+        (piped.status.code(), &first["valid"], &first["file"]),
+        (Some(1), &json!(false), &json!("standard input"))
+    );
+    assert_eq!(first["error"]["findings"][0]["line"], 1, "{answer}");
+    assert!(!desk.file("world.db").exists(), "whoever checks keeps nothing");
+}
+
+#[test]
+fn a_run_is_walked_as_text() {
+    let desk = Desk::new();
+    desk.write("bugfix.yaml", BUGFIX);
+    let forbidden = desk.refused(&["submit", "bugfix.yaml"]);
+    assert!(forbidden.starts_with("skald: FORBIDDEN: the gate role agent may not submit a process\n"), "{forbidden}");
+    assert!(
+        desk.text(&["submit", "bugfix.yaml", "--role", "human"]).starts_with("bugfix 1.2.0 is kept for new runs, as ")
+    );
+    let processes = desk.text(&["processes"]);
+    assert!(
+        processes.lines().any(|line| line.starts_with("bugfix") && line.ends_with("triage, fix, closed")),
+        "{processes}"
+    );
+
+    let created = desk.text(&["create-run", "--process-id", "bugfix", "--run-id", "run-1", "--write-config"]);
+    assert!(created.contains("run-1") && created.contains("triage, revision 1"), "{created}");
+    assert!(created.contains("\nWhat to do:\n  Reproduce the bug, which is low, and hand in repro.md\n"), "{created}");
+    let state = desk.text(&["get-state"]);
+    for part in [
+        "State    triage (active), revision 1\n",
+        "\nArtifacts:\n  missing  repro  Reproduction steps\n",
+        "\nMissing:\n  has_repro: Guard for transition to 'fix'\n    Artifact 'repro' does not exist\n",
+        "\nEvents:\n  submit_repro: The bug can be reproduced\n    payload {",
+        "\nContext:\n  severity = \"low\"\n",
+    ] {
+        assert!(state.contains(part), "{part:?} is not in\n{state}");
+    }
+    assert!(desk.text(&["list-events"]).contains("No event would be accepted now"));
+    let blocked = desk.text(&["list-events", "--include-blocked"]);
+    assert!(
+        blocked.contains("\n  -> fix, guard has_repro: unsatisfied\n       Artifact 'repro' does not exist\n"),
+        "{blocked}"
+    );
+    assert!(blocked.contains("approve [blocked: "), "{blocked}");
+    let plan = desk.text(&["plan"]);
+    assert!(
+        plan.starts_with("From triage to closed: 2 events\n1. submit_repro: triage -> fix, by agent, human\n"),
+        "{plan}"
+    );
+    assert!(plan.contains("2. approve: fix -> closed, by human\n"), "{plan}");
+
+    let early = desk.emit(&[]);
+    assert_eq!((early.status.code(), early.stdout.len()), (Some(1), 0));
+    let early = text(&early.stderr);
+    assert!(early.contains("idempotency key: cli-") && early.contains("skald: GUARD_FAILED: "), "{early}");
+    assert!(early.contains("\n  has_repro: Artifact 'repro' does not exist\n"), "{early}");
+
+    desk.write("repro.md", "Press the button twice.");
+    let dry = desk.text(&["check-event", "--event", "submit_repro", "--inline", "repro.md"]);
+    assert_eq!(dry, "would be accepted: triage -> fix\n");
+    let moved = desk.emit(&["--inline", "repro.md", "--payload", r#"{"severity": "high"}"#]);
+    let moved = text(&moved.stdout);
+    assert!(moved.starts_with("accepted: triage -> fix, revision 2, evt-"), "{moved}");
+    assert!(moved.ends_with("\nWhat to do:\n  Mend it\n"), "{moved}");
+
+    let agent = desk.refused(&["emit-event", "--event-name", "approve"]);
+    assert!(agent.contains("skald: FORBIDDEN: "), "{agent}");
+    let history = desk.text(&["history"]);
+    let lines: Vec<&str> = history.lines().filter(|line| !line.starts_with("      ")).map(str::trim_start).collect();
+    assert_eq!(lines.len(), 4, "{history}");
+    for (line, part) in lines.iter().zip([
+        "created: in triage, by owner as agent",
+        "submit_repro: in triage [refused], by owner as agent",
+        "submit_repro: triage -> fix, by owner as agent",
+        "approve: in fix [refused], by owner as agent",
+    ]) {
+        assert!(line.ends_with(part), "{line}");
+    }
+    assert!(
+        history.contains("      guard has_repro satisfied\n")
+            && history.contains("      artifact repro.md as repro, 23 bytes")
+    );
+    assert!(
+        history.contains("      GUARD_FAILED: ") && history.contains(r#"      payload {"severity":"high"}"#),
+        "{history}"
+    );
+    assert!(desk.text(&["list-runs"]).lines().any(|line| line.starts_with("run-1  bugfix 1.2.0  fix    active")));
+    let cancelled = desk.text(&["cancel", "--reason", "not a bug", "--role", "human"]);
+    assert_eq!(cancelled, "cancelled: run run-1 in state fix, revision 3\n");
+    assert!(desk.text(&["history"]).ends_with("      reason: not a bug\n"));
+}
+
+#[test]
+fn a_run_is_walked_as_json() {
+    let desk = Desk::new();
+    desk.begin();
+    let created = desk.json(&["create-run", "--process-id", "bugfix", "--context", r#"{"severity": "high"}"#]);
+    assert_eq!((&created["success"], &created["revision"]), (&json!(true), &json!(1)));
+    let other = created["run_id"].as_str().expect("an id");
+    assert_eq!(desk.json(&["get-state", "--run-id", other])["context"], json!({"severity": "high"}));
+    let listed = desk.json(&["list-runs"]);
+    assert_eq!(listed["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(desk.json(&["list-runs", "--status", "cancelled"]), json!({"runs": []}));
+
+    let refused = desk.refused_json(&["emit-event", "--event", "submit_repro", "--expected-revision", "1"]);
+    assert_eq!((&refused["success"], &refused["error"]["code"]), (&json!(false), &json!("GUARD_FAILED")), "{refused}");
+    assert!(refused["idempotency_key"].as_str().is_some_and(|key| key.starts_with("cli-")), "{refused}");
+    desk.write("repro.md", "Press the button twice.");
+    let terms = ["--expected-revision", "1", "--idempotency-key", "k-1", "--inline", "repro.md"];
+    let emit = [&["emit-event", "--event", "submit_repro"], terms.as_slice()].concat();
+    let accepted = desk.json(&emit);
+    assert_eq!(accepted["result"]["transition"], json!({"from_state": "triage", "to_state": "fix"}));
+    let again = desk.json(&emit);
+    assert_eq!(
+        (&again["result"]["replayed"], &again["result"]["event_id"]),
+        (&json!(true), &accepted["result"]["event_id"])
+    );
+    let late = desk.refused_json(&["emit-event", "--event", "approve", "--expected-revision", "1", "--role", "human"]);
+    assert_eq!(late["error"]["details"]["current_revision"], 2, "{late}");
+    let history = desk.json(&["history"]);
+    let codes: Vec<&Value> =
+        history["history"].as_array().expect("a list").iter().map(|entry| &entry["code"]).collect();
+    assert_eq!(codes, [&Value::Null, &json!("GUARD_FAILED"), &Value::Null, &json!("REVISION_CONFLICT")]);
+    let dry = desk.refused_json(&["check-event", "--event", "submit_repro"]);
+    assert_eq!(dry["check"]["would_be_accepted"], false);
+    assert_eq!(desk.json(&["plan", "--to", "closed"])["plan"]["steps"][0]["event_name"], "approve");
+    let own = desk.refused_json(&["emit-event", "--event", "approve", "--role", "human"]);
+    assert_eq!(own["error"]["code"], "FORBIDDEN", "who submitted does not approve, in whatever role: {own}");
+    let (token, _) = desk.token("Ada");
+    let closed = desk.json(&["emit-event", "--event", "approve", "--token", &token]);
+    assert_eq!(closed["result"]["new_revision"], 3);
+    assert_eq!(desk.json(&["get-state"])["status"], "finished");
+}
+
+#[test]
+fn a_person_overrides_and_an_agent_does_not() {
+    let desk = Desk::new();
+    desk.begin();
+    let over = ["override", "--event", "submit_repro", "--reason", "seen it myself"];
+    assert!(desk.refused(&over).contains("skald: FORBIDDEN: "));
+    let done = desk.text(&[&over[..], &["--role", "human"]].concat());
+    assert!(done.starts_with("accepted: triage -> fix, revision 2, evt-"), "{done}");
+    assert!(desk.refused(&["cancel", "--reason", "tired"]).contains("role 'agent' may not cancel a run"));
+}
+
+#[test]
+fn a_token_says_who_calls_whatever_the_role() {
+    let desk = Desk::new();
+    desk.begin();
+    let (token, id) = desk.token("Ada");
+    let token = token.as_str();
+    let over = ["override", "--event", "submit_repro", "--reason", "seen it", "--token", token, "--role", "agent"];
+    assert!(desk.text(&over).starts_with("accepted: "));
+    let history = desk.json(&["history", "--token", token]);
+    assert_eq!((&history["history"][1]["by"], &history["history"][1]["role"]), (&json!(id), &json!("human")));
+    assert!(desk.refused(&["get-state", "--token", "skald_wrong_token"]).starts_with("skald: UNAUTHORIZED: "));
+}
+
+#[test]
+fn the_file_that_names_a_run_is_not_lost() {
+    let desk = Desk::new();
+    desk.begin();
+    let named = || std::fs::read_to_string(desk.file(".state_gate/state-gate.json")).expect("a file");
+    assert_eq!(serde_json::from_str::<Value>(&named()).expect("JSON"), json!({"run_id": "run-1"}));
+    let another = ["create-run", "--process-id", "bugfix", "--run-id", "run-2", "--write-config"];
+    let refused = desk.refused(&another);
+    assert!(
+        refused.contains("it names run run-1, which is in state \"triage\"") && refused.contains("--force"),
+        "{refused}"
+    );
+    assert_eq!(desk.json(&["list-runs"])["runs"].as_array().map(Vec::len), Some(1), "no run is left over");
+    desk.text(&[&another[..], &["--force"]].concat());
+    assert!(named().contains("run-2"));
+    desk.text(&["cancel", "--role", "human"]);
+    desk.text(&["create-run", "--process-id", "bugfix", "--run-id", "run-3", "--write-config", "true"]);
+    assert!(named().contains("run-3"), "a run that is over may be replaced");
+    let files = std::fs::read_dir(desk.file(".state_gate")).expect("a folder");
+    let left: Vec<String> =
+        files.map(|file| file.expect("a file").file_name().to_string_lossy().into_owned()).collect();
+    assert!(!left.iter().any(|name| name.ends_with(".part")), "{left:?}");
+
+    desk.write("precious.txt", "not for you");
+    let elsewhere = ["create-run", "--process-id", "bugfix", "--write-config", "--config-path", "precious.txt"];
+    assert!(desk.refused(&elsewhere).contains("precious.txt is not overwritten: precious.txt is not JSON"));
+    assert_eq!(std::fs::read_to_string(desk.file("precious.txt")).expect("a file"), "not for you");
+    assert!(
+        desk.refused(&["create-run", "--process-id", "bugfix", "--config-path", "a.json"]).contains("--write-config")
+    );
+    desk.text(&[
+        "create-run",
+        "--process-id",
+        "bugfix",
+        "--run-id",
+        "run-4",
+        "--write-config",
+        "--config-path",
+        "at/four.json",
+    ]);
+    assert_eq!(desk.json(&["get-state", "--config-path", "at/four.json"])["run_id"], "run-4");
+    let mut below = desk.command(&["gate", "get-state", "--json"]);
+    below.current_dir(desk.file("at"));
+    assert!(text(&fed(below, "").stdout).contains("run-3"), "the folder above names it");
+}
+
+#[test]
+fn bad_input_is_explained_and_changes_nothing() {
+    let desk = Desk::new();
+    let absent = desk.refused(&["get-state", "--run-id", "run-1"]);
+    assert!(absent.contains("skald: UNAVAILABLE: there is no file ") && absent.contains("create-run"), "{absent}");
+    assert!(!desk.file("world.db").exists(), "whoever only looks makes no store");
+    desk.begin();
+    let unnamed = desk.refused_json(&["get-state", "--run-id", "run-9"]);
+    assert_eq!((&unnamed["error"]["code"], &unnamed["error"]["value"]), (&json!("RUN_NOT_FOUND"), &json!("run-9")));
+    assert!(desk.refused(&["create-run", "--process-id", "bugfux"]).contains("skald: PROCESS_NOT_FOUND: "));
+    let payload = ["emit-event", "--event", "submit_repro", "--payload", "severity=high"];
+    assert!(desk.refused(&payload).contains("--payload is not JSON"), "{payload:?}");
+    let paths = |option: &str| {
+        let refused = desk.refused_json(&["check-event", "--event", "submit_repro", option, "../a;../b"]);
+        refused["check"]["error"]["details"]["validation_errors"].as_array().map(Vec::len)
+    };
+    assert_eq!((paths("--artifact-paths"), paths("--artifact")), (Some(2), Some(1)), "only one of them is a list");
+    let absent = desk.refused(&["emit-event", "--event", "submit_repro", "--inline", "none.md"]);
+    assert!(absent.contains("none.md cannot be read"), "{absent}");
+    desk.write(".state_gate/state-gate.json", "{}");
+    let broken = desk.refused(&["get-state"]);
+    assert!(broken.contains("state-gate.json names no run") && broken.contains("--run-id"), "{broken}");
+    std::fs::remove_file(desk.file(".state_gate/state-gate.json")).expect("a file");
+    assert!(desk.refused(&["get-state"]).contains("no run is named, and no state-gate.json here names one"));
+}
+
+#[test]
+fn a_diagram_is_printed_or_drawn() {
+    let desk = Desk::new();
+    desk.begin();
+    let of_run = desk.text(&["diagram"]);
+    assert!(of_run.starts_with("stateDiagram-v2\n") && of_run.contains("class s0 current"), "{of_run}");
+    let of_process = desk.text(&["diagram", "--process-id", "bugfix"]);
+    assert!(
+        of_process.contains("s0 --> s1 : submit_repro [has_repro]") && !of_process.contains("current"),
+        "{of_process}"
+    );
+    desk.text(&["diagram", "--run-id", "run-1", "--svg", "run.svg"]);
+    let drawn = std::fs::read_to_string(desk.file("run.svg")).expect("a file");
+    assert_eq!(desk.text(&["diagram", "--svg", "-"]).trim_end(), drawn.trim_end());
+    let both = desk.ran(&["diagram", "--run-id", "run-1", "--process-id", "bugfix"]);
+    assert_eq!(both.status.code(), Some(2), "{both:?}");
+}

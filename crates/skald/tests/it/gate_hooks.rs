@@ -1,0 +1,351 @@
+//! The hooks of a coding agent, driven as one drives them: JSON in, a decision out.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::gate::{Desk, fed, text};
+
+const HOOK: [&str; 3] = ["gate", "hook", "pre-tool-use"];
+
+/// What an agent tells before it uses a tool.
+fn call(desk: &Desk, tool: &str, input: &Value) -> Value {
+    json!({
+        "session_id": "s-1", "transcript_path": "/tmp/t.jsonl", "cwd": desk.file("."), "permission_mode": "default",
+        "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_1",
+    })
+}
+
+/// The decision and the reason that an agent reads.
+fn read(output: &std::process::Output) -> (String, String) {
+    assert!(output.status.success(), "{output:?}");
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    let said = &printed["hookSpecificOutput"];
+    assert_eq!(said["hookEventName"], "PreToolUse");
+    let word = |field: &str| said[field].as_str().expect("a text").to_owned();
+    (word("permissionDecision"), word("permissionDecisionReason"))
+}
+
+fn asked(desk: &Desk, options: &[&str], tool: &str, input: &Value) -> (String, String) {
+    read(&desk.fed(&[&HOOK, options].concat(), &call(desk, tool, input).to_string()))
+}
+
+fn decided(desk: &Desk, tool: &str, input: &Value) -> String {
+    asked(desk, &[], tool, input).0
+}
+
+fn bash(desk: &Desk, command: &str) -> String {
+    decided(desk, "Bash", &json!({ "command": command }))
+}
+
+#[test]
+fn tools_are_let_through_as_the_state_says() {
+    let desk = Desk::new();
+    desk.begin();
+    assert_eq!(bash(&desk, "git status"), "allow");
+    assert_eq!(decided(&desk, "Read", &json!({"file_path": "/etc/hosts"})), "allow");
+    assert_eq!(decided(&desk, "WebFetch", &json!({"url": "https://example.org"})), "ask");
+    let (decision, reason) = asked(&desk, &[], "Bash", &json!({"command": "git status; rm -r src"}));
+    assert_eq!(decision, "deny");
+    assert!(
+        reason.starts_with("Bash may not be used so in state 'triage' of run run-1. What to do there: Reproduce"),
+        "{reason}"
+    );
+    assert_eq!(bash(&desk, "cargo test"), "deny", "it is not among what is allowed");
+    assert_eq!(decided(&desk, "Task", &json!({})), "deny");
+    assert_eq!(decided(&desk, "Edit", &json!({"file_path": "notes/a.md"})), "allow");
+    assert_eq!(decided(&desk, "Edit", &json!({"file_path": "src/main.rs"})), "deny");
+
+    desk.write("repro.md", "Press the button twice.");
+    desk.text(&["emit-event", "--event", "submit_repro", "--inline", "repro.md"]);
+    assert_eq!(bash(&desk, "cargo test"), "allow", "the next state says nothing of tools");
+    let silent =
+        desk.fed(&[&HOOK[..], &["--when-allowed", "nothing"]].concat(), &call(&desk, "Task", &json!({})).to_string());
+    assert!(silent.status.success() && silent.stdout.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn options_stand_in_the_place_of_standard_input() {
+    let desk = Desk::new();
+    desk.begin();
+    let given =
+        |input: &str| read(&desk.fed(&[&HOOK[..], &["--tool-name", "Bash", "--tool-input", input]].concat(), "")).0;
+    assert_eq!(given(r#"{"command": "git log"}"#), "allow");
+    assert_eq!(given(r#"{"command": "rm x"}"#), "deny");
+    assert_eq!(given("rm x"), "deny", "what is not understood is not let through");
+}
+
+#[test]
+fn in_doubt_a_tool_is_denied() {
+    let desk = Desk::new();
+    let ls = json!({"command": "git status"});
+    let (decision, reason) = asked(&desk, &[], "Bash", &ls);
+    assert_eq!(decision, "deny", "no run is named");
+    assert!(reason.contains("no run is named here") && reason.contains("create-run"), "{reason}");
+    for word in ["allow", "ask", "deny"] {
+        assert_eq!(asked(&desk, &["--when-no-run", word], "Bash", &ls).0, word);
+    }
+    let (decision, reason) = asked(&desk, &["--run-id", "run-1", "--when-no-run", "allow"], "Bash", &ls);
+    assert_eq!(decision, "deny", "there is no store");
+    assert!(reason.contains("there is no file"), "{reason}");
+    assert!(!desk.file("world.db").exists(), "a hook makes no store");
+
+    desk.begin();
+    let (decision, reason) = asked(&desk, &["--run-id", "run-9"], "Bash", &ls);
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("Run 'run-9' not found"), "{reason}");
+    let open = ["--when-no-run", "allow"];
+    assert_eq!(asked(&desk, &["--config-path", "none.json", open[0], open[1]], "Bash", &ls).0, "deny");
+    for input in ["", "{", "[]", "null", r#"{"tool_input": {}}"#, r#"{"tool_name": "Read", "hook_event_name": "Stop"}"#]
+    {
+        assert_eq!(read(&desk.fed(&[&HOOK[..], &open].concat(), input)).0, "deny", "{input}");
+    }
+    let mut stranger = desk.command(&HOOK);
+    stranger.env("SKALD_TOKEN", "skald_wrong_token");
+    assert_eq!(read(&fed(stranger, &call(&desk, "Bash", &ls).to_string())).0, "deny");
+
+    desk.write(".state_gate/state-gate.json", "not JSON");
+    let (decision, reason) = asked(&desk, &open, "Bash", &ls);
+    assert_eq!(decision, "deny", "a file that is broken is no missing one");
+    assert!(reason.contains("is not JSON"), "{reason}");
+    desk.write("world.db", "this is no database at all, but long enough to be looked at as one");
+    let (decision, reason) = asked(&desk, &["--run-id", "run-1"], "Bash", &ls);
+    assert_eq!(decision, "deny");
+    assert!(reason.contains("the store cannot be opened"), "{reason}");
+    let wrong = desk.fed(&[&HOOK[..], &["--no-such-option"]].concat(), "");
+    assert_eq!(wrong.status.code(), Some(2), "an agent takes this code for a no");
+}
+
+#[test]
+fn who_says_nothing_is_not_waited_for() {
+    let desk = Desk::new();
+    let mut command = desk.command(&HOOK);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary starts");
+    let silent = child.stdin.take().expect("an input");
+    let output = child.wait_with_output().expect("it ends");
+    drop(silent);
+    let (decision, reason) = read(&output);
+    assert_eq!(decision, "deny");
+    assert!(reason.starts_with("the gate gave no answer within 5 seconds"), "{reason}");
+}
+
+#[test]
+fn the_gates_own_tools_are_always_open() {
+    let desk = Desk::new();
+    for tool in ["mcp__skald__state_gate_emit_event", "mcp__state-gate__state_gate.get_state"] {
+        assert_eq!(decided(&desk, tool, &json!({})), "allow", "{tool}");
+    }
+    assert_eq!(decided(&desk, "state_gate_emit_event", &json!({})), "deny", "only tools of a server are called so");
+}
+
+#[test]
+fn what_makes_the_gate_is_not_touched_by_files() {
+    let desk = Desk::new();
+    desk.begin();
+    // A state that says nothing of tools: whatever is denied here is denied by the hook itself.
+    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    let path = |name: &str| desk.file(name).display().to_string();
+    let write = |tool: &str, field: &str, path: &str| decided(&desk, tool, &json!({field: path, "content": "x"}));
+    assert_eq!(write("Write", "file_path", &path("src/main.rs")), "allow");
+    assert_eq!(write("Write", "file_path", &path(".state_gate/artifacts/run-1/repro.md")), "allow");
+    for name in [
+        ".state_gate/state-gate.json",
+        "state-gate.json",
+        "sub/state-gate.json",
+        ".state_gate/processes/bugfix.yaml",
+        ".state_gate/artifacts/../processes/bugfix.yaml",
+        ".State_Gate/State-Gate.JSON",
+        "src/../.state_gate/x",
+        "../../it/../.state_gate/x",
+        "world.db",
+        "world.db-wal",
+        "world.db-shm",
+        ".claude/settings.json",
+        ".claude/settings.local.json",
+        ".mcp.json",
+    ] {
+        for (tool, field) in
+            [("Write", "file_path"), ("NotebookEdit", "notebook_path"), ("mcp__fs__write_file", "path")]
+        {
+            assert_eq!(write(tool, field, &path(name)), "deny", "{tool} {name}");
+        }
+        assert_eq!(write("Edit", "file_path", name), "deny", "relative: {name}");
+        assert_eq!(write("Read", "file_path", &path(name)), "allow", "it may be read: {name}");
+    }
+    let moved = json!({"source": "a.txt", "destination": path(".state_gate/state-gate.json")});
+    assert_eq!(decided(&desk, "mcp__fs__move_file", &moved), "deny");
+    let (_, reason) = asked(&desk, &[], "Write", &json!({"file_path": path("state-gate.json")}));
+    assert!(reason.contains("it names the run") && reason.contains(".state_gate/artifacts"), "{reason}");
+    let named = asked(&desk, &["--config-path", ".state_gate/state-gate.json"], "Write", &json!({"file_path": "x"})).0;
+    assert_eq!(named, "allow");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_do_not_lead_around_the_gate() {
+    use std::os::unix::fs::symlink;
+    let desk = Desk::new();
+    desk.begin();
+    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    desk.write(".state_gate/artifacts/run-1/note.md", "a note");
+    std::fs::create_dir_all(desk.file("away/deep")).expect("a folder");
+    symlink(desk.file(".state_gate"), desk.file("harmless")).expect("a link");
+    symlink("../../state-gate.json", desk.file(".state_gate/artifacts/run-1/evidence.md")).expect("a link");
+    symlink(desk.file("world.db"), desk.file("notes.txt")).expect("a link");
+    symlink(desk.file("away/deep"), desk.file("link")).expect("a link");
+    let write = |path: &str| decided(&desk, "Write", &json!({"file_path": desk.file(path), "content": "x"}));
+    assert_eq!(write("harmless/processes/new.yaml"), "deny");
+    assert_eq!(write(".state_gate/artifacts/run-1/evidence.md"), "deny");
+    assert_eq!(write("notes.txt"), "deny");
+    assert_eq!(write("link/../.state_gate/x"), "deny", "by the letter it is the gate's");
+    assert_eq!(write("link/plan.md"), "allow");
+    assert_eq!(write("harmless/artifacts/run-1/plan.md"), "allow");
+    assert_eq!(bash(&desk, "cat harmless/state"), "deny");
+    assert_eq!(bash(&desk, "cat link/plan.md"), "allow");
+}
+
+#[test]
+fn what_makes_the_gate_is_not_touched_by_commands() {
+    let desk = Desk::new();
+    desk.begin();
+    desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
+    for command in [
+        "rm .state_gate/state-gate.json",
+        "echo '{}' >state-gate.json",
+        "cd .state_gate && rm -r .",
+        "cp x .state_gate/processes/bugfix.yaml",
+        "cp x --target-directory=.state_gate",
+        "rm -r .state_*",
+        "rm .state_gate/artifacts/../state*",
+        "cd .state_gate/artifacts && rm ../processes/a.yaml",
+        "sqlite3 world.db 'delete from records'",
+        "sqlite3 ./wor?d.db .dump",
+        "cat world.db-wal",
+        "sed -i s/deny/allow/ .claude/settings.json",
+        "r'm' .st\"ate\"_gate/x",
+        "skald gate emit-event --event approve --role human",
+        "skald gate emit-event --event approve --to\\\nken x",
+        "SKALD_ROLE=human skald gate emit-event --event approve",
+        "bash -c \"skald token create me --gate-role human\"",
+        "skald gate create-run --process-id lax --write-config --force",
+    ] {
+        assert_eq!(bash(&desk, command), "deny", "{command}");
+    }
+    for command in [
+        "ls -l .state_gate/artifacts/run-1",
+        "echo done > .state_gate/artifacts/run-1/repro.md",
+        "skald gate get-state",
+        "skald gate emit-event --event submit_repro --artifact repro.md",
+        "cargo test -- gate",
+        "ls *.rs",
+        "cat ../README.md",
+    ] {
+        assert_eq!(bash(&desk, command), "allow", "{command}");
+    }
+}
+
+#[test]
+fn the_project_is_where_the_agent_says_it_is() {
+    let desk = Desk::new();
+    desk.begin();
+    std::fs::create_dir_all(desk.file("sub/deep")).expect("a folder");
+    let told = |cwd: &str, command: &str| {
+        let mut message = call(&desk, "Bash", &json!({ "command": command }));
+        message["cwd"] = json!(desk.file(cwd));
+        message.to_string()
+    };
+    let mut below = desk.command(&HOOK);
+    below.current_dir(desk.file("sub/deep"));
+    assert_eq!(read(&fed(below, &told("sub/deep", "git status"))).0, "allow", "a folder above names the run");
+    let away = Desk::new();
+    let mut elsewhere = desk.command(&HOOK);
+    elsewhere
+        .current_dir(away.file("."))
+        .env("CLAUDE_PROJECT_DIR", desk.file("."))
+        .env("SKALD_STORE", "sqlite:world.db");
+    assert_eq!(read(&fed(elsewhere, &told(".", "git status"))).0, "allow");
+    let mut gone = desk.command(&HOOK);
+    gone.env("CLAUDE_PROJECT_DIR", desk.file("gone"));
+    assert_eq!(read(&fed(gone, &told(".", "git status"))).0, "deny");
+}
+
+#[test]
+fn an_agent_is_told_what_to_do_next() {
+    let desk = Desk::new();
+    desk.begin();
+    let after = |tool: &str, response: &Value| {
+        let message =
+            json!({"hook_event_name": "PostToolUse", "tool_name": tool, "tool_input": {}, "tool_response": response});
+        let output = desk.fed(&["gate", "hook", "post-tool-use"], &message.to_string());
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout)
+    };
+    desk.write("repro.md", "Press the button twice.");
+    let answer = desk.json(&["emit-event", "--event", "submit_repro", "--inline", "repro.md"]);
+    let emit = "mcp__skald__state_gate_emit_event";
+    let expected = json!({"hookSpecificOutput": {
+        "hookEventName": "PostToolUse",
+        "additionalContext": "The run is in state 'fix' now, at revision 2. What to do there:\n\nMend it",
+    }});
+    let content = json!([{"type": "text", "text": answer.to_string()}]);
+    for response in [
+        answer.clone(),
+        content.clone(),
+        json!({"content": content}),
+        json!({"structuredContent": answer, "content": []}),
+        json!(answer.to_string()),
+    ] {
+        let printed = after(emit, &response);
+        assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON"), expected, "{response}");
+    }
+    assert_eq!(after("Bash", &answer), "");
+    assert_eq!(
+        after("mcp__skald__state_gate.emit_event", &json!({"success": false, "error": {"code": "FORBIDDEN"}})),
+        ""
+    );
+    let wrong = desk.fed(&["gate", "hook", "post-tool-use"], "{");
+    assert_eq!((wrong.status.code(), wrong.stdout.len()), (Some(1), 0));
+}
+
+#[test]
+fn an_agent_that_begins_is_told_where_its_run_stands() {
+    let desk = Desk::new();
+    let hook = ["gate", "hook", "session-start"];
+    let begun = || {
+        let message = json!({"hook_event_name": "SessionStart", "source": "compact", "cwd": desk.file(".")});
+        let output = desk.fed(&hook, &message.to_string());
+        assert!(output.status.success(), "{output:?}");
+        text(&output.stdout)
+    };
+    assert_eq!(begun(), "", "no run is named");
+    desk.begin();
+    let printed: Value = serde_json::from_str(&begun()).expect("JSON");
+    let said = &printed["hookSpecificOutput"];
+    assert_eq!(said["hookEventName"], "SessionStart");
+    let context = said["additionalContext"].as_str().expect("a text");
+    assert!(context.contains("triage (active), revision 1") && context.contains("Reproduce the bug"), "{context}");
+    desk.write(".state_gate/state-gate.json", r#"{"run_id": "run-9"}"#);
+    assert!(begun().contains("cannot be read, so tools are denied: Run 'run-9' not found"));
+}
+
+#[test]
+fn the_settings_are_ready_to_be_pasted() {
+    let desk = Desk::new();
+    let output = desk.fed(&["gate", "hook", "config", "--when-no-run", "ask"], "");
+    let settings: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let hooks = &settings["hooks"];
+    assert_eq!(hooks["PreToolUse"][0]["matcher"], "*");
+    let command = hooks["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a command");
+    assert!(
+        command.contains(" gate hook pre-tool-use --store ") && command.ends_with(" --when-no-run ask"),
+        "{command}"
+    );
+    assert_eq!(hooks["PostToolUse"][0]["matcher"], "mcp__.*__state_gate[_.]emit_event");
+    desk.begin();
+    // As an agent runs it: by a shell.
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", command]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
+    let ran = fed(shell, &call(&desk, "Bash", &json!({"command": "git status"})).to_string());
+    assert_eq!(read(&ran).0, "allow");
+}
