@@ -53,19 +53,16 @@ fn command_line() -> String {
     let hide = |command: clap::Command| command.mut_args(|argument| argument.hide_env_values(true));
     let mut command = hide(Arguments::command().term_width(110)).mut_subcommands(hide);
     command.build();
-    let mut section = |name: &str, help: &str| {
-        let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-        let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
-    };
-    section("skald", &command.render_long_help().to_string());
-    for subcommand in command.get_subcommands_mut().filter(|subcommand| !subcommand.is_hide_set()) {
-        if subcommand.get_name() != "help" {
-            let name = format!("skald {}", subcommand.get_name());
-            section(&name, &subcommand.render_long_help().to_string());
-            for deeper in subcommand.get_subcommands_mut().filter(|deeper| deeper.get_name() != "help") {
-                section(&format!("{name} {}", deeper.get_name()), &deeper.render_long_help().to_string());
-            }
-        }
-    }
+    section(&mut page, "skald", &mut command);
     page
+}
+
+/// A command with its help, then those below it.
+fn section(page: &mut String, name: &str, command: &mut clap::Command) {
+    let help = command.render_long_help().to_string();
+    let help: Vec<&str> = help.lines().map(str::trim_end).collect();
+    let _ = write!(page, "\n## `{name}`\n\n```text\n{}\n```\n", help.join("\n").trim_end());
+    for deeper in command.get_subcommands_mut().filter(|deeper| !deeper.is_hide_set() && deeper.get_name() != "help") {
+        section(page, &format!("{name} {}", deeper.get_name()), deeper);
+    }
 }

@@ -162,7 +162,7 @@ pub(crate) struct CreateRunArguments {
     /// Name the run in a file, so that other commands and the hooks here need no --run-id.
     #[arg(long, num_args = 0..=1, action = Set, default_value_t = false, default_missing_value = "true", value_name = "BOOL")]
     pub write_config: bool,
-    /// Which file that is; .state_gate/state-gate.json if left out.
+    /// Which file that is; `.state_gate/state-gate.json` if left out.
     #[arg(long, value_name = "FILE")]
     pub config_path: Option<PathBuf>,
     /// Write the file although it names another run that goes on, or is no such file.

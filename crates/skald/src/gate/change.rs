@@ -16,9 +16,10 @@ pub(super) async fn emit(desk: &Desk, mut input: Value, change: &ChangeArguments
     if let Some(key) = made {
         answer["idempotency_key"] = key;
     }
-    Ok(match answer["success"] == true {
-        true => Reply::done(text::emitted(&answer["result"]), answer),
-        false => Reply::refused(text::refused(&answer["error"]), answer),
+    Ok(if answer["success"] == true {
+        Reply::done(text::emitted(&answer["result"]), answer)
+    } else {
+        Reply::refused(text::refused(&answer["error"]), answer)
     })
 }
 

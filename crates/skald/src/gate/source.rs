@@ -33,8 +33,8 @@ pub(super) fn read(file: &Path) -> Result<String, Fault> {
             Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
         }
         Err(error) => {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let before = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+            let line = before.matches('\n').count() + 1;
             let fault = Fault::new(Code::InvalidParams, format!("{name} is no UTF-8 text, see line {line}"));
             Err(fault.hint("save the file as UTF-8"))
         }

@@ -11,6 +11,8 @@ mod disk;
 mod faults;
 mod following;
 mod gate;
+mod gate_desk;
+mod gate_guarded;
 mod gate_hooks;
 mod kills;
 mod parts;

@@ -10,7 +10,7 @@ pub(crate) struct RunArguments {
     /// The run; if left out, the one that state-gate.json here names.
     #[arg(long, value_name = "ID")]
     pub run_id: Option<String>,
-    /// The file that names the run; state-gate.json here, in .state_gate or in a folder above, if left out.
+    /// The file that names the run; state-gate.json here, in `.state_gate` or in a folder above, if left out.
     #[arg(long, value_name = "FILE")]
     pub config_path: Option<PathBuf>,
 }

@@ -14,7 +14,7 @@ pub(super) const FOLDER: &str = ".state_gate";
 pub(super) const ARTIFACTS: &str = "artifacts";
 pub(super) const NAMING: &str = "state-gate.json";
 /// Files of a coding agent that say which hooks and which servers it has.
-const SETTINGS: &str = ".claude";
+pub(super) const SETTINGS: &str = ".claude";
 const SERVERS: [&str; 2] = [".mcp.json", ".claude.json"];
 /// Tools that only read.
 const READERS: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
@@ -73,7 +73,7 @@ impl Guarded {
             Some("it is in the folder of the gate")
         } else if self.is_store(path) {
             Some("it is where runs are kept")
-        } else if above == Some(SETTINGS) && name.starts_with("settings") && name.ends_with(".json") {
+        } else if above == Some(SETTINGS) && is_settings(name) {
             Some("it installs the hooks")
         } else if SERVERS.contains(&name) {
             Some("it says as whom the gate is called")
@@ -102,6 +102,11 @@ impl Guarded {
     }
 }
 
+/// Whether a file of an agent's own folder is one of its settings.
+fn is_settings(name: &str) -> bool {
+    name.strip_suffix(".json").is_some_and(|stem| stem.starts_with("settings"))
+}
+
 pub(super) fn refusal(named: &str, what: &str) -> String {
     format!(
         "{} is not for an agent to touch: {what}. Evidence belongs into {FOLDER}/{ARTIFACTS}; a run moves on by its events",
@@ -125,13 +130,19 @@ fn collect<'a>(input: &'a Value, named: &mut Vec<&'a str>) {
                     Value::String(path) if is_path(name) => named.extend(plain(path)),
                     Value::Array(paths) if is_path(name) => {
                         named.extend(paths.iter().filter_map(Value::as_str).filter_map(plain));
-                        paths.iter().for_each(|value| collect(value, named));
+                        for value in paths {
+                            collect(value, named);
+                        }
                     }
                     value => collect(value, named),
                 }
             }
         }
-        Value::Array(values) => values.iter().for_each(|value| collect(value, named)),
+        Value::Array(values) => {
+            for value in values {
+                collect(value, named);
+            }
+        }
         _ => {}
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
             decided.unwrap_or_else(|why| Decision::deny(&format!("{why}; ask a person to look at the gate"))).print()
         }
         HookCommand::PostToolUse(post) => context(within(PATIENCE, move || post::context(&post))),
-        HookCommand::SessionStart(run) => context(within(PATIENCE, move || session::context(&arguments, &run))),
+        HookCommand::SessionStart(run) => context(within(PATIENCE, move || Ok(session::context(&arguments, &run)))),
         HookCommand::Config(pre) => settings::print(&arguments, &pre),
     }
 }

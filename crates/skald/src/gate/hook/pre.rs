@@ -34,7 +34,7 @@ fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<D
     }
     match named::found(&pre.run).map_err(|fault| closed(&fault))? {
         None => Ok(without_run(pre.when_no_run)),
-        Some(run_id) => in_run(arguments, &run_id, request).map_err(|fault| closed(&fault)),
+        Some(run_id) => in_run(arguments, &run_id, &request).map_err(|fault| closed(&fault)),
     }
 }
 
@@ -51,7 +51,7 @@ fn without_run(when: NoRun) -> Decision {
     )
 }
 
-fn in_run(arguments: &GateCallArguments, run_id: &str, request: Request) -> Result<Decision, Fault> {
+fn in_run(arguments: &GateCallArguments, run_id: &str, request: &Request) -> Result<Decision, Fault> {
     let input = json!({"run_id": run_id, "tool_name": request.tool_name, "tool_input": request.tool_input});
     let answer = ask(arguments, async |desk| desk.call("state_gate.tool_permission", input).await)?;
     let verdict = match answer["decision"].as_str() {

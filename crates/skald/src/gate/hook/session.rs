@@ -7,9 +7,9 @@ use super::{ask, go_to_project, told};
 use crate::arguments::{GateCallArguments, RunArguments};
 use crate::gate::{GET_STATE, named, text};
 
-pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, String> {
+pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Option<String> {
     let context = match standing(arguments, run) {
-        Ok(None) => return Ok(None),
+        Ok(None) => return None,
         Ok(Some(text)) => format!(
             "This work is under a gate: the run below says what to do, and moves on only by its events. Send them with the \
              tools of the gate, with the revision as expected_revision.\n\n{text}"
@@ -21,7 +21,7 @@ pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Resu
         ),
     };
     let output = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}});
-    Ok(Some(output.to_string()))
+    Some(output.to_string())
 }
 
 fn standing(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {

@@ -31,16 +31,12 @@ pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) ->
 
 /// Where the store is, for the hooks to find it wherever they are started. An address with a password is not written down.
 fn options(address: &str) -> Vec<String> {
-    match address.strip_prefix("sqlite:") {
-        Some(path) => {
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
-            vec!["--store".to_owned(), format!("sqlite:{}", path.display())]
-        }
-        None => {
-            note("The hooks read SKALD_STORE where the agent is started: set it there, too.");
-            Vec::new()
-        }
-    }
+    let Some(path) = address.strip_prefix("sqlite:") else {
+        note("The hooks read SKALD_STORE where the agent is started: set it there, too.");
+        return Vec::new();
+    };
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
+    vec!["--store".to_owned(), format!("sqlite:{}", path.display())]
 }
 
 fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Value {

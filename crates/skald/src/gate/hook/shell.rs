@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::guarded::{ARTIFACTS, FOLDER, Guarded, NAMING, refusal};
+use super::guarded::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal};
 use super::paths;
 
 /// What ends a word, or begins another command.
@@ -24,6 +24,9 @@ pub(super) fn refuses(command: &str, guarded: &Guarded) -> Option<String> {
         .collect();
     as_another(&plain, &words).or_else(|| {
         let goes_up = words.iter().any(|word| word.split('/').any(|part| part == ".."));
+        if is_in_settings(&words) {
+            return Some(refusal(SETTINGS, "it installs the hooks"));
+        }
         let pieces = words.iter().flat_map(|word| std::iter::once(*word).chain(word.split(BEFORE_PATHS)));
         let pieces: BTreeSet<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
         pieces.into_iter().find_map(|piece| names(piece, goes_up, guarded).map(|what| refusal(piece, what)))
@@ -82,6 +85,12 @@ fn names(word: &str, goes_up: bool, guarded: &Guarded) -> Option<&'static str> {
         return Some("it installs the hooks");
     }
     guarded.at(word).or_else(|| is_matched(word, guarded).then_some("it stands for something of the gate's"))
+}
+
+/// Whether a command goes to the folder of an agent's settings and names one of them there.
+fn is_in_settings(words: &BTreeSet<&str>) -> bool {
+    let goes = words.iter().any(|word| word.trim_end_matches('/').to_ascii_lowercase().ends_with(SETTINGS));
+    goes && words.iter().any(|word| word.trim_start_matches("./").to_ascii_lowercase().starts_with("settings"))
 }
 
 /// Whether a file has the store's name, or lies beside it under that name as its log does.
