@@ -25,7 +25,7 @@ fn tell(page: &mut Page, entry: &Value) {
         (true, false) => "",
         (false, _) => " [refused]",
     };
-    page.line(format!("{:>4}  {at}  {what}{outcome}, by {by} as {role}", entry["revision"]));
+    page.line(format!("{:>4}  {at}  {what}{outcome}, by {by} as {role}", word(&entry["revision"])));
     let mut detail = |text: String| {
         page.line(format!("      {text}"));
     };
