@@ -16,6 +16,13 @@ COUNTS = {"crit_count": 12, "success_count": 84, "failure_count": 60, "total_out
 RULES = "dice://rules/duality"
 ODDS = "dice://duality/odds/{modifier}/{difficulty}"
 TOOLS = {
+    "state_gate.create_run",
+    "state_gate.emit_event",
+    "state_gate.get_state",
+    "state_gate.list_events",
+    "state_gate.list_runs",
+    "state_gate.run",
+    "state_gate.submit_process",
     "duality_rules_version",
     "duality_action_roll",
     "duality_outcome",
@@ -83,6 +90,18 @@ async def universe(client):
     return whole.structured_content["time"], json.loads(whole.content[0].text)["time"], part.structured_content["view"]
 
 
+async def gate(client):
+    made = await client.call_tool("state_gate.create_run", {"process_id": "exploration-process"})
+    which = {"run_id": made.structured_content["run_id"]}
+    plan = {"event_name": "submit_experiment_plan", "payload": {"plan": "Ask."}, "expected_revision": 1}
+    evidence = {"artifacts": [{"path": "experiment_plan.md", "text": "Ask ten."}], "idempotency_key": "plan"}
+    await client.call_tool("state_gate.emit_event", which | plan | evidence)
+    early = {"event_name": "finish_observation", "expected_revision": 2, "idempotency_key": "early"}
+    refused = await client.call_tool("state_gate.emit_event", which | early)
+    state = await client.call_tool("state_gate.get_state", which)
+    return refused.is_error, refused.structured_content["error"]["code"], state.structured_content["current_state"]
+
+
 async def refusal(client):
     result = await client.call_tool("duality_outcome", {"hope": 13, "fear": 5})
     words, *details = (block.text for block in result.content)
@@ -131,6 +150,7 @@ CHECKS = [
     ("tools/call repeats it as JSON text", outcome_text, [OUTCOME]),
     ("tools/call counts the odds", odds, COUNTS),
     ("a universe is created, changed, and read whole and in part", universe, (5, 5, "summary")),
+    ("a run refuses without evidence and moves with it", gate, (False, "GUARD_FAILED", "observe")),
     ("a refusal is a readable tool error", refusal, (True, True, ["INVALID_PARAMS"], None)),
     ("resources/list names the rules", resources, "text/markdown"),
     ("resources/read gives the rules", rules, (RULES, "text/markdown", True)),

@@ -18,7 +18,8 @@ const checks = [
       'duality_action_roll', 'duality_explain', 'duality_outcome', 'duality_probability', 'duality_rules_version',
       'events_list', 'get_universe_state', 'list_universe_commands', 'odds', 'participant_create', 'participant_update',
       'roll', 'roll_dice', 'send_universe_command', 'session_end', 'session_note', 'session_recap', 'session_start',
-      'set_context', 'universe'],
+      'set_context', 'state_gate.create_run', 'state_gate.emit_event', 'state_gate.get_state', 'state_gate.list_events',
+      'state_gate.list_runs', 'state_gate.run', 'state_gate.submit_process', 'universe'],
     async client => (await client.listTools()).tools.map(tool => tool.name).sort()],
   ['tools/call answers structured content', { isError: false, structured: OUTCOME }, async client => {
     const { isError = false, structuredContent: structured } = await call(client, 'duality_outcome', ROLL);
@@ -37,6 +38,25 @@ const checks = [
         text: JSON.parse(whole.content[0].text).time,
         part: part.structuredContent.view,
         commands: listed.structuredContent.commandTypes.length,
+      };
+    }],
+  ['a run is created, refuses without evidence and moves with it',
+    { refused: 'GUARD_FAILED', isError: false, moved: 'observe', state: 'observe' }, async client => {
+      const made = await call(client, 'state_gate.create_run', { process_id: 'exploration-process' });
+      const { run_id } = made.structuredContent;
+      const event = {
+        run_id, event_name: 'submit_experiment_plan', payload: { plan: 'Ask.' }, expected_revision: 1,
+        artifacts: [{ path: 'experiment_plan.md', text: 'Ask ten.' }],
+      };
+      const moved = await call(client, 'state_gate.emit_event', { ...event, idempotency_key: 'plan' });
+      const early = { run_id, event_name: 'finish_observation', expected_revision: 2, idempotency_key: 'early' };
+      const refused = await call(client, 'state_gate.emit_event', early);
+      const state = await call(client, 'state_gate.get_state', { run_id });
+      return {
+        refused: refused.structuredContent.error.code,
+        isError: refused.isError ?? false,
+        moved: moved.structuredContent.result.transition.to_state,
+        state: state.structuredContent.current_state,
       };
     }],
   ['tools/call repeats it as JSON text', [OUTCOME], async client => {

@@ -65,6 +65,6 @@ fn toolsets_are_named_in_any_case() {
         "unknown toolset \"dices\", allowed: dice, campaign, lore, gate, universe, all"
     );
     assert_eq!(parse(" ").unwrap_err(), "no toolset is named, allowed: dice, campaign, lore, gate, universe, all");
-    let elsewhere = Visible { toolsets: parse("gate").unwrap(), read_only: false };
+    let elsewhere = Visible { toolsets: parse("lore").unwrap(), read_only: false };
     assert!(!Catalogue::whole().operations().iter().any(|entry| elsewhere.admits(entry)));
 }
