@@ -55,6 +55,16 @@ fn tools_are_let_through_as_the_state_says() {
     assert_eq!(decided(&desk, "Task", &json!({})), "deny");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": "notes/a.md"})), "allow");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": "src/main.rs"})), "deny");
+    // Agents send whole paths.
+    desk.write("notes/b.md", "…");
+    assert_eq!(decided(&desk, "Edit", &json!({"file_path": desk.file("notes/b.md")})), "allow");
+    assert_eq!(decided(&desk, "Edit", &json!({"file_path": desk.file("src/main.rs")})), "deny");
+    assert_eq!(decided(&desk, "Edit", &json!({"file_path": desk.file("notes/../src/main.rs")})), "deny");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/etc/hosts", desk.file("notes/hosts")).unwrap();
+        assert_eq!(decided(&desk, "Edit", &json!({"file_path": "notes/hosts"})), "deny", "it leads elsewhere");
+    }
 
     desk.write("repro.md", "Press the button twice.");
     desk.text(&["emit-event", "--event", "submit_repro", "--inline", "repro.md"]);

@@ -1,12 +1,13 @@
 //! Before a tool is used: may it be?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use app::Fault;
 use serde_json::{Value, json};
 
 use super::decision::{Decision, Verdict};
 use super::guarded::Guarded;
+use super::paths::by_links;
 use super::request::Request;
 use super::{ask, go_to_project, own, told};
 use crate::arguments::{GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
@@ -34,7 +35,10 @@ fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<D
     }
     match named::found(&pre.run).map_err(|fault| closed(&fault))? {
         None => Ok(without_run(pre.when_no_run)),
-        Some(run_id) => in_run(arguments, &run_id, &request).map_err(|fault| closed(&fault)),
+        Some(run_id) => {
+            let input = from_project(&working, request.tool_input);
+            in_run(arguments, &run_id, &request.tool_name, &input).map_err(|fault| closed(&fault))
+        }
     }
 }
 
@@ -51,8 +55,27 @@ fn without_run(when: NoRun) -> Decision {
     )
 }
 
-fn in_run(arguments: &GateCallArguments, run_id: &str, request: &Request) -> Result<Decision, Fault> {
-    let input = json!({"run_id": run_id, "tool_name": request.tool_name, "tool_input": request.tool_input});
+/// The fields by which tools are told which file they are for.
+const FILES: [&str; 3] = ["file_path", "notebook_path", "path"];
+
+/// What a tool is used with, its files named from the project on, as a process names them: agents send whole paths. A
+/// file that is elsewhere, or behind a link that leads elsewhere, keeps its whole path.
+fn from_project(working: &Path, mut input: Value) -> Value {
+    let Ok(project) = std::env::current_dir().and_then(|project| project.canonicalize()) else { return input };
+    for field in FILES {
+        let Some(path) = input.get(field).and_then(Value::as_str) else { continue };
+        let found = by_links(working, path);
+        let shown = found.strip_prefix(&project).unwrap_or(&found).to_string_lossy().into_owned();
+        // The project itself is no file of it.
+        if !shown.is_empty() {
+            input[field] = shown.into();
+        }
+    }
+    input
+}
+
+fn in_run(arguments: &GateCallArguments, run_id: &str, tool: &str, tool_input: &Value) -> Result<Decision, Fault> {
+    let input = json!({"run_id": run_id, "tool_name": tool, "tool_input": tool_input});
     let answer = ask(arguments, async |desk| desk.call("state_gate.tool_permission", input).await)?;
     let verdict = match answer["decision"].as_str() {
         Some("allow") => Verdict::Allow,
