@@ -13,15 +13,19 @@ pub(crate) fn changed(record: &Record) -> Vec<Change> {
 
 /// The same when a file of its evidence came, went or changed.
 pub(super) fn touched(run_id: &str) -> Vec<Change> {
-    let run = format!("{RUNS}/{}", segment(run_id));
-    vec![Change::Resource(run.into()), Change::Resource(RUNS.into()), Change::ResourceList]
+    vec![Change::Resource(summary(run_id).into()), Change::Resource(RUNS.into()), Change::ResourceList]
+}
+
+/// A change of a run is told under the name of its summary, which is a resource: what is none is not passed on.
+fn summary(run_id: &str) -> String {
+    format!("{RUNS}/{}/summary", segment(run_id))
 }
 
 /// Of a resource that is read from a run, the name under which a change of the run is told.
 pub(crate) fn whole(part: &str) -> Option<String> {
     let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
     let id = crate::resource::percent_decode(id)?;
-    Some(format!("{RUNS}/{}", segment(&id)))
+    Some(summary(&id))
 }
 
 #[cfg(test)]
@@ -30,9 +34,10 @@ mod tests {
 
     #[test]
     fn a_part_belongs_to_its_run() {
+        let told = Some("stategate://runs/run-1/summary");
         for part in ["/summary", "/history?limit=2", "/diagram.svg", ""] {
-            assert_eq!(whole(&format!("stategate://runs/run-1{part}")).as_deref(), Some("stategate://runs/run-1"));
-            assert_eq!(whole(&format!("stategate://runs/run%2D1{part}")).as_deref(), Some("stategate://runs/run-1"));
+            assert_eq!(whole(&format!("stategate://runs/run-1{part}")).as_deref(), told);
+            assert_eq!(whole(&format!("stategate://runs/run%2D1{part}")).as_deref(), told);
         }
         for other in ["stategate://runs", "stategate://processes/x", "universe://u-1", "stategate://runs/%/summary"] {
             assert_eq!(whole(other), None, "{other}");

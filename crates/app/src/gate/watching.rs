@@ -1,5 +1,5 @@
-//! Files of evidence come, go and change by themselves: whoever watches a run is told. Nobody looks before a run was
-//! seen, so that a server without a gate pays nothing.
+//! Files of evidence come, go and change by themselves: whoever watches a run is told. Nobody looks before there is a
+//! run, so that a server without a gate pays nothing.
 
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -24,7 +24,10 @@ impl Watching {
 impl App {
     /// Tells of what happens in the folders of runs, for as long as it is polled.
     pub(crate) async fn watch_files(&self) {
-        self.watching.0.notified().await;
+        // A run from before this process may be watched by somebody who asks for nothing else.
+        if !self.has_runs().await {
+            self.watching.0.notified().await;
+        }
         let mut changes = self.files.touched();
         loop {
             match changes.recv().await {
@@ -33,6 +36,11 @@ impl App {
                 Err(RecvError::Closed) => return,
             }
         }
+    }
+
+    async fn has_runs(&self) -> bool {
+        // Whoever cannot be asked now is seen when one of their runs is.
+        self.journal.documents(RUNS, None, 1).await.is_ok_and(|runs| !runs.is_empty())
     }
 
     async fn tell_touched(&self, run_id: &str) {
