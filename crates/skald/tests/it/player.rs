@@ -7,7 +7,7 @@ use app::{Caller, Conversation, Engine, Work};
 use grpc::{Bridge, Remote};
 use serde_json::{Value, json};
 use testkit::Client;
-use testkit::message::{self, BOTH, JSON, MODERN, call, initialize};
+use testkit::message::{self, BOTH, JSON, MODERN, call, initialize, request};
 
 use crate::process::{Running, skald};
 
@@ -62,16 +62,22 @@ impl Player {
 
     /// A client of whoever holds this token; of the owner if there is none.
     pub(crate) fn start_as(surface: Surface, store: &str, token: Option<&str>) -> Self {
+        Self::start_so(surface, &["--store", store], &[], token)
+    }
+
+    /// The same, with what the command line says to whoever keeps the world, and to whoever the client talks to.
+    pub(crate) fn start_so(surface: Surface, kept: &[&str], shown: &[&str], token: Option<&str>) -> Self {
         let authorization = token.map(|token| format!("Bearer {token}"));
-        let serve = || Running::serve(&["--store", store]);
+        let both = [kept, shown].concat();
+        let serve = || Running::serve(&both);
         let bridged = |arguments: &[&str]| {
-            let (behind, _) = serve();
+            let (behind, _) = Running::serve(kept);
             let address = behind.grpc_address().to_string();
-            (skald(&[&["mcp", "--addr", &address], arguments].concat()), Some(behind))
+            (skald(&[&["mcp", "--addr", &address], shown, arguments].concat()), Some(behind))
         };
         let (server, behind, way) = match surface {
             Surface::Stdio(version) => {
-                let server = over_stdio(skald(&["mcp", "--store", store]), token, version);
+                let server = over_stdio(skald(&[&["mcp"], both.as_slice()].concat()), token, version);
                 (server, None, Way::Stdio(version))
             }
             Surface::BridgedStdio(version) => {
@@ -126,15 +132,50 @@ impl Player {
                 let answer = runtime.block_on(remote.call(caller, operation, input.clone(), &work));
                 answer.map_err(|fault| fault.envelope()["error"].take())
             }
-            Way::Modern(client) => {
-                let message = message_of(operation, input, key, MODERN);
-                let headers = message::modern_headers(&message);
-                let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-                let headers = with(&headers, authorization);
-                outcome(client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json())
-            }
+            Way::Modern(client) => outcome(modern(client, &message_of(operation, input, key, MODERN), authorization)),
         }
     }
+}
+
+impl Player {
+    /// A resource that is JSON: as one, or by its route.
+    pub(crate) fn read(&mut self, uri: &str) -> Value {
+        let authorization = self.authorization.as_ref();
+        let message = request(4, "resources/read", &json!({"uri": uri}));
+        let answer = match &mut self.way {
+            Way::Rest(client) => {
+                let path = uri.replacen("stategate://", "/api/v1/", 1);
+                let reply = client.send("GET", &path, &with(&[], authorization), b"");
+                assert_eq!(reply.status, 200, "{uri}: {}", reply.text());
+                return reply.json();
+            }
+            Way::Grpc(runtime, remote, caller) => {
+                let read = runtime.block_on(remote.read(caller, uri, &Work::default()));
+                return serde_json::from_str(&read.expect("a resource").text).expect("JSON");
+            }
+            Way::Stdio(MODERN) => self.server.answer(&message::modern(message)),
+            Way::Stdio(_) => self.server.answer(&message),
+            Way::Session(client, session) => {
+                let headers = with(&[JSON, BOTH, ("Mcp-Session-Id", session.as_str())], authorization);
+                client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()
+            }
+            Way::Modern(client) => modern(client, &message::modern(message), authorization),
+        };
+        let contents = &answer["result"]["contents"][0];
+        assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!(uri), &json!("application/json")), "{answer}");
+        serde_json::from_str(contents["text"].as_str().expect("a text")).expect("JSON")
+    }
+
+    /// Whether tools are called here, by their names.
+    pub(crate) fn has_tools(&self) -> bool {
+        !matches!(self.way, Way::Rest(_) | Way::Grpc(..))
+    }
+}
+
+fn modern(client: &mut Client, message: &Value, authorization: Option<&String>) -> Value {
+    let headers = message::modern_headers(message);
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    client.send("POST", "/mcp", &with(&headers, authorization), message.to_string().as_bytes()).json()
 }
 
 fn with<'a>(headers: &[(&'a str, &'a str)], authorization: Option<&'a String>) -> Vec<(&'a str, &'a str)> {

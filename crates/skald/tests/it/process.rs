@@ -10,13 +10,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn skald(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
     command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
     // Tests run beside each other, and beside whatever has the usual port.
     command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
+    // Nothing of the user's is read, and nothing is left with them: folders of runs would be.
+    command.env("XDG_DATA_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/data"));
     command
 }
 
@@ -119,6 +121,11 @@ impl Running {
     pub(crate) fn hear(&mut self) -> Option<Value> {
         let next = self.heard.pop_front();
         next.or_else(|| serde_json::from_str(&self.line()?).ok())
+    }
+
+    /// Whether a notification comes within a moment.
+    pub(crate) fn hears(&mut self) -> bool {
+        self.heard.pop_front().is_some() || self.lines.recv_timeout(Duration::from_millis(300)).is_ok()
     }
 
     pub(crate) fn close_input(&mut self) {

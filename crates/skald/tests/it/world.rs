@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use testkit::message::{self, BOTH, JSON, initialize, request};
 use testkit::{Client, Events, Reply};
 
-use crate::process::{Running, skald};
+use crate::process::{PATIENCE, Running, skald};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -377,7 +377,9 @@ impl News {
     /// Whether any more comes within a moment. The answer that ends a listener's request is no news.
     pub(crate) fn comes(&mut self) -> bool {
         self.0.wait_at_most(Duration::from_millis(300));
-        self.0.any(|message| message.get("method").is_some())
+        let comes = self.0.any(|message| message.get("method").is_some());
+        self.0.wait_at_most(PATIENCE);
+        comes
     }
 
     /// All that comes until something was heard of.

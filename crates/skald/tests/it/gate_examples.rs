@@ -1,0 +1,188 @@
+//! The examples of the gate's document, played on every surface.
+
+use serde_json::{Map, Value};
+
+use crate::gate_documented::{EMIT, Example, GET_STATE, RUN, Step, examples};
+use crate::player::{LEGACY, Player, SURFACES, Surface};
+use crate::world::{Kind, World};
+
+#[test]
+fn every_example_is_true_on_every_surface() {
+    for surface in SURFACES {
+        play_all(Kind::Sqlite, surface, &[]);
+    }
+}
+
+#[test]
+fn every_example_is_true_under_names_without_a_dot() {
+    for surface in [Surface::Stdio(LEGACY), Surface::Http(testkit::message::MODERN), Surface::BridgedStdio(LEGACY)] {
+        play_all(Kind::Memory, surface, &["--tool-names", "underscore"]);
+    }
+}
+
+mod postgres {
+    use super::*;
+
+    /// With a folder that its nodes share, files count here too.
+    #[test]
+    fn every_example_is_true_on_postgres() {
+        for surface in [Surface::Rest, Surface::Stdio(LEGACY), Surface::Http(LEGACY), Surface::Grpc] {
+            play_all(Kind::Postgres, surface, &[]);
+        }
+    }
+}
+
+fn play_all(kind: Kind, surface: Surface, shown: &[&str]) {
+    for example in examples() {
+        let world = World::new(kind);
+        let artifacts = world.folder().join("artifacts").display().to_string();
+        let kept = ["--store", world.store(), "--artifact-dir", &artifacts];
+        let mut client = Client {
+            player: Player::start_so(surface, &kept, shown, None),
+            has_dots: shown.is_empty(),
+            last: (String::new(), Value::Null, Value::Null),
+        };
+        client.play(&example).unwrap_or_else(|why| panic!("{}, {surface:?} {shown:?}: {why}", example.name));
+    }
+}
+
+struct Client {
+    player: Player,
+    /// Whether tools are called as they are named.
+    has_dots: bool,
+    /// The last call, with its answer.
+    last: (String, Value, Value),
+}
+
+impl Client {
+    fn play(&mut self, example: &Example) -> Result<(), String> {
+        for step in &example.steps {
+            self.step(step)?;
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, tool: &str, input: &Value) -> Result<Value, Value> {
+        let name = if self.has_dots || !self.player.has_tools() { tool.to_owned() } else { tool.replace('.', "_") };
+        self.player.call(&name, input, None)
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::File(path, content) => {
+                let state = self.call(GET_STATE, &serde_json::json!({"run_id": RUN})).expect("a run");
+                let file = std::path::Path::new(state["artifact_base_path"].as_str().expect("a folder")).join(path);
+                std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+                std::fs::write(file, content).expect("a file");
+                Ok(())
+            }
+            Step::Call(tool, input, expected) => {
+                let answer = self.call(tool, input).map_err(|fault| format!("{tool} {input}: {fault}"))?;
+                holds(expected, &answer, tool)?;
+                self.last = ((*tool).to_owned(), input.clone(), answer);
+                Ok(())
+            }
+            Step::Fault(tool, input, expected) => match self.call(tool, input) {
+                Ok(answer) => Err(format!("{tool} {input} is no error: {answer}")),
+                Err(fault) => holds(expected, &fault, tool),
+            },
+            Step::Again(tool, expected) => {
+                let (last, input, before) = self.last.clone();
+                assert_eq!((last.as_str(), *tool), (*tool, EMIT), "what is repeated is an event");
+                let again = self.call(tool, &input).map_err(|fault| fault.to_string())?;
+                holds(expected, &again, tool)?;
+                let same = without_mark(again) == without_mark(before);
+                if same { Ok(()) } else { Err("a replay differs in more than its mark".to_owned()) }
+            }
+            Step::Read(uri, expected) => holds(expected, &self.player.read(uri), uri),
+        }
+    }
+}
+
+/// An answer of `emit_event` without what says that it was given before.
+pub(crate) fn without_mark(mut answer: Value) -> Value {
+    if let Some(result) = answer["result"].as_object_mut() {
+        for mark in ["replayed", "code"] {
+            result.remove(mark);
+        }
+    }
+    answer
+}
+
+/// Whether every field of what is expected is there with exactly its value. More fields may be there. `…` stands for any
+/// text, `{…}` for any object, and as the last item of a list for items between and after.
+pub(crate) fn holds(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
+    let differs = || Err(format!("at {at} expected {expected}, found {found}"));
+    match (expected, found) {
+        (Value::String(expected), Value::Object(_)) if expected == "{…}" => Ok(()),
+        (Value::String(expected), Value::String(text)) if fits(expected, text) => Ok(()),
+        (Value::Object(expected), Value::Object(fields)) => {
+            expected.iter().try_for_each(|(name, value)| field(value, fields, name, at))
+        }
+        (Value::Array(items), Value::Array(found)) => match items.split_last() {
+            Some((last, items)) if last == "…" => {
+                let mut left = found.iter();
+                let is_there = |item: &Value| left.any(|found| holds(item, found, at).is_ok());
+                if items.iter().all(is_there) { Ok(()) } else { differs() }
+            }
+            _ if items.len() == found.len() => {
+                let mut pairs = items.iter().zip(found).enumerate();
+                pairs.try_for_each(|(number, (item, found))| holds(item, found, &format!("{at}/{number}")))
+            }
+            _ => differs(),
+        },
+        (expected, found) if expected == found => Ok(()),
+        _ => differs(),
+    }
+}
+
+fn field(expected: &Value, fields: &Map<String, Value>, name: &str, at: &str) -> Result<(), String> {
+    // A null that is expected has to be there too.
+    let found = fields.get(name).ok_or_else(|| format!("at {at} there is no {name}"))?;
+    // What is the author's has no fields of ours.
+    if matches!(name, "context" | "payload_schema") && expected.is_object() && expected != found {
+        return Err(format!("at {at}/{name} expected nothing but {expected}, found {found}"));
+    }
+    holds(expected, found, &format!("{at}/{name}"))
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
+    let mut pieces = pattern.split('…');
+    let mut left = match pieces.next().and_then(|first| text.strip_prefix(first)) {
+        Some(left) if pattern.contains('…') => left,
+        Some(left) => return left.is_empty(),
+        None => return false,
+    };
+    let pieces: Vec<&str> = pieces.collect();
+    let Some((last, middle)) = pieces.split_last() else { return false };
+    for piece in middle {
+        let Some((_, after)) = left.split_once(piece) else { return false };
+        left = after;
+    }
+    left.ends_with(last)
+}
+
+#[test]
+fn what_is_missing_or_different_is_seen() {
+    use serde_json::json;
+    let found = json!({"a": [{"b": 1}, {"b": 2, "c": null}], "d": "evt-1", "e": {}, "context": {"x": 1, "y": 2}});
+    for expected in [
+        json!({"a": [{"b": 1}, {"b": 2, "c": null}]}),
+        json!({"a": [{"b": 2}, "…"], "d": "evt-…", "e": "{…}"}),
+        json!({"d": "…t…1"}),
+    ] {
+        assert_eq!(holds(&expected, &found, ""), Ok(()), "{expected}");
+    }
+    for expected in [
+        json!({"a": [{"b": 1}]}),
+        json!({"a": [{"b": 2}, {"b": 1}, "…"]}),
+        json!({"a": [{"b": 1, "c": null}, {"b": 2}]}),
+        json!({"d": "evt-…2"}),
+        json!({"d": "evt"}),
+        json!({"a": "{…}"}),
+        json!({"f": null}),
+        json!({"context": {"x": 1}}),
+    ] {
+        assert!(holds(&expected, &found, "").is_err(), "{expected}");
+    }
+}

@@ -1,0 +1,324 @@
+//! Ways through a gate that are not the gate's: to decide on one's own work, to say what a guard reads, to change the
+//! process, to leave the end, or to send what nobody expects. Each fails, and the run goes on as before.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use testkit::Client;
+use testkit::message::JSON;
+
+use crate::gate_documented::{CREATE, EMIT};
+use crate::gate_served::{Gate, PROOF, Run};
+use crate::world::{How, Kind, OVER_HTTP, Seat, Server, Surface, named};
+
+const RUN: &str = "state_gate.run";
+const SUBMIT: &str = "state_gate.submit_process";
+
+/// Two notes, which open the review.
+fn reviewed(seat: &mut Seat) -> Run {
+    let run = Run::create(seat, "proof");
+    let notes = json!({"artifacts": [{"path": "note.md", "text": "seen"}, {"path": "note-2.md", "text": "seen too"}]});
+    assert_eq!(run.emits(seat, "finish", &notes)["transition"]["to_state"], "review");
+    run
+}
+
+fn stands(seat: &mut Seat, run: &Run, state: &str, revision: u64) {
+    let found = run.state(seat);
+    assert_eq!((&found["current_state"], &found["revision"]), (&json!(state), &json!(revision)), "{found}");
+}
+
+/// A client of whoever holds a new token.
+fn holder(gate: &Gate, server: &Server, surface: Surface, arguments: &[&str]) -> Seat {
+    let (token, _) = gate.world.token(&[arguments, &["--role", "gm"]].concat());
+    server.seat_of(surface, Some(&token), "test")
+}
+
+#[test]
+fn nobody_decides_on_their_own_work() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let (token, _) = gate.world.token(&["Ada", "--role", "gm", "--gate-role", "reviewer"]);
+    let mut seats = OVER_HTTP.map(|surface| server.seat_of(surface, Some(&token), "test"));
+    let run = reviewed(&mut seats[0]);
+    // Another way in makes nobody another person.
+    for seat in &mut seats {
+        let (code, error) = run.is_refused(seat, "approve", &json!({}));
+        assert_eq!(code, "FORBIDDEN", "{error}");
+        assert!(error["message"].as_str().is_some_and(|why| why.contains("may not decide on it")), "{error}");
+        let events = seat.ok("state_gate.list_events", &json!({"run_id": run.id}));
+        assert_eq!(events["events"], json!([]), "nor is it offered");
+        stands(seat, &run, "review", 2);
+    }
+    // An agent may not, whoever's work it is; nor does it help to say that one is somebody else.
+    let mut agents =
+        [server.seat(Surface::Session), holder(&gate, &server, Surface::Rest, &["robot", "--kind", "agent"])];
+    for agent in &mut agents {
+        for fields in [json!({}), json!({"payload": {"role": "reviewer", "approved_by": "Ada"}})] {
+            let (code, error) = run.is_refused(agent, "approve", &fields);
+            assert_eq!(
+                (code.as_str(), &error["message"]),
+                ("FORBIDDEN", &json!("role 'agent' may not emit 'approve'"))
+            );
+        }
+        let mut input = run.event(agent, "approve", &json!({}));
+        input["role"] = json!("reviewer");
+        assert_eq!(named(&agent.refused(EMIT, &input)).0, "INVALID_PARAMS", "a role is not asked for");
+        stands(agent, &run, "review", 2);
+    }
+    let mut other = holder(&gate, &server, Surface::Stateless, &["Bo", "--gate-role", "reviewer"]);
+    assert_eq!(run.emits(&mut other, "approve", &json!({}))["transition"]["to_state"], "done");
+    // One who has decided has not submitted: that is told apart by who, not by what.
+    let history = run.history(&mut other);
+    let tried = history.iter().filter(|entry| entry["event_name"] == "approve" && entry["accepted"] == false);
+    assert_eq!(tried.filter(|entry| entry["code"] == "FORBIDDEN").count(), 7, "{history:?}");
+}
+
+/// Whoever starts a server says what the owner is there, but not that the owner is two.
+#[test]
+fn an_owner_with_two_roles_is_one_person() {
+    let gate = Gate::new(Kind::Sqlite);
+    let (as_agent, as_human) = (gate.serve(&[]), gate.serve(&["--role", "human"]));
+    let (mut agent, mut human) = (as_agent.seat(Surface::Session), as_human.seat(Surface::Session));
+    let run = reviewed(&mut agent);
+    let (code, error) = run.is_refused(&mut human, "approve", &json!({}));
+    assert_eq!(code, "FORBIDDEN", "{error}");
+    assert!(error["message"].as_str().is_some_and(|why| why.contains("may not decide on it")), "{error}");
+    stands(&mut human, &run, "review", 2);
+    // Nor does an override lead around: approval is no guard.
+    let input = json!({"method": "override", "run_id": run.id, "event_name": "approve", "reason": "I say so"});
+    assert_eq!(named(&human.refused(RUN, &input)).0, "FORBIDDEN");
+    stands(&mut agent, &run, "review", 2);
+    // What others have done the owner may decide on.
+    let mut robot = holder(&gate, &as_human, Surface::Rest, &["robot", "--kind", "agent"]);
+    let run = reviewed(&mut robot);
+    assert_eq!(run.emits(&mut human, "approve", &json!({}))["transition"]["to_state"], "done");
+}
+
+#[test]
+fn what_a_guard_reads_is_not_for_everybody_to_say() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    for surface in OVER_HTTP {
+        let mut seat = server.seat(surface);
+        let run = Run::create(&mut seat, "proof");
+        for event in ["submit_note", "finish", "skip"] {
+            let (code, error) =
+                run.is_refused(&mut seat, event, &json!({"payload": {"vouched": true, "why": "trust"}}));
+            assert_eq!(code, "INVALID_PAYLOAD", "{event}: {error}");
+            assert_eq!(error["details"]["validation_errors"][0]["path"], "/payload/vouched", "{event}: {error}");
+        }
+        assert_eq!(run.is_refused(&mut seat, "vouch", &json!({"payload": {"vouched": true}})).0, "FORBIDDEN");
+        assert_eq!(run.is_refused(&mut seat, "skip", &json!({})).0, "GUARD_FAILED");
+        let state = run.state(&mut seat);
+        assert_eq!((&state["context"], &state["revision"]), (&json!({}), &json!(1)), "nothing of it is kept");
+        let born = seat.refused(CREATE, &json!({"process_id": "proof", "context": {"vouched": true}}));
+        assert_eq!(named(&born).0, "INVALID_PAYLOAD", "{born}");
+    }
+    // What nobody guards is the caller's, and opens nothing.
+    let mut seat = server.seat(Surface::Rest);
+    let run = Run::create(&mut seat, "proof");
+    run.emits(&mut seat, "submit_note", &json!({"payload": {"Vouched": true, "two_notes": true}}));
+    assert_eq!(run.is_refused(&mut seat, "skip", &json!({})).0, "GUARD_FAILED");
+    let mut human = holder(&gate, &server, Surface::Rest, &["Ada", "--gate-role", "human"]);
+    run.emits(&mut human, "vouch", &json!({"payload": {"vouched": true}}));
+    assert_eq!(run.emits(&mut seat, "skip", &json!({}))["transition"]["to_state"], "review");
+}
+
+/// A process without its guards, in the place of the one that has them.
+#[test]
+fn an_edited_process_serves_new_runs_only() {
+    let gate = Gate::new(Kind::Sqlite);
+    let mut server = gate.serve(&[]);
+    let mut seat = server.seat(Surface::Session);
+    let run = Run::create(&mut seat, "proof");
+    let open = PROOF.replace(", guard: two_notes", "").replace("version: \"1\"", "version: \"2\"");
+    gate.write_process("proof", &open);
+    for round in 0..2 {
+        let state = run.state(&mut seat);
+        assert_eq!((&state["process_version"], &state["current_state"]), (&json!("1"), &json!("collect")));
+        assert_eq!(run.is_refused(&mut seat, "finish", &json!({})).0, "GUARD_FAILED", "round {round}");
+        let new = Run::create(&mut seat, "proof");
+        assert_eq!(new.state(&mut seat)["process_version"], "2");
+        assert_eq!(new.emits(&mut seat, "finish", &json!({}))["transition"]["to_state"], "review");
+        // Nor after a start from nothing.
+        server.kill();
+        server = gate.serve(&[]);
+        seat = server.seat(Surface::Session);
+    }
+    // One that cannot be read any more, or is gone, takes no run with it.
+    gate.write_process("proof", "process: [");
+    assert_eq!(named(&seat.refused(CREATE, &json!({"process_id": "proof"}))).0, "INVALID_PROCESS");
+    assert_eq!(run.is_refused(&mut seat, "finish", &json!({})).0, "GUARD_FAILED");
+    fs::remove_dir_all(gate.world.folder().join("processes")).expect("a folder");
+    assert_eq!(named(&seat.refused(CREATE, &json!({"process_id": "proof"}))).0, "PROCESS_NOT_FOUND");
+    assert_eq!(run.is_refused(&mut seat, "finish", &json!({})).0, "GUARD_FAILED");
+}
+
+#[test]
+fn an_id_is_no_path() {
+    let gate = Gate::new(Kind::Sqlite);
+    fs::write(gate.world.folder().join("open.yaml"), PROOF.replace("id: proof", "id: open")).expect("a file");
+    let server = gate.serve(&[]);
+    let outside = gate.world.folder().join("open").display().to_string();
+    for surface in OVER_HTTP {
+        let mut seat = server.seat(surface);
+        for id in
+            ["../open", "./../open", "..%2fopen", "processes/../../open", "..\\open", "../open.yaml", &outside, ""]
+        {
+            let fault = seat.refused(CREATE, &json!({"process_id": id}));
+            assert_eq!(named(&fault).0, "PROCESS_NOT_FOUND", "{id}: {fault}");
+        }
+        for id in ["../run", "a/b", "..", ".", "", "a\\b", "a\0b", &"x".repeat(300)] {
+            let fault = seat.refused(CREATE, &json!({"process_id": "proof", "run_id": id}));
+            assert_eq!(named(&fault).0, "INVALID_PARAMS", "{id:?}: {fault}");
+            assert_eq!(
+                named(&seat.refused("state_gate.get_state", &json!({"run_id": id}))).0,
+                "RUN_NOT_FOUND",
+                "{id:?}"
+            );
+        }
+        // A name that is taken is nobody's to take again.
+        let run = Run::create(&mut seat, "proof");
+        let again = seat.refused(CREATE, &json!({"process_id": "race", "run_id": run.id}));
+        assert_eq!(named(&again).0, "PROCESS_NOT_FOUND");
+        let again = seat.refused(CREATE, &json!({"process_id": "quest", "run_id": run.id}));
+        assert_eq!(named(&again).0, "REJECTED", "{again}");
+        stands(&mut seat, &run, "collect", 1);
+    }
+}
+
+#[test]
+fn the_end_is_the_end() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    for surface in OVER_HTTP {
+        let mut seat = server.seat(surface);
+        let mut human = holder(&gate, &server, surface, &["Ada", "--gate-role", "human"]);
+        let run = reviewed(&mut seat);
+        run.emits(&mut human, "approve", &json!({}));
+        for event in ["submit_note", "finish", "skip", "vouch", "approve"] {
+            for seat in [&mut seat, &mut human] {
+                assert_eq!(run.is_refused(seat, event, &json!({})).0, "INVALID_EVENT", "{event}");
+            }
+        }
+        for input in [
+            json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "again"}),
+            json!({"method": "cancel", "run_id": run.id, "reason": "again"}),
+        ] {
+            assert_eq!(named(&human.refused(RUN, &input)).0, "INVALID_EVENT", "{input}");
+        }
+        let state = run.state(&mut seat);
+        assert_eq!((&state["status"], &state["revision"]), (&json!("finished"), &json!(3)), "{state}");
+        assert_eq!((&state["allowed_events"], &state["missing_guards"]), (&json!([]), &json!([])));
+    }
+}
+
+#[test]
+fn an_agent_neither_cancels_nor_overrides_nor_writes_the_process() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let open = PROOF.replace(", guard: two_notes", "").replace("id: proof", "id: open");
+    let seats = [
+        server.seat(Surface::Session),
+        server.seat(Surface::Rest),
+        holder(&gate, &server, Surface::Stateless, &["robot", "--kind", "agent"]),
+        holder(&gate, &server, Surface::Rest, &["agent", "--gate-role", "agent"]),
+    ];
+    for mut seat in seats {
+        let run = Run::create(&mut seat, "proof");
+        for (tool, input) in [
+            (RUN, json!({"method": "cancel", "run_id": run.id, "reason": "enough"})),
+            (RUN, json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine"})),
+            (SUBMIT, json!({"source": open})),
+            (SUBMIT, json!({"source": PROOF.replace(", guard: two_notes", "")})),
+        ] {
+            let fault = seat.refused(tool, &input);
+            assert_eq!(named(&fault), ("FORBIDDEN", "PermissionDenied"), "{tool} {input}: {fault}");
+        }
+        assert_eq!(named(&seat.refused(CREATE, &json!({"process_id": "open"}))).0, "PROCESS_NOT_FOUND");
+        stands(&mut seat, &run, "collect", 1);
+        assert_eq!(run.is_refused(&mut seat, "override_guard", &json!({})).0, "INVALID_EVENT");
+    }
+    // A program is no person, whatever role it was given; a person is one, and it is written down.
+    let mut robot = holder(&gate, &server, Surface::Rest, &["robot", "--kind", "agent", "--gate-role", "human"]);
+    let run = Run::create(&mut robot, "proof");
+    let input = json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine"});
+    assert_eq!(named(&robot.refused(RUN, &input)).0, "FORBIDDEN");
+    let mut human = holder(&gate, &server, Surface::Rest, &["Ada", "--gate-role", "human"]);
+    assert_eq!(human.ok(RUN, &input)["overridden"]["transition"]["to_state"], "review");
+    let last = run.history(&mut human).pop().expect("an entry");
+    assert_eq!((&last["event_name"], &last["reason"]), (&json!("override_guard"), &json!("it is fine")), "{last}");
+}
+
+#[test]
+fn a_request_that_nobody_expects_changes_nothing() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    for surface in OVER_HTTP {
+        let mut seat = server.seat(surface);
+        let run = Run::create(&mut seat, "proof");
+        let wrong = [
+            ("idempotency_key", json!(7)),
+            ("idempotency_key", json!(null)),
+            ("idempotency_key", json!(["a"])),
+            ("expected_revision", json!("1")),
+            ("expected_revision", json!(-1)),
+            ("expected_revision", json!(1.5)),
+            ("artifact_paths", json!("note.md")),
+            ("artifact_paths", json!([7])),
+            ("payload", json!([])),
+            ("event_name", json!({"name": "finish"})),
+            ("context", json!({"vouched": true})),
+        ];
+        for (field, value) in wrong {
+            let input = run.event(&mut seat, "submit_note", &json!({field: value}));
+            let fault = seat.refused(EMIT, &input);
+            assert_eq!(named(&fault).0, "INVALID_PARAMS", "{field} {value}: {fault}");
+            stands(&mut seat, &run, "collect", 1);
+        }
+        for (key, why) in [("", "Must not be empty"), ("  ", "Must not be blank"), (&"k".repeat(201), "at most 200")] {
+            let (code, error) = run.is_refused(&mut seat, "submit_note", &json!({"idempotency_key": key}));
+            let told = &error["details"]["validation_errors"][0];
+            assert_eq!((code.as_str(), &told["path"]), ("INVALID_PAYLOAD", &json!("/idempotency_key")), "{error}");
+            assert!(told["message"].as_str().is_some_and(|message| message.contains(why)), "{error}");
+        }
+        let huge = json!({"payload": {"text": "x".repeat(100_001)}});
+        let (code, error) = run.is_refused(&mut seat, "submit_note", &huge);
+        assert_eq!(code, "TOO_LARGE", "{error}");
+        stands(&mut seat, &run, "collect", 1);
+        // A key stands for one request: another under it is not done, and does not take its answer.
+        let input = run.event(&mut seat, "submit_note", &json!({"idempotency_key": "once"}));
+        let first = seat.ok(EMIT, &input);
+        let mut other = input.clone();
+        other["payload"] = json!({"text": "another"});
+        assert_eq!(seat.ok(EMIT, &other)["error"]["code"], "IDEMPOTENCY_MISMATCH");
+        let beside = seat.call_so(EMIT, &input, How { key: Some("another"), revision: None }).expect("a replay");
+        assert_eq!(beside["result"]["event_id"], first["result"]["event_id"]);
+        stands(&mut seat, &run, "collect", 2);
+    }
+}
+
+/// More than the door lets in never reaches the gate.
+#[test]
+fn a_flood_does_not_reach_the_run() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let mut seat = server.seat(Surface::Rest);
+    let run = Run::create(&mut seat, "proof");
+    let input = run.event(&mut seat, "submit_note", &json!({"payload": {"text": "x".repeat(11_000_000)}}));
+    let reply = Client::connect(server.address).try_send(
+        "POST",
+        "/api/v1/state_gate.emit_event",
+        &[JSON],
+        input.to_string().as_bytes(),
+    );
+    // A server that has heard enough may close before everything was sent.
+    assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
+    let mut deep = Value::Null;
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    let input = run.event(&mut seat, "submit_note", &json!({"payload": {"deep": deep}}));
+    assert_eq!(named(&seat.refused(EMIT, &input)).0, "INVALID_PARAMS");
+    stands(&mut seat, &run, "collect", 1);
+}
