@@ -27,8 +27,9 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
-  bench --long      the same with more rounds
-  bench PART        one part of it, such as universe";
+  bench --long      the same with more rounds, and larger sizes
+  bench PART        one part of it, such as universe or gate
+  bench --skald FILE  the same of a binary that is there already";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,9 +50,7 @@ fn command(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", "--long"] => suite::test(suite::Mode::Long),
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
-        ["bench"] => measure::bench(false, None),
-        ["bench", "--long"] => measure::bench(true, None),
-        ["bench", part] => measure::bench(false, Some(part)),
+        ["bench", words @ ..] => measure::bench(measure::Asked::read(words)?),
         _ => bail!("{USAGE}"),
     }
 }

@@ -1,32 +1,82 @@
 //! `cargo xtask bench`: builds what is compared, and compares it.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 
 use crate::bench::{self, BenchOptions};
 use crate::install::Foreign;
 use crate::{paths, run};
 
-/// Runs the whole bench, or the part that is named.
-pub(crate) fn bench(long: bool, only: Option<&str>) -> anyhow::Result<()> {
-    if let Some(part) = only.filter(|part| !bench::PARTS.contains(part)) {
-        bail!("there is no part {part:?}; there are {}", bench::PARTS.join(", "));
+/// What is built in release mode, and for which parts.
+const BUILDS: [(&[&str], &[&str]); 5] = [
+    (&["skald", "--bins", "--examples"], &["universe", "gate", "cost", "rate", "bridge", "startup"]),
+    (&["mcp", "--example", "bare"], &["cost", "rate"]),
+    (&["domain", "--examples"], &["dice", "universe"]),
+    (&["store", "--example", "journal_speed"], &["journal"]),
+    (&["grpc", "--examples"], &["bridge"]),
+];
+/// The parts that need servers of other SDKs.
+const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];
+
+/// What is asked of the bench.
+#[derive(Debug, Default)]
+pub(crate) struct Asked {
+    /// More rounds, and larger sizes.
+    pub long: bool,
+    /// The one part that is wanted.
+    pub part: Option<String>,
+    /// A binary that is measured instead of the one that would be built.
+    pub skald: Option<PathBuf>,
+}
+
+impl Asked {
+    pub(crate) fn read(mut words: &[&str]) -> anyhow::Result<Self> {
+        let mut asked = Self::default();
+        loop {
+            words = match words {
+                [] => return Ok(asked),
+                ["--long", rest @ ..] => {
+                    asked.long = true;
+                    rest
+                }
+                ["--skald", file, rest @ ..] => {
+                    asked.skald = Some(std::path::absolute(file)?);
+                    rest
+                }
+                [part, rest @ ..] if asked.part.is_none() && bench::PARTS.contains(part) => {
+                    asked.part = Some((*part).to_owned());
+                    rest
+                }
+                [other, ..] => {
+                    bail!("the bench knows no {other:?}; it takes --long, --skald FILE and one of {}", parts())
+                }
+            }
+        }
     }
-    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald", "--bins", "--examples"]))?;
-    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "mcp", "--example", "bare"]))?;
-    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "domain", "--examples"]))?;
-    run::shown(&mut run::cargo(&[
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        "store",
-        "--example",
-        "journal_speed",
-    ]))?;
-    run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "grpc", "--examples"]))?;
-    let foreign = Foreign::install()?;
+
+    /// Whether one of these parts will run.
+    fn wants(&self, parts: &[&str]) -> bool {
+        self.part.as_deref().is_none_or(|part| parts.contains(&part))
+    }
+}
+
+fn parts() -> String {
+    bench::PARTS.join(", ")
+}
+
+/// Runs the whole bench, or the part that is named.
+pub(crate) fn bench(asked: Asked) -> anyhow::Result<()> {
+    for (what, parts) in BUILDS {
+        // Of a package whose binary is given, only the universe's example is needed.
+        let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.wants(&["universe"]);
+        if asked.wants(parts) && !is_given {
+            run::shown(run::cargo(&["build", "--quiet", "--release", "--package"]).args(what))?;
+        }
+    }
+    let foreign = if asked.wants(&WITH_FOREIGN) { Some(Foreign::install()?) } else { None };
     let options = BenchOptions {
-        skald: paths::built("release", "skald"),
+        skald: asked.skald.unwrap_or_else(|| paths::built("release", "skald")),
         bare: paths::built("release", "examples/bare"),
         speed: paths::built("release", "examples/speed"),
         bounds: paths::built("release", "examples/bounds"),
@@ -35,13 +85,38 @@ pub(crate) fn bench(long: bool, only: Option<&str>) -> anyhow::Result<()> {
         journal: paths::built("release", "examples/journal_speed"),
         echo: paths::built("release", "examples/echo"),
         calls: paths::built("release", "examples/calls"),
-        typescript: Some((foreign.node_program(), foreign.script("typescript_server.mjs"))),
-        python: Some((foreign.python_program(), foreign.script("python_server.py"))),
-        long,
-        only: only.map(str::to_owned),
+        typescript: foreign.as_ref().map(|foreign| (foreign.node_program(), foreign.script("typescript_server.mjs"))),
+        python: foreign.as_ref().map(|foreign| (foreign.python_program(), foreign.script("python_server.py"))),
+        long: asked.long,
+        only: asked.part,
     };
     if !bench::run(&options)? {
         bail!("a gate is missed");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_and_options_come_in_any_order() {
+        let asked = Asked::read(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
+        assert_eq!((asked.long, asked.part.as_deref()), (true, Some("gate")));
+        assert_eq!(asked.skald, Some(PathBuf::from("/a/skald")));
+        assert!(asked.wants(&["cost", "gate"]) && !asked.wants(&WITH_FOREIGN));
+        assert!(Asked::read(&[]).unwrap().wants(&["rate"]));
+        for wrong in [&["gates"][..], &["gate", "dice"], &["--skald"]] {
+            assert!(Asked::read(wrong).unwrap_err().to_string().contains("universe, gate"), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn only_parts_that_there_are_have_something_built() {
+        let known = |part: &&str| bench::PARTS.contains(part);
+        assert!(BUILDS.iter().all(|(_, parts)| parts.iter().all(known)) && WITH_FOREIGN.iter().all(known));
+        let is_built = |part: &&str| BUILDS.iter().any(|(_, parts)| parts.contains(part));
+        assert!(bench::PARTS.iter().all(is_built));
+    }
 }

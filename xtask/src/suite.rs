@@ -57,7 +57,7 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
         steps.step("conformance", || conformance::test(&foreign))?;
         steps.step("real clients", || clients::test(&foreign))?;
         if mode == Mode::Long {
-            steps.step("bench", || measure::bench(true, None))?;
+            steps.step("bench", || measure::bench(measure::Asked { long: true, ..Default::default() }))?;
         }
     }
     steps.summary(began.elapsed());

@@ -1,5 +1,5 @@
 //! Skald against a bare rmcp server and equal servers of other SDKs, its gateway against a bare tonic server, and a bridge
-//! against what it leads to: each side in the same run. And the odds.
+//! against what it leads to: each side in the same run. And the odds, and what grows: universes and runs of a gate.
 //!
 //! Only ratios are judged: both sides meet the same machine in the same minute, in rounds that take turns.
 
@@ -7,6 +7,7 @@ mod bridge;
 mod cachegrind;
 mod cost;
 mod dice;
+mod gate;
 mod instructions;
 mod journal;
 mod load;
@@ -49,7 +50,7 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 7] = ["dice", "journal", "universe", "cost", "rate", "bridge", "startup"];
+pub(crate) const PARTS: [&str; 8] = ["dice", "journal", "universe", "gate", "cost", "rate", "bridge", "startup"];
 
 /// Runs all comparisons and prints them. Says whether every gate is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
@@ -59,6 +60,7 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "dice" => dice::compare(options)?,
             "journal" => journal::compare(options)?,
             "universe" => universe::compare(options)?,
+            "gate" => gate::compare(options)?,
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
             "bridge" => bridge::compare(options)?,

@@ -1,0 +1,107 @@
+//! What was measured, beside the original, and what is promised of it.
+
+use super::super::report::{Gate, Table, grouped};
+use super::calls::{CALLS, Figures, Took};
+use super::runs::Group;
+
+/// How much dearer a call may be in the largest run than in the smallest.
+const FLAT_MAX: f64 = 1.2;
+/// Where the original was measured last, and how many times as fast is wanted there.
+const COMPARED_AT: u64 = 10_000;
+const TIMES_MIN: f64 = 200.0;
+
+/// Milliseconds of the original on two cores such as these, busy with other work, over stdio, one call after the other: by events, the
+/// medians of each kind of call, and the 99th percentile of `emit_event`. It does not wait for the disk.
+struct Original {
+    events: u64,
+    medians: [f64; CALLS.len()],
+    emit_tail: f64,
+}
+
+const ORIGINALS: [Original; 3] = [
+    Original { events: 10, medians: [7.6, 3.9, 2.1], emit_tail: 41.0 },
+    Original { events: 1_000, medians: [23.4, 23.2, 11.3], emit_tail: 75.0 },
+    Original { events: COMPARED_AT, medians: [1_898.0, 1_059.0, 511.0], emit_tail: 4_386.0 },
+];
+
+fn original(events: u64) -> Option<&'static Original> {
+    ORIGINALS.iter().find(|original| original.events == events)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a million at most")]
+fn count(events: u64) -> String {
+    grouped(events as f64)
+}
+
+pub(super) fn print(all: &[Group], figures: &Figures) {
+    for (kind, name) in CALLS.into_iter().enumerate() {
+        let title =
+            format!("{name}, durable, over stdio, by the events in the run; the original where it was measured");
+        let headings = ["events", "p50", "p99", "mean", "original, p50", "original, p99", "times its p50"];
+        let mut table = Table::new(title, &headings);
+        for (group, of_size) in all.iter().zip(figures) {
+            let Took { p50, p99, mean } = of_size[kind];
+            let was = original(group.size);
+            let median = was.map(|was| was.medians[kind]);
+            table.row([
+                count(group.size),
+                format!("{p50:.3} ms"),
+                format!("{p99:.3} ms"),
+                format!("{mean:.3} ms"),
+                median.map(|was| format!("{was} ms")).unwrap_or_default(),
+                was.filter(|_| kind == 0).map(|was| format!("{} ms", was.emit_tail)).unwrap_or_default(),
+                median.map(|was| grouped(was / p50)).unwrap_or_default(),
+            ]);
+        }
+        table.print();
+    }
+}
+
+pub(super) fn print_without_disk(all: &[Group], figures: &Figures) {
+    let title = "The same where a commit costs no disk, p50, by the events in the run";
+    let mut table = Table::new(title, &[&["events"], &CALLS[..]].concat());
+    for (group, of_size) in all.iter().zip(figures) {
+        let medians = of_size.map(|took| format!("{:.3} ms", took.p50));
+        table.row([&[count(group.size)], &medians[..]].concat());
+    }
+    table.print();
+}
+
+/// Each kind of call in the larger runs, as a share of what it takes in the smallest.
+fn flat(all: &[Group], figures: &Figures, kind: usize, from: u64) -> Vec<(u64, f64)> {
+    let Some(smallest) = figures.first() else { return Vec::new() };
+    let large = all.iter().zip(figures).filter(|(group, _)| group.size >= from);
+    large.map(|(group, of_size)| (group.size, of_size[kind].p50 / smallest[kind].p50)).collect()
+}
+
+/// From here on a run is large.
+const LARGE: u64 = 100_000;
+
+pub(super) fn durable(all: &[Group], figures: &Figures) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    for (kind, name) in CALLS.into_iter().enumerate() {
+        for (size, ratio) in flat(all, figures, kind, LARGE) {
+            let name = format!("{name} at {} events, of that at {}", count(size), count(all[0].size));
+            gates.push(Gate::ratio_at_most(name, ratio, FLAT_MAX));
+        }
+        let compared = all.iter().zip(figures).find(|(group, _)| group.size == COMPARED_AT);
+        if let (Some((_, of_size)), Some(was)) = (compared, original(COMPARED_AT)) {
+            let times = was.medians[kind] / of_size[kind].p50;
+            let name = format!("{name} at {} events, of the original", count(COMPARED_AT));
+            gates.push(Gate::at_least(name, times, TIMES_MIN));
+        }
+    }
+    gates
+}
+
+/// Nothing hides behind the disk.
+pub(super) fn without_disk(all: &[Group], figures: &Figures) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    for (kind, name) in CALLS.into_iter().enumerate() {
+        for (size, ratio) in flat(all, figures, kind, LARGE) {
+            let name = format!("{name} at {} events, without the disk", count(size));
+            gates.push(Gate::ratio_at_most(name, ratio, FLAT_MAX));
+        }
+    }
+    gates
+}

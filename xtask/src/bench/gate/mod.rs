@@ -1,0 +1,50 @@
+//! Group of a gate that hold 10 to 100,000 events, a million in the long mode: what an event, a look and a replay cost in
+//! each of them, beside what they cost the original.
+//!
+//! The runs are filled where a commit costs no disk, by ordinary calls, and first measured there: a cost that grew with
+//! the run would not be hidden behind the disk. Then the file is taken to the disk, where every event waits for it.
+
+mod agent;
+mod calls;
+mod house;
+mod judging;
+mod opening;
+mod runs;
+
+use super::BenchOptions;
+use super::report::Gate;
+use calls::{WARM_UP_ROUNDS, measure};
+use house::House;
+use runs::Group;
+
+const SIZES: [u64; 4] = [10, 1_000, 10_000, 100_000];
+const SIZE_LONG: u64 = 1_000_000;
+const ROUNDS: u64 = 300;
+const ROUNDS_LONG: u64 = 1_000;
+
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
+    let sizes = SIZES.into_iter().chain(options.long.then_some(SIZE_LONG));
+    // They are measured in memory, then on the disk.
+    let mut all: Vec<Group> = sizes.map(|size| Group::new(size, 2 * (WARM_UP_ROUNDS + rounds))).collect();
+
+    let (house, in_memory) = House::build(options)?;
+    let mut agent = house.open(&in_memory)?;
+    for group in &mut all {
+        group.fill(&mut agent)?;
+    }
+    let without_disk = measure(&mut agent, &mut all, rounds)?;
+    agent.leave()?;
+    judging::print_without_disk(&all, &without_disk);
+
+    let on_disk = house.bring(&in_memory)?;
+    let mut agent = house.open(&on_disk)?;
+    let durable = measure(&mut agent, &mut all, rounds)?;
+    agent.leave()?;
+    judging::print(&all, &durable);
+
+    opening::compare(&house, &on_disk, &all)?;
+    let mut gates = judging::durable(&all, &durable);
+    gates.extend(judging::without_disk(&all, &without_disk));
+    Ok(gates)
+}

@@ -1,0 +1,35 @@
+//! How soon a run can be seen after a start.
+
+use std::time::Instant;
+
+use super::super::report::{Table, grouped};
+use super::super::statistics::median;
+use super::house::{House, Place};
+use super::runs::Group;
+
+const STARTS: usize = 5;
+const MILLISECONDS: f64 = 1e3;
+
+/// From the start of the server to the first state of a run of each size: its snapshot, and what came after it.
+#[expect(clippy::cast_precision_loss, reason = "a million at most")]
+pub(super) fn compare(house: &House, place: &Place, all: &[Group]) -> anyhow::Result<()> {
+    let mut times = vec![(Vec::new(), Vec::new()); all.len()];
+    for _ in 0..STARTS {
+        for (group, (whole, call)) in all.iter().zip(&mut times) {
+            let started = Instant::now();
+            let mut agent = house.open(place)?;
+            let took = group.look(&mut agent)?;
+            whole.push(started.elapsed().as_secs_f64() * MILLISECONDS);
+            call.push(took.as_secs_f64() * MILLISECONDS);
+            agent.leave()?;
+        }
+    }
+    let title = format!("The first get_state after a start, medians of {STARTS} starts, by the events in the run");
+    let mut table = Table::new(title, &["events", "from the start", "of it, the call"]);
+    for (group, (whole, call)) in all.iter().zip(times) {
+        let figures = [whole, call].map(|times| format!("{:.1} ms", median(times)));
+        table.row([&[grouped(group.size as f64)], &figures[..]].concat());
+    }
+    table.print();
+    Ok(())
+}
