@@ -27,16 +27,14 @@ pub(super) struct Took {
 /// By size, then by kind.
 pub(super) type Figures = Vec<[Took; CALLS.len()]>;
 
-pub(super) fn measure(agent: &mut Agent, all: &mut [Group], rounds: u64) -> anyhow::Result<Figures> {
-    for group in &mut *all {
-        group.open(agent)?;
-    }
+pub(super) fn measure(agents: &mut [Agent], all: &mut [Group], rounds: u64) -> anyhow::Result<Figures> {
     let mut times = vec![[const { Vec::new() }; CALLS.len()]; all.len()];
     for round in 0..WARM_UP_ROUNDS + rounds {
         let mut order: Vec<usize> = (0..all.len()).collect();
         order.sort_by_key(|at| chance((round, at)));
         for at in order {
             let group = &mut all[at];
+            let agent = &mut agents[group.agent];
             group.prepare(agent)?;
             let took = [group.emit(agent)?, group.look(agent)?, group.replay(agent, round)?];
             if round >= WARM_UP_ROUNDS {

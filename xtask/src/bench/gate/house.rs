@@ -8,6 +8,7 @@ use anyhow::Context;
 
 use super::super::BenchOptions;
 use super::agent::Agent;
+use super::runs::chance;
 use crate::paths;
 
 pub(super) const PROCESS_ID: &str = "loop";
@@ -46,16 +47,22 @@ impl Drop for Place {
 }
 
 impl House {
-    /// A house with its process, and a place in memory for the runs.
-    pub(super) fn build(options: &BenchOptions) -> anyhow::Result<(Self, Place)> {
+    /// A house with its process, and no runs yet.
+    pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
         let house = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
         let processes = house.folder.join("processes");
         let _ = fs::remove_dir_all(&house.folder);
         fs::create_dir_all(&processes)?;
         fs::write(processes.join(format!("{PROCESS_ID}.yaml")), PROCESS)?;
+        Ok(house)
+    }
+
+    /// A place in memory.
+    pub(super) fn in_memory(&self, name: &str) -> anyhow::Result<Place> {
         let memory = Path::new(MEMORY);
-        let place = if memory.is_dir() { memory.join("skald-gate-bench") } else { house.folder.join("filled") };
-        Ok((house, made(place)?))
+        let folder = if memory.is_dir() { memory } else { &self.folder };
+        // Another workspace may be measured at the same time; what was left behind in this one is found again.
+        made(folder.join(format!("skald-gate-bench-{:x}-{name}", chance(&self.folder))))
     }
 
     /// Takes the runs to the disk. No server may have them open.

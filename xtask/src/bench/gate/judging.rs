@@ -62,7 +62,9 @@ pub(super) fn print_without_disk(all: &[Group], figures: &Figures) {
     let mut table = Table::new(title, &[&["events"], &CALLS[..]].concat());
     for (group, of_size) in all.iter().zip(figures) {
         let medians = of_size.map(|took| format!("{:.3} ms", took.p50));
-        table.row([&[count(group.size)], &medians[..]].concat());
+        let events =
+            if group.agent == 0 { count(group.size) } else { format!("{}, alone in a file", count(group.size)) };
+        table.row([&[events], &medians[..]].concat());
     }
     table.print();
 }

@@ -1,4 +1,4 @@
-//! Group of a gate that hold 10 to 100,000 events, a million in the long mode: what an event, a look and a replay cost in
+//! Runs of a gate that hold 10 to 100,000 events, a million in the long mode: what an event, a look and a replay cost in
 //! each of them, beside what they cost the original.
 //!
 //! The runs are filled where a commit costs no disk, by ordinary calls, and first measured there: a cost that grew with
@@ -13,6 +13,7 @@ mod runs;
 
 use super::BenchOptions;
 use super::report::Gate;
+use agent::Agent;
 use calls::{WARM_UP_ROUNDS, measure};
 use house::House;
 use runs::Group;
@@ -25,22 +26,26 @@ const ROUNDS_LONG: u64 = 1_000;
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     let sizes = SIZES.into_iter().chain(options.long.then_some(SIZE_LONG));
-    // They are measured in memory, then on the disk.
-    let mut all: Vec<Group> = sizes.map(|size| Group::new(size, 2 * (WARM_UP_ROUNDS + rounds))).collect();
+    let events = 2 * (WARM_UP_ROUNDS + rounds);
+    let mut all: Vec<Group> = sizes.map(|size| Group::new(size, events, 0)).collect();
+    // All of them are in one file. Whether the small ones pay for it is seen beside one that holds nothing else.
+    all.push(Group::new(SIZES[0], events, 1));
 
-    let (house, in_memory) = House::build(options)?;
-    let mut agent = house.open(&in_memory)?;
+    let house = House::build(options)?;
+    let (in_memory, alone) = (house.in_memory("all")?, house.in_memory("alone")?);
+    let mut agents = [house.open(&in_memory)?, house.open(&alone)?];
     for group in &mut all {
-        group.fill(&mut agent)?;
+        group.fill(&mut agents[group.agent])?;
     }
-    let without_disk = measure(&mut agent, &mut all, rounds)?;
-    agent.leave()?;
+    let without_disk = measure(&mut agents, &mut all, rounds)?;
+    agents.into_iter().try_for_each(Agent::leave)?;
     judging::print_without_disk(&all, &without_disk);
+    all.retain(|group| group.agent == 0);
 
     let on_disk = house.bring(&in_memory)?;
-    let mut agent = house.open(&on_disk)?;
-    let durable = measure(&mut agent, &mut all, rounds)?;
-    agent.leave()?;
+    let mut agents = [house.open(&on_disk)?];
+    let durable = measure(&mut agents, &mut all, rounds)?;
+    agents.into_iter().try_for_each(Agent::leave)?;
     judging::print(&all, &durable);
 
     opening::compare(&house, &on_disk, &all)?;

@@ -1,4 +1,4 @@
-//! Group of one size, and the calls that are made to them.
+//! Runs of one size, and the calls that are made to them.
 //!
 //! A run grows while it is measured. So there are several of a size: each is left for the next once it has grown by a
 //! tenth, or by ten events.
@@ -16,6 +16,8 @@ const GROWTH_MIN: u64 = 10;
 
 pub(super) struct Group {
     pub(super) size: u64,
+    /// Which of the agents has them.
+    pub(super) agent: usize,
     /// How much one of them may grow.
     growth: u64,
     runs: Vec<Run>,
@@ -38,10 +40,10 @@ pub(super) fn chance(of: impl Hash) -> u64 {
 
 impl Group {
     /// As many as are needed for so many events.
-    pub(super) fn new(size: u64, events: u64) -> Self {
+    pub(super) fn new(size: u64, events: u64, agent: usize) -> Self {
         let growth = (size / 10).max(GROWTH_MIN);
         let run = |number: u64| Run { id: format!("run-{size}-{number}"), revision: 0 };
-        Self { size, growth, runs: (0..events.div_ceil(growth)).map(run).collect(), current: 0 }
+        Self { size, agent, growth, runs: (0..events.div_ceil(growth)).map(run).collect(), current: 0 }
     }
 
     /// Creates all of them, and emits their events.
@@ -56,17 +58,13 @@ impl Group {
         Ok(())
     }
 
-    /// Has a run of the right size ready: its stream is open, as it is for an agent that works on it.
+    /// Has a run of the right size ready, and looks at it: its stream is open and its server awake, as they are for an
+    /// agent that works on it.
     pub(super) fn prepare(&mut self, agent: &mut Agent) -> anyhow::Result<()> {
         if self.run().revision >= self.size + self.growth && self.current + 1 < self.runs.len() {
             self.current += 1;
-            self.open(agent)?;
         }
-        Ok(())
-    }
-
-    pub(super) fn open(&mut self, agent: &mut Agent) -> anyhow::Result<()> {
-        self.run().look(agent).map(drop)
+        self.look(agent).map(drop)
     }
 
     pub(super) fn emit(&mut self, agent: &mut Agent) -> anyhow::Result<Duration> {
