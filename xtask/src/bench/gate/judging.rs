@@ -36,7 +36,7 @@ fn count(events: u64) -> String {
 pub(super) fn print(all: &[Group], figures: &Figures) {
     for (kind, name) in CALLS.into_iter().enumerate() {
         let title =
-            format!("{name}, durable, over stdio, by the events in the run; the original where it was measured");
+            format!("{name} over stdio, on the disk, by the events in the run; the original where it was measured");
         let headings = ["events", "p50", "p99", "mean", "original, p50", "original, p99", "times its p50"];
         let mut table = Table::new(title, &headings);
         for (group, of_size) in all.iter().zip(figures) {
@@ -106,4 +106,28 @@ pub(super) fn without_disk(all: &[Group], figures: &Figures) -> Vec<Gate> {
         }
     }
     gates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gates_at(large: f64) -> Vec<(String, bool)> {
+        let all = [10, COMPARED_AT, LARGE].map(|size| Group::new(size, 1, 0));
+        let figures = [1.0, 3.0, large].map(|p50| [Took { p50, p99: p50, mean: p50 }; CALLS.len()]).to_vec();
+        let gates = durable(&all, &figures).into_iter().chain(without_disk(&all, &figures));
+        gates.map(|gate| (gate.name, gate.met)).collect()
+    }
+
+    #[test]
+    fn a_call_that_grows_with_the_run_misses_its_gates() {
+        let (flat, grown) = (gates_at(1.1), gates_at(1.3));
+        let missed = |gates: &[(String, bool)]| -> Vec<String> {
+            gates.iter().filter(|(_, is_met)| !is_met).map(|(name, _)| name.clone()).collect()
+        };
+        // A replay of three milliseconds is not 200 times the original's.
+        assert_eq!(missed(&flat), ["replay at 10,000 events, of the original"]);
+        assert_eq!(missed(&grown).len(), 1 + 2 * CALLS.len());
+        assert_eq!(missed(&grown)[0], "emit_event at 100,000 events, of that at 10");
+    }
 }
