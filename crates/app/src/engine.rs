@@ -11,9 +11,9 @@ use metrics::Counter;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::changes::{Place, Whom};
+use crate::changes::{Happened, Place, Whom};
 use crate::following::{Following, READ_AT_ONCE, happened, place_at};
-use crate::journal::{Cursor, Noun, StoreError};
+use crate::journal::{Cursor, Noun, Record, StoreError};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
     Feed, completion, document, from_text,
@@ -218,6 +218,7 @@ impl Local {
                     self.app.watching.begin();
                 }
                 if let Some(happened) = happened {
+                    self.tell_gates(&record, &happened);
                     self.app.telling.tell(happened);
                 }
                 after = place;
@@ -225,6 +226,19 @@ impl Local {
             }
             if is_last {
                 return Ok(());
+            }
+        }
+    }
+
+    /// What happens in a campaign or in its universes may change what guards of its runs come to.
+    fn tell_gates(&self, record: &Record, happened: &Happened) {
+        if record.stream.noun() == RunRules::NAME {
+            return;
+        }
+        if let Whom::InCampaign(campaign_id) = &happened.whom {
+            let changes = self.app.watching.touched_by(campaign_id);
+            if !changes.is_empty() {
+                self.app.telling.tell(Happened { changes: changes.into(), whom: happened.whom.clone(), place: None });
             }
         }
     }

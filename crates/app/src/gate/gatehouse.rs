@@ -65,6 +65,9 @@ impl App {
         let Some(run) = run else { return Err(not_found(&run_id)) };
         self.watching.begin();
         let process = self.pinned_process(&run.process.hash).await?;
+        if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.asks_for_campaign()) {
+            self.watching.asks(campaign_id, &run_id);
+        }
         // A command moves it.
         if O::KIND == Kind::Read {
             call.work.stands_at(kept.revision());

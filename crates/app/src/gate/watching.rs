@@ -1,23 +1,48 @@
 //! Files of evidence come, go and change by themselves: whoever watches a run is told. Nobody looks before there is a
 //! run, so that a server without a gate pays nothing.
 
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::news::touched;
 use super::noun::RUNS;
-use crate::App;
 use crate::changes::{Happened, Whom};
 use crate::places::Places;
+use crate::{App, Change};
 
-/// Whether there are runs whose files matter.
+/// Runs whose guards ask for their campaign that are remembered.
+const RUNS_MAX: usize = 10_000;
+
+/// What may change a guard's status from outside its run: files, and what happens in its campaign.
 #[derive(Default)]
-pub(crate) struct Watching(Notify);
+pub(crate) struct Watching {
+    has_runs: Notify,
+    /// The runs that were seen and whose guards ask for their campaign, by campaign.
+    asking: Mutex<HashMap<String, BTreeSet<String>>>,
+}
 
 impl Watching {
     /// A run was seen.
     pub(crate) fn begin(&self) {
-        self.0.notify_one();
+        self.has_runs.notify_one();
+    }
+
+    /// A run was seen whose guards ask for its campaign.
+    pub(super) fn asks(&self, campaign_id: &str, run_id: &str) {
+        let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        if asking.values().map(BTreeSet::len).sum::<usize>() >= RUNS_MAX {
+            asking.clear();
+        }
+        asking.entry(campaign_id.to_owned()).or_default().insert(run_id.to_owned());
+    }
+
+    /// What reads differently after something happened in a campaign.
+    pub(crate) fn touched_by(&self, campaign_id: &str) -> Vec<Change> {
+        let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        asking.get(campaign_id).into_iter().flatten().flat_map(|run_id| touched(run_id)).collect()
     }
 }
 
@@ -26,7 +51,7 @@ impl App {
     pub(crate) async fn watch_files(&self) {
         // A run from before this process may be watched by somebody who asks for nothing else.
         if !self.has_runs().await {
-            self.watching.0.notified().await;
+            self.watching.has_runs.notified().await;
         }
         let mut changes = self.files.touched();
         loop {

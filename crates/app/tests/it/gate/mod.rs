@@ -1,5 +1,6 @@
 //! The gate through the engine: runs, events, evidence that is handed in, and who may what.
 
+mod campaign;
 mod emitting;
 mod people;
 
