@@ -293,7 +293,7 @@ fn unknown_tool(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorD
         Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name)))
             .hint(format!("known: {}", offered.join(", ")))
     };
-    answer::protocol_error(&fault.allowed(offered.iter().map(|name| name.as_ref())))
+    answer::protocol_error(&fault.allowed(offered.iter().map(AsRef::as_ref)))
 }
 
 impl ServerHandler for Handler {

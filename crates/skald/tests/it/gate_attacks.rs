@@ -179,12 +179,15 @@ fn noted(seat: &mut Seat) -> Run {
     run
 }
 
+/// What is done to a file of evidence after it was handed in.
+type Change = (&'static str, fn(&Run));
+
 /// What was handed in and is not what it was counts no more, and everybody is told.
 #[test]
 fn evidence_that_changes_afterwards_counts_no_more() {
     let gate = Gate::new(Kind::Sqlite);
     let server = gate.serve(&[]);
-    let changes: &[(&str, fn(&Run))] = &[
+    let changes: &[Change] = &[
         ("edited", |run| run.write("note-2.md", "something else")),
         ("edited back into the size and the time that it had", |run| {
             let file = run.folder().join("note-2.md");

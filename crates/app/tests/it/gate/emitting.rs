@@ -25,7 +25,7 @@ fn a_run_says_what_to_do_and_moves_when_its_guard_is_satisfied() {
             state["required_artifacts"],
             json!([{"type": "experiment_plan", "description": "実験計画", "status": "missing"}])
         );
-        let plan = event("submit_experiment_plan", 1, "k", json!({"plan": "ask"}), &[("experiment_plan.md", "text")]);
+        let plan = event("submit_experiment_plan", 1, "k", &json!({"plan": "ask"}), &[("experiment_plan.md", "text")]);
         let answer = emit(&engine, &Caller::owner(), plan).await.unwrap();
         assert_eq!(answer["success"], true, "{answer}");
         let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
@@ -39,20 +39,20 @@ fn a_conflict_a_failed_guard_and_a_recorded_stay_are_answers() {
         let engine = engine();
         observing(&engine).await;
         let owner = Caller::owner();
-        let answer = emit(&engine, &owner, event("finish_observation", 7, "a", json!({}), &[])).await.unwrap();
+        let answer = emit(&engine, &owner, event("finish_observation", 7, "a", &json!({}), &[])).await.unwrap();
         assert_eq!(answer["success"], false);
         assert_eq!(answer["error"]["code"], "REVISION_CONFLICT");
         assert_eq!(answer["error"]["message"], "Expected revision 7, but current is 2");
         assert_eq!(answer["error"]["details"], json!({"current_revision": 2}));
 
-        let one = event("submit_observation", 2, "b", json!({"findings": "slow"}), &[("observation-1.md", "one")]);
+        let one = event("submit_observation", 2, "b", &json!({"findings": "slow"}), &[("observation-1.md", "one")]);
         let answer = emit(&engine, &owner, one).await.unwrap();
         assert_eq!(answer["result"]["transition"], json!({"from_state": "observe", "to_state": "observe"}));
         assert_eq!(answer["result"]["new_revision"], 3);
         let unmet = "has_sufficient_observations: 観察件数が不足 (現在: 1, 必要: 3)";
         assert_eq!(answer["result"]["missing_guards"], json!([unmet]));
 
-        let answer = emit(&engine, &owner, event("finish_observation", 3, "c", json!({}), &[])).await.unwrap();
+        let answer = emit(&engine, &owner, event("finish_observation", 3, "c", &json!({}), &[])).await.unwrap();
         assert_eq!(answer["error"]["code"], "GUARD_FAILED");
         assert_eq!(answer["error"]["message"], "Guard conditions not satisfied");
         assert_eq!(answer["error"]["details"], json!({"missing_guards": [unmet]}));
@@ -65,7 +65,7 @@ fn a_key_answers_its_request_again_and_no_other() {
         let engine = engine();
         observing(&engine).await;
         let owner = Caller::owner();
-        let sent = || event("submit_observation", 2, "key", json!({"findings": "x"}), &[("observation-1.md", "one")]);
+        let sent = || event("submit_observation", 2, "key", &json!({"findings": "x"}), &[("observation-1.md", "one")]);
         let mut first = emit(&engine, &owner, sent()).await.unwrap();
         let mut again = emit(&engine, &owner, sent()).await.unwrap();
         assert_eq!(again["result"]["replayed"].take(), true);
@@ -74,7 +74,7 @@ fn a_key_answers_its_request_again_and_no_other() {
             answer["result"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
         }
         assert_eq!(first, again);
-        let other = event("submit_observation", 2, "key", json!({"findings": "y"}), &[]);
+        let other = event("submit_observation", 2, "key", &json!({"findings": "y"}), &[]);
         let answer = emit(&engine, &owner, other).await.unwrap();
         assert_eq!(answer["error"]["code"], "IDEMPOTENCY_MISMATCH");
         let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
@@ -88,9 +88,9 @@ fn every_attempt_is_in_the_history() {
         let engine = engine();
         observing(&engine).await;
         let owner = Caller::owner();
-        emit(&engine, &owner, event("finish_observation", 2, "a", json!({}), &[])).await.unwrap();
-        emit(&engine, &owner, event("submit_observation", 9, "b", json!({}), &[])).await.unwrap();
-        emit(&engine, &owner, event("submit_observation", 2, "c", json!({}), &[("observation.md", "x")]))
+        emit(&engine, &owner, event("finish_observation", 2, "a", &json!({}), &[])).await.unwrap();
+        emit(&engine, &owner, event("submit_observation", 9, "b", &json!({}), &[])).await.unwrap();
+        emit(&engine, &owner, event("submit_observation", 2, "c", &json!({}), &[("observation.md", "x")]))
             .await
             .unwrap();
         let (mut rows, mut cursor) = (Vec::new(), None);

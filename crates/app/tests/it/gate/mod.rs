@@ -66,7 +66,7 @@ pub(crate) async fn exploration(engine: &Local) -> Value {
 }
 
 /// An event with content that is handed in.
-pub(crate) fn event(name: &str, revision: u64, key: &str, payload: Value, artifacts: &[(&str, &str)]) -> Value {
+pub(crate) fn event(name: &str, revision: u64, key: &str, payload: &Value, artifacts: &[(&str, &str)]) -> Value {
     let artifacts: Vec<Value> = artifacts.iter().map(|(path, text)| json!({"path": path, "text": text})).collect();
     json!({
         "run_id": RUN, "event_name": name, "payload": payload, "expected_revision": revision,
@@ -81,7 +81,8 @@ pub(crate) async fn emit(engine: &Local, caller: &Caller, input: Value) -> Resul
 /// A run that came to `observe`, at revision 2.
 pub(crate) async fn observing(engine: &Local) {
     exploration(engine).await;
-    let plan = event("submit_experiment_plan", 1, "plan", json!({"plan": "ask ten"}), &[("experiment_plan.md", "ask")]);
-    let answer = emit(engine, &Caller::owner(), plan).await.unwrap();
+    let plan =
+        event("submit_experiment_plan", 1, "plan", &json!({"plan": "ask ten"}), &[("experiment_plan.md", "ask")]);
+    let answer = emit(engine, &Caller::owner(), plan).await.expect("an answer");
     assert_eq!(answer["result"]["transition"], json!({"from_state": "experiment", "to_state": "observe"}), "{answer}");
 }

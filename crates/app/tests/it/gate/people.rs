@@ -25,7 +25,7 @@ fn a_role_is_the_tokens_and_an_agent_neither_cancels_nor_submits() {
         assert!(!fault.body().findings.is_empty());
         let cancelled = call(&engine, &human("mara"), "state_gate.run", cancel()).await.unwrap();
         assert_eq!(cancelled["cancelled"]["revision"], 2);
-        let late = event("submit_experiment_plan", 2, "k", json!({"plan": "x"}), &[]);
+        let late = event("submit_experiment_plan", 2, "k", &json!({"plan": "x"}), &[]);
         let answer = emit(&engine, &Caller::owner(), late).await.unwrap();
         assert_eq!(answer["error"]["code"], "INVALID_EVENT");
     });
@@ -56,9 +56,9 @@ fn a_submitted_process_serves_new_runs_and_nobody_approves_their_own_work() {
         call(&engine, &mara, "state_gate.submit_process", json!({"source": REVIEWED})).await.unwrap();
         let create = json!({"process_id": "reviewed", "run_id": RUN});
         call(&engine, &mara, "state_gate.create_run", create).await.unwrap();
-        let sent = event("submit", 1, "s", json!({}), &[("text.md", "a text")]);
+        let sent = event("submit", 1, "s", &json!({}), &[("text.md", "a text")]);
         assert_eq!(emit(&engine, &mara, sent).await.unwrap()["success"], true);
-        let approve = |key: &str| event("approve", 2, key, json!({}), &[]);
+        let approve = |key: &str| event("approve", 2, key, &json!({}), &[]);
         let own = emit(&engine, &mara, approve("a")).await.unwrap();
         assert_eq!(own["error"]["code"], "FORBIDDEN", "{own}");
         let changed = REVIEWED.replace("to: done}", "to: draft}").replace(r#"version: "1""#, r#"version: "2""#);
