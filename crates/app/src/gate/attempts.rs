@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::gatehouse::Visit;
 use crate::access::hash;
-use crate::{App, Call, Code, Fault};
+use crate::journal::hex;
+use crate::{App, Call, Code, Fault, limits};
 
 /// What is kept of an attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -25,7 +26,13 @@ pub(super) struct Attempt {
     pub guards: Vec<GuardResult>,
     /// SHA-256 of the request.
     pub request_hash: String,
+    /// SHA-256 of all this and of the event on which it was refused.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hash: String,
 }
+
+/// Characters that are kept of why an attempt was refused.
+const MESSAGE_CHARS_MAX: usize = 2_000;
 
 /// Why an attempt was refused.
 pub(super) struct Refused<'a> {
@@ -55,15 +62,19 @@ impl App {
             at: at.into(),
             by: call.caller.id().to_owned(),
             role: visit.standing.role.clone(),
-            event: refused.event.chars().take(crate::limits::NAME_CHARS_MAX).collect(),
+            event: refused.event.chars().take(limits::NAME_CHARS_MAX).collect(),
             state: visit.kept.state.state().to_owned(),
             revision: refused.revision,
             code: refused.code.name().to_owned(),
-            message: refused.message.to_owned(),
+            message: refused.message.chars().take(MESSAGE_CHARS_MAX).collect(),
             guards: refused.guards.to_vec(),
             request_hash: hash(refused.request),
+            hash: String::new(),
         };
-        let body = serde_json::to_string(&attempt).expect("an attempt is JSON");
+        let written = |attempt: &Attempt| serde_json::to_string(attempt).expect("an attempt is JSON");
+        let attempt =
+            Attempt { hash: hash(&format!("{}{}", hex(&visit.kept.head.hash), written(&attempt))), ..attempt };
+        let body = written(&attempt);
         let key = key(refused.revision, at, &self.request_id());
         self.journal.put(&kind(&visit.run_id), &key, body).await.map_err(|error| self.unread(&error))
     }
@@ -74,11 +85,11 @@ impl App {
         run_id: &str,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<(String, Attempt, String)>, Fault> {
+    ) -> Result<Vec<(String, Attempt)>, Fault> {
         let rows = self.journal.list(&kind(run_id), after, limit).await.map_err(|error| self.unread(&error))?;
         let read = |(key, body): (String, String)| {
             let attempt = serde_json::from_str(&body).map_err(|error| Fault::internal(error, self.request_id()))?;
-            Ok((key, attempt, hash(&body)))
+            Ok((key, attempt))
         };
         rows.into_iter().map(read).collect()
     }

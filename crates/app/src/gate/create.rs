@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::decider::Decider;
 use domain::gate::{Facts, Look, RunCommand, RunRules};
 use domain::id;
 use schemars::JsonSchema;
@@ -69,21 +70,28 @@ impl Operation for CreateRun {
         };
         let known = app.process_named(&input.process_id).await?;
         app.keep_source(&known.process, &known.source).await?;
-        let folder = app.files.make_folder(&run_id).await.map_err(|error| unreadable(&error))?;
         app.watching.begin();
         let stream = match &input.campaign_id {
             Some(campaign_id) => stream(&run_id).belonging_to(campaign_id),
             None => stream(&run_id),
         };
         let (process, role) = (known.process, app.standing(call.caller).role);
-        let command = RunCommand::Create {
+        let create = |folder: Option<String>| RunCommand::Create {
             id: run_id.clone(),
             process: Arc::clone(&process),
-            role,
-            context: input.context,
-            campaign_id: input.campaign_id,
+            role: role.clone(),
+            context: input.context.clone(),
+            campaign_id: input.campaign_id.clone(),
             folder,
         };
+        let kept = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
+        // What is refused leaves no folder behind.
+        let folder = match RunRules::decide(&kept.state, &create(None), &app.given(call)) {
+            Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&error))?,
+            Err(_) => None,
+        };
+        let command = create(folder);
+        let process = Arc::clone(&process);
         let answer = move |done: &Done<RunRules>| {
             let (state, facts) = (&done.kept.state, Facts::default());
             let look = Look { process: &process, run: state, facts: &facts, principal: "", role: "" };

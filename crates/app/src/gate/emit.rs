@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use domain::decider::Decider;
 use domain::gate::{Emit, Facts, Look, Misfit, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::evidence::{Resolved, Sent, SentArtifact};
+use super::evidence::{Contents, Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::unaccepted::{Tried, Unaccepted, unmet};
 use crate::journal::{Done, Failure, Hash, hex};
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Terms, Toolset, limits, stored_key,
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits,
+    stored_key,
 };
 
 pub(super) struct EmitEvent;
@@ -112,19 +112,21 @@ impl App {
         &self,
         visit: &Visit,
         emission: &Emission<'_>,
-    ) -> Result<(RunCommand, Resolved), Fault> {
+    ) -> Result<(RunCommand, Contents), Fault> {
+        let resolved = self.resolve(visit, &emission.sent).await;
+        // Last of all, since reading large files takes a while.
         let facts = self.facts(visit, Evidence::Here).await?;
-        let mut resolved = self.resolve(visit, &emission.sent).await;
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&visit.process),
             role: visit.standing.role.clone(),
             event: emission.event_name.to_owned(),
             payload: emission.payload.clone(),
-            artifacts: std::mem::take(&mut resolved.submitted),
-            unfit: resolved.unfit.clone(),
+            artifacts: resolved.submitted,
+            unfit: resolved.unfit,
             facts,
+            facts_of: visit.kept.revision(),
         }));
-        Ok((command, resolved))
+        Ok((command, resolved.contents))
     }
 }
 
@@ -140,53 +142,33 @@ impl Operation for EmitEvent {
     type Output = EmitEventOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: EmitEventInput) -> Result<EmitEventOutput, Fault> {
-        if let Err(unaccepted) = check_key(&input.idempotency_key) {
-            return Ok(unaccepted.into());
-        }
-        let visit = match app.visit::<Self>(call, input.run_id.as_deref()).await {
-            Ok(visit) => visit,
-            Err(fault) => return Unaccepted::of(fault).map(Into::into),
-        };
-        let request = request(&visit.run_id, &input);
-        let sent = Sent { artifact_paths: &input.artifact_paths, artifacts: &input.artifacts };
-        // A path that no file can have is told before the revision is looked at; a replay comes before both.
-        let unfit = sent.unfit_paths();
-        if !unfit.is_empty() && !app.is_answered(call, &visit, &input.idempotency_key).await? {
-            let refusal = RunRefusal::ArtifactMisfits { misfits: unfit };
+        check_name(&input.event_name)?;
+        let bad_key = check_key(&input.idempotency_key).err();
+        for _ in 0..LOOKS {
+            let visit = match (app.visit::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
+                (Ok(visit), _) => visit,
+                // The key is looked at first.
+                (Err(_), Some(misfits)) => return Ok(Unaccepted::by(&bad_payload(misfits)).into()),
+                (Err(fault), None) => return Unaccepted::of(fault).map(Into::into),
+            };
+            let request = request(&visit.run_id, &input);
             let tried = Tried { event: &input.event_name, request: &request };
-            return app.refuse(call, &visit, &tried, Failure::Refused(refusal)).await.map(Into::into);
-        }
-        let emission = Emission { event_name: &input.event_name, payload: &input.payload, sent };
-        let (command, resolved) = match app.emission(&visit, &emission).await {
-            Ok(ready) => ready,
-            Err(fault) => return Unaccepted::of(fault).map(Into::into),
-        };
-        // Content is kept before the event that counts it, and not for an event that will be refused.
-        let is_likely = !resolved.contents.is_empty() && app.is_likely(call, &visit, &command, input.expected_revision);
-        if is_likely {
-            app.keep_contents(&resolved.contents).await?;
-        }
-        let terms = Terms {
-            expected: Some(input.expected_revision),
-            key: Some((input.idempotency_key.clone(), request.clone())),
-        };
-        let (process, role) = (Arc::clone(&visit.process), visit.standing.role.clone());
-        let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
-        let tried = app.execute_on::<Self, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
-        match tried {
-            Ok((answered, done)) => {
-                if !is_likely && !done.replayed {
-                    app.keep_contents(&resolved.contents).await?;
+            if let Some(misfits) = &bad_key {
+                let failure = Failure::Refused(bad_payload(misfits));
+                return app.refuse(call, &visit, &tried, failure).await.map(Into::into);
+            }
+            match emit(app, call, &visit, &input, &request).await {
+                Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
+                // The run moved while files were looked at: what was seen of them is of no use now.
+                Err(Tripped::Failed(Failure::Refused(RunRefusal::OutOfDate { .. }))) => {}
+                Err(Tripped::Failed(failure)) => {
+                    return app.refuse(call, &visit, &tried, failure).await.map(Into::into);
                 }
-                let code = done.replayed.then_some(REPLAY);
-                let accepted = Accepted { answered, replayed: done.replayed, code };
-                Ok(EmitEventOutput { success: true, result: Some(accepted), error: None })
-            }
-            Err(failure) => {
-                let tried = Tried { event: &input.event_name, request: &request };
-                app.refuse(call, &visit, &tried, failure).await.map(Into::into)
+                Err(Tripped::Fault(fault)) => return Unaccepted::of(fault).map(Into::into),
             }
         }
+        let fault = Fault::new(Code::RateLimited, "the run moves faster than its evidence can be looked at");
+        Err(fault.hint("read the state again, and send the event again under the same key"))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -194,19 +176,73 @@ impl Operation for EmitEvent {
     }
 }
 
-pub(super) fn check_key(key: &str) -> Result<(), Unaccepted> {
-    let wrong = |message: String| {
-        let misfit = Misfit { path: "/idempotency_key".to_owned(), message: message.clone() };
-        Unaccepted::invalid(&message, &[misfit], "send a key of your own, new for each event")
+/// How often a run is looked at anew, if it moves meanwhile.
+const LOOKS: usize = 5;
+
+/// Why an event was not emitted.
+enum Tripped {
+    Failed(Failure<RunRefusal>),
+    Fault(Fault),
+}
+
+impl From<Fault> for Tripped {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+async fn emit(
+    app: &App,
+    call: &Call<'_>,
+    visit: &Visit,
+    input: &EmitEventInput,
+    request: &str,
+) -> Result<Accepted, Tripped> {
+    let sent = Sent { artifact_paths: &input.artifact_paths, artifacts: &input.artifacts };
+    // A path that no file can have is told before the revision is looked at; a replay comes before both.
+    let unfit = sent.unfit_paths();
+    if !unfit.is_empty() && !app.is_answered(call, visit, &input.idempotency_key).await? {
+        return Err(Tripped::Failed(Failure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit })));
+    }
+    let emission = Emission { event_name: &input.event_name, payload: &input.payload, sent };
+    let (command, contents) = app.emission(visit, &emission).await?;
+    let terms = Terms {
+        expected: Some(input.expected_revision),
+        key: Some((input.idempotency_key.clone(), request.to_owned())),
     };
+    let (process, role) = (Arc::clone(&visit.process), visit.standing.role.clone());
+    let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
+    let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
+    let (answered, done) = tried.map_err(Tripped::Failed)?;
+    // Only what was accepted is kept, and before anybody hears of it; whoever did not hear of it sends it again.
+    app.keep_contents(&contents).await?;
+    let code = done.replayed.then_some(REPLAY);
+    Ok(Accepted { answered, replayed: done.replayed, code })
+}
+
+fn check_name(name: &str) -> Result<(), Fault> {
+    let (count, most) = (name.chars().count(), limits::NAME_CHARS_MAX);
+    if count <= most {
+        return Ok(());
+    }
+    let message = format!("an event's name has at most {most} characters, this has {count}");
+    Err(Fault::new(Code::InvalidParams, message).at("/event_name").hint("state_gate.list_events has the names"))
+}
+
+pub(super) fn check_key(key: &str) -> Result<(), Vec<Misfit>> {
+    let wrong = |message: String| Err(vec![Misfit { path: "/idempotency_key".to_owned(), message }]);
     match key.chars().count() {
-        0 => Err(wrong("Must not be empty".to_owned())),
-        _ if key.trim().is_empty() => Err(wrong("Must not be blank".to_owned())),
+        0 => wrong("Must not be empty".to_owned()),
+        _ if key.trim().is_empty() => wrong("Must not be blank".to_owned()),
         count if count > limits::KEY_CHARS_MAX => {
-            Err(wrong(format!("Must have at most {} characters, this has {count}", limits::KEY_CHARS_MAX)))
+            wrong(format!("Must have at most {} characters, this has {count}", limits::KEY_CHARS_MAX))
         }
         _ => Ok(()),
     }
+}
+
+fn bad_payload(misfits: &[Misfit]) -> RunRefusal {
+    RunRefusal::PayloadMisfits { misfits: misfits.to_vec() }
 }
 
 /// The request, written so that the same one always reads the same.
@@ -247,10 +283,5 @@ impl App {
     async fn is_answered(&self, call: &Call<'_>, visit: &Visit, key: &str) -> Result<bool, Fault> {
         let answered = self.journal.answered(&visit.stream, vec![stored_key(call, key)]).await;
         Ok(!answered.map_err(|error| self.unread(&error))?.is_empty())
-    }
-
-    /// Whether a command would be accepted as things stand.
-    fn is_likely(&self, call: &Call<'_>, visit: &Visit, command: &RunCommand, expected: u64) -> bool {
-        visit.kept.revision() == expected && RunRules::decide(&visit.kept.state, command, &self.given(call)).is_ok()
     }
 }

@@ -37,13 +37,15 @@ pub(super) struct Sent<'a> {
     pub artifacts: &'a [SentArtifact],
 }
 
+/// The content that came with a request, by its SHA-256.
+pub(super) type Contents = Vec<(String, Vec<u8>)>;
+
 /// What became of it.
 #[derive(Default)]
 pub(super) struct Resolved {
     pub submitted: Vec<Submitted>,
     pub unfit: Vec<Misfit>,
-    /// The content that came with the request, by its SHA-256.
-    pub contents: Vec<(String, Vec<u8>)>,
+    pub contents: Contents,
 }
 
 impl Sent<'_> {
@@ -112,7 +114,7 @@ impl App {
     }
 
     /// Keeps content that came with a request, each once.
-    pub(super) async fn keep_contents(&self, contents: &[(String, Vec<u8>)]) -> Result<(), Fault> {
+    pub(super) async fn keep_contents(&self, contents: &Contents) -> Result<(), Fault> {
         for (sha256, bytes) in contents {
             let is_kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?.is_some();
             if !is_kept {

@@ -56,7 +56,7 @@ pub(super) struct Entry {
     /// What was known of the campaign, where guards ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     campaign: Option<Value>,
-    /// SHA-256: of an accepted event with all before it, of a refused attempt by itself.
+    /// SHA-256 of it and of all that was accepted before it.
     hash: String,
     /// SHA-256 of the request that was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,7 +109,7 @@ impl App {
         while entries.len() < limit {
             let is_record_next = match (records.peek(), attempts.peek()) {
                 (None, None) => break,
-                (Some(record), Some((_, attempt, _))) => record.revision <= attempt.revision,
+                (Some(record), Some((_, attempt))) => record.revision <= attempt.revision,
                 (record, _) => record.is_some(),
             };
             if is_record_next {
@@ -117,9 +117,9 @@ impl App {
                 place.revision = record.revision;
                 entries.push(self.accepted(&record)?);
             } else {
-                let Some((key, attempt, hash)) = attempts.next() else { break };
+                let Some((key, attempt)) = attempts.next() else { break };
                 place.key = key;
-                entries.push(refused(attempt, hash));
+                entries.push(refused(attempt));
             }
         }
         Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
@@ -185,7 +185,7 @@ impl Entry {
     }
 }
 
-fn refused(attempt: Attempt, hash: String) -> Entry {
+fn refused(attempt: Attempt) -> Entry {
     Entry {
         at: attempt.at,
         by: attempt.by,
@@ -205,7 +205,7 @@ fn refused(attempt: Attempt, hash: String) -> Entry {
         artifacts: Vec::new(),
         stale: Vec::new(),
         campaign: None,
-        hash,
+        hash: attempt.hash,
         request_hash: Some(attempt.request_hash),
     }
 }

@@ -28,7 +28,7 @@ impl App {
             })
             .collect();
         let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
-        let (universes, universe_count) = self.universes_in(campaign_id).await?;
+        let (universes, universe_count) = self.universes_in(campaign_id, SEEN_MAX).await?;
         let campaign = kept.state.campaign();
         Ok(json!({
             "id": campaign_id,

@@ -21,6 +21,12 @@ fn summary(run_id: &str) -> String {
     format!("{RUNS}/{}/summary", segment(run_id))
 }
 
+/// What reads differently after a process was submitted.
+pub(super) fn submitted(process_id: &str) -> [Change; 3] {
+    let process = format!("{PROCESSES}/{}", segment(process_id));
+    [Change::Resource(PROCESSES.into()), Change::Resource(process.into()), Change::ResourceList]
+}
+
 /// Of a resource that is read from a run, the name under which a change of the run is told.
 pub(crate) fn whole(part: &str) -> Option<String> {
     let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;

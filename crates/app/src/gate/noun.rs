@@ -62,7 +62,7 @@ impl Noun for RunRules {
             Change::Put(Document {
                 collection: RUNS.to_owned(),
                 id: stream.id().to_owned(),
-                rank: run.created_at.timestamp().as_microsecond(),
+                rank: state.run().map_or(0, |run| run.created_micros),
                 body: serde_json::to_string(&run).expect("a run in a list is JSON"),
             })
         });
@@ -88,6 +88,7 @@ pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
         RefusalKind::Forbidden => Code::Forbidden,
         RefusalKind::GuardFailed => Code::GuardFailed,
         RefusalKind::TooLarge => Code::TooLarge,
+        RefusalKind::OutOfDate => Code::RevisionConflict,
         RefusalKind::Rejected => Code::Rejected,
     }
 }

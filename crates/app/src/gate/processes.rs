@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::shipped::shipped;
-use crate::access::hash;
+use crate::access;
 use crate::{App, Code, Fault, FilesError, limits, short};
 
 /// The sources of processes on the shelf, by hash.
@@ -145,12 +145,15 @@ impl App {
             Fault::new(Code::ProcessNotFound, message).hint("create another run; what happened in this one can be read")
         };
         let source = self.kept_source(hash).await?.ok_or_else(|| lost("is not kept any more"))?;
+        if access::hash(&source) != hash {
+            return Err(lost("is not kept as it was written"));
+        }
         self.read_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
     }
 
     /// Reads a process, or what is wrong with it.
     pub(super) fn read_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
-        if let Some(process) = self.processes.get(&hash(source)) {
+        if let Some(process) = self.processes.get(&access::hash(source)) {
             return Ok(process);
         }
         let loaded = load(source);

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::attempts::Refused;
 use super::emit::{Emission, Moved, Taken, check_key, taken};
 use super::evidence::{Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
@@ -285,6 +286,9 @@ fn no_way(visit: &Visit, target: &str) -> Fault {
     Fault::new(Code::Rejected, message).at("/to_state").hint("name a state that can still be reached")
 }
 
+/// Where the event was accepted and the server ended before its content was kept.
+const NOT_KEPT: &str = "its content is not kept: the event was accepted but never answered; send it again, same key";
+
 async fn artifact(app: &App, visit: &Visit, input: &RunInput) -> Result<Shown, Fault> {
     let path = input.needed("path", input.path.as_ref())?;
     let evidence = visit.kept.state.evidence();
@@ -293,8 +297,16 @@ async fn artifact(app: &App, visit: &Visit, input: &RunInput) -> Result<Shown, F
         let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
         fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
     })?;
+    let stale = match (&visit.run().folder, found.inline) {
+        (_, true) => false,
+        (None, false) => true,
+        (Some(folder), false) => {
+            let held = vec![(found.path.clone(), found.sha256.clone())];
+            !app.files.stale(folder, held).await.is_empty()
+        }
+    };
     let content = match (&visit.run().folder, found.inline) {
-        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| "its content is not kept".to_owned()),
+        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| NOT_KEPT.to_owned()),
         (Some(folder), false) => app.files.content(folder, &found.path).await,
         (None, false) => Err(super::files::NO_FOLDER.to_owned()),
     };
@@ -303,20 +315,15 @@ async fn artifact(app: &App, visit: &Visit, input: &RunInput) -> Result<Shown, F
         sha256: found.sha256.clone(),
         bytes: found.bytes,
         types: found.types.clone(),
-        stale: false,
+        stale,
         text: None,
         base64: None,
         missing: None,
     };
-    match content {
-        Err(why) => (shown.missing, shown.stale) = (Some(why), !found.inline),
-        Ok(bytes) => {
-            shown.stale = crate::access::hash_bytes(&bytes) != found.sha256;
-            match String::from_utf8(bytes) {
-                Ok(text) => shown.text = Some(text),
-                Err(error) => shown.base64 = Some(STANDARD.encode(error.into_bytes())),
-            }
-        }
+    match content.map(String::from_utf8) {
+        Err(why) => shown.missing = Some(why),
+        Ok(Ok(text)) => shown.text = Some(text),
+        Ok(Err(error)) => shown.base64 = Some(STANDARD.encode(error.into_bytes())),
     }
     Ok(shown)
 }
@@ -325,8 +332,9 @@ impl RunInput {
     /// The terms of the input, or those that came beside it.
     fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
         let key = self.idempotency_key.as_ref().or(call.work.idempotency_key.as_ref());
-        if let Some(unaccepted) = key.and_then(|key| check_key(key).err()) {
-            return Err(unaccepted.into_fault().at("/idempotency_key"));
+        if let Some(misfit) = key.and_then(|key| check_key(key).err()?.into_iter().next()) {
+            let fault = Fault::new(Code::InvalidPayload, misfit.message).at(misfit.path);
+            return Err(fault.hint("send a key of your own, new for each request"));
         }
         let expected = self.expected_revision.or(call.work.expected_revision);
         Ok(Terms { expected, key: key.map(|key| (key.clone(), call.input.to_string())) })
@@ -341,6 +349,11 @@ async fn override_guard(
 ) -> Result<(Answered<Taken>, bool), Fault> {
     let event = input.needed("event_name", input.event_name.as_ref())?.to_owned();
     let reason = input.needed("reason", input.reason.as_ref())?.to_owned();
+    // Whoever overrides a guard has seen where the run stands.
+    if input.expected_revision.or(call.work.expected_revision).is_none() {
+        let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").at("/expected_revision");
+        return Err(fault.hint("send the revision of get_state that you decided on"));
+    }
     let command = RunCommand::Override(Box::new(Override {
         process: visit.process.clone(),
         standing: visit.standing.clone(),
@@ -348,6 +361,7 @@ async fn override_guard(
         to: input.to_state.clone(),
         reason,
         facts: app.facts(visit, Evidence::Here).await?,
+        facts_of: visit.kept.revision(),
     }));
     let (process, role) = (visit.process.clone(), visit.standing.role.clone());
     let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
@@ -357,8 +371,12 @@ async fn override_guard(
 async fn cancel(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> Result<(Answered<Ended>, bool), Fault> {
     let role = visit.standing.role.clone();
     if role == AGENT {
-        let fault = Fault::new(Code::Forbidden, format!("role '{role}' may not cancel a run")).value(&role.into());
-        return Err(fault.hint("ask a person to do it, or finish the run"));
+        let message = format!("role '{role}' may not cancel a run");
+        let request = call.input.to_string();
+        let (code, revision) = (Code::Forbidden, visit.kept.revision());
+        let refused = Refused { event: "cancelled", code, message: &message, guards: &[], revision, request: &request };
+        app.keep_attempt(call, visit, refused).await?;
+        return Err(Fault::new(code, message).value(&role.into()).hint("ask a person to do it, or finish the run"));
     }
     let command = RunCommand::Cancel { role, reason: input.reason.clone() };
     let answer = |done: &Done<RunRules>| Ended { revision: done.revision, state: done.kept.state.state().to_owned() };

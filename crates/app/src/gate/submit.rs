@@ -4,10 +4,12 @@ use domain::gate::{Finding, load};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::news;
 use super::processes::{Submission, invalid, unreadable};
+use super::shipped::shipped;
 use super::standing::AGENT;
 use crate::changes::Whom;
-use crate::{Allowed, App, Call, CampaignRole, Change, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset};
 
 pub(super) struct SubmitProcess;
 
@@ -88,10 +90,16 @@ async fn keep(app: &App, call: &Call<'_>, process: &domain::gate::Process, sourc
         let message = format!("{} is in the place of process '{id}', new runs get that file", file.path);
         return Err(Fault::new(Code::Rejected, message).hint("change the file, or submit under another id"));
     }
+    let is_everywhere = call.caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm);
+    if shipped().iter().any(|(shipped, _)| *shipped == id) && !is_everywhere {
+        let message =
+            format!("process '{id}' comes with Skald, and only game masters of every campaign may replace it");
+        return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
+    }
     // A process that others submitted is theirs, and those' who are game masters everywhere.
     if let Some(before) = app.submission(id).await?
         && before.by != call.caller.id()
-        && call.caller.role_in(EVERY_CAMPAIGN) != Some(CampaignRole::Gm)
+        && !is_everywhere
     {
         let message = format!("process '{id}' was submitted by somebody else");
         return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
@@ -99,6 +107,8 @@ async fn keep(app: &App, call: &Call<'_>, process: &domain::gate::Process, sourc
     app.keep_source(process, source).await?;
     let (hash, by) = (process.hash.clone(), call.caller.id().to_owned());
     app.keep_submission(id, &Submission { hash, by, at: app.clock.now().into() }).await?;
-    app.tell(Change::ResourceList, Whom::Everybody);
+    for change in news::submitted(id) {
+        app.tell(change, Whom::Everybody);
+    }
     Ok(())
 }

@@ -80,19 +80,11 @@ impl Unaccepted {
         }
     }
 
-    pub(super) fn invalid(message: &str, misfits: &[Misfit], hint: &str) -> Self {
-        let details = Details { validation_errors: validation_errors(misfits), ..Details::default() };
-        let (code, message) = (Code::InvalidPayload, message.to_owned());
-        Self { code, message, hint: Some(hint.to_owned()), details: details.shown() }
-    }
-
-    /// The same as an error, for an operation that has no such answer.
-    pub(super) fn into_fault(self) -> Fault {
-        let fault = Fault::new(self.code, self.message);
-        match self.hint {
-            Some(hint) => fault.hint(hint),
-            None => fault,
-        }
+    /// What went wrong, with all that does not fit.
+    fn sentence(&self) -> String {
+        let misfits = self.details.iter().flat_map(|details| &details.validation_errors);
+        let said = misfits.map(|error| format!("; {}: {}", error.path, error.message));
+        format!("{}{}", self.message, said.collect::<String>())
     }
 
     fn conflict(expected: u64, actual: u64) -> Self {
@@ -145,7 +137,7 @@ impl App {
         let refused = Refused {
             event: tried.event,
             code: unaccepted.code,
-            message: &unaccepted.message,
+            message: &unaccepted.sentence(),
             guards: &guards,
             revision,
             request: tried.request,

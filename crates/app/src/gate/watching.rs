@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::news::touched;
+use super::news::{self, touched};
 use super::noun::RUNS;
 use crate::changes::{Happened, Whom};
 use crate::places::Places;
@@ -57,7 +57,11 @@ impl App {
         loop {
             match changes.recv().await {
                 Ok(run_id) => self.tell_touched(&run_id).await,
-                Err(RecvError::Lagged(_)) => {}
+                // Which runs were missed is not known, so all of them are told.
+                Err(RecvError::Lagged(_)) => {
+                    self.tell(Change::Resource(news::RUNS.into()), Whom::Everybody);
+                    self.tell(Change::ResourceList, Whom::Everybody);
+                }
                 Err(RecvError::Closed) => return,
             }
         }

@@ -115,14 +115,14 @@ impl App {
     }
 
     /// The newest universes of a campaign, by id and name, and how many it has.
-    pub(crate) async fn universes_in(&self, campaign_id: &str) -> Result<(Vec<Value>, usize), Fault> {
+    pub(crate) async fn universes_in(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, usize), Fault> {
         let all = self.listing(UNIVERSES, None, usize::MAX, |document| {
             let listed: Listed =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
             Ok((listed.campaign_id.as_deref() == Some(campaign_id)).then_some(listed))
         });
         let all = all.await?.items;
-        let named = all.iter().take(limits::PAGE_DEFAULT).map(|listed| json!({"id": listed.id, "name": listed.name}));
+        let named = all.iter().take(most).map(|listed| json!({"id": listed.id, "name": listed.name}));
         Ok((named.collect(), all.len()))
     }
 

@@ -27,7 +27,7 @@ fn a_guard_knows_the_sessions_rolls_and_universes_and_the_event_keeps_them() {
         let campaign = ok(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "AI"})).await;
         let id = campaign["id"].as_str().unwrap();
         ok(&engine, "state_gate.create_run", json!({"process_id": "played", "run_id": RUN, "campaign_id": id})).await;
-        let sent = |key: &str| event("report", 1, key, json!({}), &[]);
+        let sent = |key: &str| event("report", 1, key, &json!({}), &[]);
         let early = emit(&engine, &Caller::owner(), sent("a")).await.unwrap();
         assert_eq!(early["error"]["details"]["missing_guards"], json!(["has_played: nobody has played yet"]));
 

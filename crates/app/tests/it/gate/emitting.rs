@@ -169,3 +169,46 @@ fn what_is_not_there_is_not_found_and_says_what_is() {
         assert_eq!(fault.code(), Code::Rejected);
     });
 }
+
+#[test]
+fn what_was_refused_without_a_look_at_the_run_is_in_the_history_too_and_short() {
+    run(async {
+        let engine = engine();
+        exploration(&engine).await;
+        let owner = Caller::owner();
+        let no_key = event("submit_experiment_plan", 1, "", &json!({}), &[]);
+        let answer = emit(&engine, &owner, no_key).await.unwrap();
+        assert_eq!(answer["error"]["code"], "INVALID_PAYLOAD");
+        let errors = &answer["error"]["details"]["validation_errors"];
+        assert_eq!(*errors, json!([{"path": "/idempotency_key", "message": "Must not be empty"}]));
+        let cancel = json!({"method": "cancel", "run_id": RUN});
+        assert_eq!(call(&engine, &owner, "state_gate.run", cancel).await.unwrap_err().code(), Code::Forbidden);
+        let long = event(&"x".repeat(1_000_000), 1, "k", &json!({}), &[]);
+        let fault = emit(&engine, &owner, long).await.unwrap_err();
+        assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/event_name")));
+        let unfit = event("submit_experiment_plan", 1, "k", &json!({"plan": 7}), &[]);
+        emit(&engine, &owner, unfit).await.unwrap();
+        let history = ok(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
+        let rows = history["history"].as_array().unwrap();
+        let told: Vec<&str> = rows.iter().filter_map(|row| row["message"].as_str()).collect();
+        assert_eq!(told.len(), 3, "{rows:?}");
+        assert!(told[0].contains("/idempotency_key: Must not be empty"), "{told:?}");
+        assert_eq!(told[1], "role 'agent' may not cancel a run");
+        assert!(told[2].contains("/payload/plan"), "{told:?}");
+        assert!(history.to_string().len() < 10_000);
+    });
+}
+
+#[test]
+fn runs_are_listed_from_the_newest_on() {
+    run(async {
+        let engine = engine();
+        for id in ["b", "a", "c"] {
+            ok(&engine, "state_gate.create_run", json!({"process_id": "exploration-process", "run_id": id})).await;
+        }
+        let listed = ok(&engine, "state_gate.list_runs", json!({})).await;
+        let ids: Vec<&str> =
+            listed["runs"].as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap()).collect();
+        assert_eq!(ids, ["c", "a", "b"]);
+    });
+}

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod emitting;
+mod meanwhile;
 mod people;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,12 @@ pub(crate) use crate::universe::{call, ok, run};
 /// Every look at it is a millisecond later.
 struct Ticking(AtomicI64);
 
+impl Default for Ticking {
+    fn default() -> Self {
+        Self(AtomicI64::new(1_768_478_400_000))
+    }
+}
+
 impl Clock for Ticking {
     fn now(&self) -> jiff::Timestamp {
         jiff::Timestamp::from_millisecond(self.0.fetch_add(1, Ordering::Relaxed)).expect("a moment")
@@ -25,6 +32,7 @@ impl Clock for Ticking {
 }
 
 /// Never the same twice.
+#[derive(Default)]
 struct Counting(AtomicI64);
 
 impl Entropy for Counting {
@@ -36,7 +44,7 @@ impl Entropy for Counting {
 }
 
 pub(crate) fn engine() -> Arc<Local> {
-    let (entropy, clock) = (Counting(AtomicI64::new(1)), Ticking(AtomicI64::new(1_768_478_400_000)));
+    let (entropy, clock) = (Counting::default(), Ticking::default());
     Local::new(App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new())))
 }
 

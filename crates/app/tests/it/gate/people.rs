@@ -81,8 +81,7 @@ fn only_people_override_a_guard_and_it_is_recorded() {
         let mara = human("mara");
         call(&engine, &mara, "state_gate.submit_process", json!({"source": REVIEWED})).await.unwrap();
         ok(&engine, "state_gate.create_run", json!({"process_id": "reviewed", "run_id": RUN})).await;
-        let input =
-            || json!({"method": "override", "run_id": RUN, "event_name": "submit", "reason": "it is in the post"});
+        let input = || json!({"method": "override", "run_id": RUN, "event_name": "submit", "expected_revision": 1, "reason": "it is in the post"});
         let fault = call(&engine, &Caller::owner(), "state_gate.run", input()).await.unwrap_err();
         assert_eq!(fault.code(), Code::Forbidden);
         let done = call(&engine, &mara, "state_gate.run", input()).await.unwrap();

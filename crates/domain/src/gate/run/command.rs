@@ -49,6 +49,8 @@ pub struct Emit {
     /// Artifacts that were named and cannot be submitted, each with the reason.
     pub unfit: Vec<Misfit>,
     pub facts: Facts,
+    /// The revision of the run for which the facts were looked up.
+    pub facts_of: u64,
 }
 
 /// A guarded transition that a person takes although its guard is not satisfied.
@@ -62,6 +64,8 @@ pub struct Override {
     pub to: Option<String>,
     pub reason: String,
     pub facts: Facts,
+    /// The revision of the run for which the facts were looked up.
+    pub facts_of: u64,
 }
 
 /// A file that is handed in as evidence: it was found, it is an ordinary file below the artifact folder, and this is

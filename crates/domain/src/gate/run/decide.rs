@@ -53,8 +53,9 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
 }
 
 fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
-    let Emit { process, role, event: name, payload, artifacts, unfit, facts } = emit;
+    let Emit { process, role, event: name, payload, artifacts, unfit, facts, facts_of } = emit;
     going_on(state)?;
+    up_to_date(state, *facts_of)?;
     pinned(state, process)?;
     let event = process.event(name).ok_or_else(|| not_found(process, name))?;
     if !admits(&event.allowed_roles, role) {
@@ -134,8 +135,9 @@ fn may_take(transition: &Transition, role: &str) -> bool {
 }
 
 fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decided {
-    let Override { process, standing, event: name, to, reason, facts } = command;
+    let Override { process, standing, event: name, to, reason, facts, facts_of } = command;
     going_on(state)?;
+    up_to_date(state, *facts_of)?;
     pinned(state, process)?;
     let role = &standing.role;
     if !standing.is_human {
@@ -192,6 +194,14 @@ fn going_on(state: &RunState) -> Result<(), RunRefusal> {
         (Some(_), RunStatus::Finished) => Err(RunRefusal::Finished { state: state.state.clone() }),
         (Some(_), RunStatus::Cancelled) => Err(RunRefusal::Cancelled),
     }
+}
+
+/// What was looked up for an earlier state says nothing of this one: evidence that matters now may not have been looked at.
+fn up_to_date(state: &RunState, facts_of: u64) -> Result<(), RunRefusal> {
+    if state.revision == facts_of {
+        return Ok(());
+    }
+    Err(RunRefusal::OutOfDate { facts_of, revision: state.revision })
 }
 
 fn pinned(state: &RunState, process: &Process) -> Result<(), RunRefusal> {

@@ -29,6 +29,7 @@ impl RunState {
             campaign_id: created.campaign_id.clone(),
             folder: created.folder.clone(),
             created_at: Moment::from(given.at),
+            created_micros: given.at.as_microsecond(),
             created_by: given.by.clone(),
         }));
         created.context.iter().for_each(|(name, value)| self.set(name, value));

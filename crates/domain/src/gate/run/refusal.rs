@@ -18,6 +18,8 @@ pub enum RefusalKind {
     GuardFailed,
     /// More than a limit allows.
     TooLarge,
+    /// The run has moved on since the command was made ready.
+    OutOfDate,
     /// The rules do not allow it as things stand.
     Rejected,
 }
@@ -31,6 +33,8 @@ pub enum RunRefusal {
     RunExists { run_id: String },
     #[error("the run is pinned to process {expected}, this is {given}")]
     OtherProcess { expected: String, given: String },
+    #[error("the run has moved on from revision {facts_of} to {revision}")]
+    OutOfDate { facts_of: u64, revision: u64 },
     #[error("the run is in the final state '{state}', where it ends")]
     Finished { state: String },
     #[error("the run was cancelled")]
@@ -79,6 +83,7 @@ impl RunRefusal {
                 RefusalKind::InvalidPayload
             }
             Self::GuardFailed { .. } => RefusalKind::GuardFailed,
+            Self::OutOfDate { .. } => RefusalKind::OutOfDate,
             Self::TooLarge { .. } => RefusalKind::TooLarge,
             Self::RunExists { .. } | Self::OtherProcess { .. } | Self::NothingToOverride { .. } => {
                 RefusalKind::Rejected
@@ -97,7 +102,8 @@ impl RunRefusal {
                 misfits.first().map(|misfit| misfit.path.clone())
             }
             Self::Empty { field } | Self::TooLarge { field, .. } => Some(format!("/{field}")),
-            Self::OtherProcess { .. }
+            Self::OutOfDate { .. }
+            | Self::OtherProcess { .. }
             | Self::Finished { .. }
             | Self::Cancelled
             | Self::RoleForbidden { .. }
@@ -125,6 +131,7 @@ impl RunRefusal {
             | Self::NothingToOverride { guard: value, .. } => Some(value),
             Self::Empty { .. } => Some(""),
             Self::RunNotFound
+            | Self::OutOfDate { .. }
             | Self::Cancelled
             | Self::PayloadMisfits { .. }
             | Self::ArtifactMisfits { .. }
@@ -154,6 +161,7 @@ impl RunRefusal {
         match self {
             Self::RunNotFound => "list the runs for their ids, or create one".to_owned(),
             Self::RunExists { .. } => "use it as it is, or create one under another id".to_owned(),
+            Self::OutOfDate { .. } => "read the state again, and decide again".to_owned(),
             Self::OtherProcess { .. } => "a changed process serves new runs only; create one".to_owned(),
             Self::Finished { .. } | Self::Cancelled => "create another run to start again".to_owned(),
             Self::EventNotFound { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),

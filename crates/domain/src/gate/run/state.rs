@@ -23,6 +23,9 @@ pub struct Run {
     #[serde(default)]
     pub folder: Option<String>,
     pub created_at: Moment,
+    /// The same to the microsecond, for the order of lists.
+    #[serde(default)]
+    pub created_micros: i64,
     pub created_by: String,
 }
 

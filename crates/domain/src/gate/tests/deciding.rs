@@ -184,6 +184,7 @@ fn an_override_names_the_way_where_there_are_several() {
             to: to.map(str::to_owned),
             reason: reason.to_owned(),
             facts: Facts::default(),
+            facts_of: desk.state.revision(),
         }));
         desk.tries("hanna", &command)
     };
@@ -193,4 +194,23 @@ fn an_override_names_the_way_where_there_are_several() {
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.reason.as_str()), ("has_more", "it is late"));
     assert_eq!(desk.state.state(), "second");
+}
+
+#[test]
+fn facts_of_an_earlier_state_decide_nothing() {
+    let mut desk = Desk::begun(REVIEW);
+    let before = desk.state.revision();
+    desk.agent("submit", vec![file("text.md", "a text")]).unwrap();
+    let command = RunCommand::Emit(Box::new(Emit {
+        process: Arc::clone(&desk.process),
+        role: "human".to_owned(),
+        event: "approve".to_owned(),
+        payload: Map::new(),
+        artifacts: Vec::new(),
+        unfit: Vec::new(),
+        facts: Facts::default(),
+        facts_of: before,
+    }));
+    let refused = desk.tries("hanna", &command).unwrap_err();
+    assert_eq!(refused, RunRefusal::OutOfDate { facts_of: before, revision: before + 1 });
 }

@@ -96,6 +96,7 @@ impl Desk {
             artifacts,
             unfit: Vec::new(),
             facts: self.facts.clone(),
+            facts_of: self.state.revision(),
         }));
         let before = self.state.clone();
         match self.tries(by, &command) {
@@ -130,6 +131,7 @@ impl Desk {
             to: None,
             reason: "it is late".to_owned(),
             facts: self.facts.clone(),
+            facts_of: self.state.revision(),
         }));
         self.tries(by, &command)
     }

@@ -66,6 +66,7 @@ impl Walk {
             artifacts: files.iter().map(|(path, content)| file(path, content)).collect(),
             unfit: Vec::new(),
             facts: self.facts.clone(),
+            facts_of: self.run.revision(),
         }));
         match &self.tries(who.0, &command)?[..] {
             [RunEvent::Emitted(emitted)] => Ok((**emitted).clone()),

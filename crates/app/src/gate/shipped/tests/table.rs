@@ -56,6 +56,7 @@ fn a_short_evening_needs_two_scenes_and_rework_has_an_end() {
             to: Some("ready".to_owned()),
             reason: "they will never notice".to_owned(),
             facts: Facts::default(),
+            facts_of: walk.run.revision(),
         }))
     };
     let (robot, person) = (override_(false), override_(true));

@@ -1,0 +1,147 @@
+//! Something happens while an event is on its way: files change, or the run moves on.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use app::{App, ArtifactFile, Caller, Engine, FilesError, GateFiles, Local, ProcessFile, Work};
+use futures::future::{BoxFuture, ready};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use super::{Counting, RUN, Ticking, call, emit, human, ok, run};
+
+const PROCESS: &str = r#"
+process: {id: reported, version: "1", name: Reported, initial_state: writing}
+states: [{name: writing}, {name: checking}, {name: done, is_final: true}]
+events:
+  - {name: submit, allowed_roles: ["*"]}
+  - {name: hand_in, allowed_roles: ["*"]}
+  - {name: finish, allowed_roles: ["*"]}
+transitions:
+  - {from: writing, event: submit, to: writing}
+  - {from: writing, event: hand_in, to: checking}
+  - {from: checking, event: finish, to: done, guard: has_report}
+guards: {has_report: {type: artifact, artifact_type: report, condition: exists}}
+artifacts: [{type: report}]
+"#;
+
+type Meanwhile = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
+
+/// Files of which one is slow to read, and all may be stale.
+#[derive(Default)]
+struct Slow {
+    meanwhile: Mutex<Option<Meanwhile>>,
+    is_stale: Mutex<bool>,
+    folders: Mutex<Vec<String>>,
+}
+
+impl GateFiles for Slow {
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
+        Box::pin(ready(Ok(Vec::new())))
+    }
+
+    fn process<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+        self.folders.lock().unwrap().push(run_id.to_owned());
+        Box::pin(ready(Ok(Some(format!("/{run_id}")))))
+    }
+
+    fn artifact<'a>(&'a self, _: &'a str, path: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
+        let meanwhile = self.meanwhile.lock().unwrap().take().filter(|_| path == "big.bin");
+        Box::pin(async move {
+            if let Some(meanwhile) = meanwhile {
+                meanwhile().await;
+            }
+            Ok(ArtifactFile { sha256: "ab".repeat(32), bytes: 1, json: None })
+        })
+    }
+
+    fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
+        let is_stale = *self.is_stale.lock().unwrap();
+        Box::pin(ready(held.into_iter().map(|(path, _)| path).filter(|_| is_stale).collect()))
+    }
+
+    fn content<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        Box::pin(ready(Err("not here".to_owned())))
+    }
+
+    fn touched(&self) -> broadcast::Receiver<String> {
+        broadcast::channel(1).1
+    }
+}
+
+fn event(name: &str, revision: u64, paths: &[&str]) -> Value {
+    json!({
+        "run_id": RUN, "event_name": name, "expected_revision": revision, "idempotency_key": name,
+        "artifact_paths": paths,
+    })
+}
+
+/// A run that has a report, at revision 2.
+async fn written() -> (Arc<Local>, Arc<Slow>) {
+    let files = Arc::new(Slow::default());
+    let (entropy, clock) = (Counting::default(), Ticking::default());
+    let mut app = App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new()));
+    app.files = Arc::<Slow>::clone(&files);
+    let engine = Local::new(app);
+    call(&engine, &human("mara"), "state_gate.submit_process", json!({"source": PROCESS})).await.unwrap();
+    ok(&engine, "state_gate.create_run", json!({"process_id": "reported", "run_id": RUN})).await;
+    let submitted = emit(&engine, &Caller::owner(), event("submit", 1, &["report.md"])).await.unwrap();
+    assert_eq!(submitted["success"], true, "{submitted}");
+    (engine, files)
+}
+
+#[test]
+fn evidence_that_matters_only_in_the_next_state_is_looked_at_there() {
+    run(async {
+        let (engine, files) = written().await;
+        *files.is_stale.lock().unwrap() = true;
+        let other = Arc::clone(&engine);
+        *files.meanwhile.lock().unwrap() = Some(Box::new(move || {
+            Box::pin(async move {
+                let moved = event("hand_in", 2, &[]);
+                let moved =
+                    other.call(&Caller::owner(), "state_gate.emit_event", moved, &Work::default()).await.unwrap();
+                assert_eq!(moved["success"], true, "{moved}");
+            })
+        }));
+        let finish = emit(&engine, &Caller::owner(), event("finish", 3, &["big.bin"])).await.unwrap();
+        assert_eq!(finish["error"]["code"], "GUARD_FAILED", "{finish}");
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!((&state["current_state"], &state["stale_artifacts"]), (&json!("checking"), &json!(["report.md"])));
+    });
+}
+
+#[test]
+fn evidence_that_changes_while_a_file_is_read_does_not_count() {
+    run(async {
+        let (engine, files) = written().await;
+        emit(&engine, &Caller::owner(), event("hand_in", 2, &[])).await.unwrap();
+        let other = Arc::clone(&files);
+        *files.meanwhile.lock().unwrap() = Some(Box::new(move || {
+            *other.is_stale.lock().unwrap() = true;
+            Box::pin(ready(()))
+        }));
+        let finish = emit(&engine, &Caller::owner(), event("finish", 3, &["big.bin"])).await.unwrap();
+        assert_eq!(finish["error"]["code"], "GUARD_FAILED", "{finish}");
+    });
+}
+
+#[test]
+fn a_run_that_is_refused_leaves_no_folder() {
+    run(async {
+        let (engine, files) = written().await;
+        for (run_id, context) in [("run-2", json!({"has_report": "x".repeat(2_000_000)})), (RUN, json!({}))] {
+            let input = json!({"process_id": "reported", "run_id": run_id, "context": context});
+            call(&engine, &Caller::owner(), "state_gate.create_run", input).await.unwrap_err();
+        }
+        assert_eq!(*files.folders.lock().unwrap(), [RUN], "the one that was made at first");
+    });
+}
