@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::gate::{Artifact, Facts, Look, Process, Run, RunRules, Standing};
+use domain::gate::{Artifact, Decision, Facts, Look, Process, Run, RunRules, Standing};
 
 use super::noun::{is_run_id, not_found, stream};
 use crate::journal::{Kept, StreamName};
@@ -104,19 +104,23 @@ impl App {
     }
 }
 
-/// The evidence that lies in files, and matters: by path and content. What was handed in cannot change.
+/// The evidence that lies in files, and matters: by path and content. What was handed in cannot change. Whoever decides on
+/// the work of others is told of all that has changed, whatever the guards ask for.
 fn held(visit: &Visit, wanted: Evidence) -> Vec<(String, String)> {
-    let evidence = visit.kept.state.evidence();
-    let types = match wanted {
-        Evidence::Here => visit.process.evidence_in(visit.kept.state.state()),
-        Evidence::Everywhere => None,
-    };
-    let in_file = |artifact: &&Artifact| !artifact.inline;
+    let (evidence, state) = (visit.kept.state.evidence(), visit.kept.state.state());
     let named = |artifact: &Artifact| (artifact.path.clone(), artifact.sha256.clone());
-    match types {
-        None => evidence.iter().filter(in_file).map(named).collect(),
-        Some(types) => types.iter().flat_map(|name| evidence.of_type(name)).filter(in_file).map(named).collect(),
+    if evidence.in_files().next().is_none() {
+        return Vec::new();
     }
+    let is_decided_here =
+        || visit.process.transitions_from(state).any(|transition| Decision::of(&transition.event).is_some());
+    let types = match wanted {
+        Evidence::Here if !is_decided_here() => visit.process.evidence_in(state),
+        Evidence::Here | Evidence::Everywhere => None,
+    };
+    let Some(types) = types else { return evidence.in_files().map(named).collect() };
+    let of_types = types.iter().flat_map(|name| evidence.of_type(name));
+    of_types.filter(|artifact| !artifact.inline).map(named).collect()
 }
 
 fn unnamed(error: &FilesError) -> Fault {

@@ -29,6 +29,8 @@ pub struct Evidence {
     by_path: OrdMap<String, Artifact>,
     /// Type, content, and the paths that hold it.
     by_type: OrdMap<String, OrdMap<String, OrdSet<String>>>,
+    /// The paths of what was found in files, which may change.
+    in_files: OrdSet<String>,
 }
 
 impl Evidence {
@@ -56,6 +58,11 @@ impl Evidence {
         paths.filter_map(|path| self.by_path.get(path))
     }
 
+    /// What was found in files, by path.
+    pub fn in_files(&self) -> impl Iterator<Item = &Artifact> {
+        self.in_files.iter().filter_map(|path| self.by_path.get(path))
+    }
+
     /// Adds an artifact; what was known under its path is replaced.
     pub(super) fn put(&mut self, artifact: Artifact) {
         if let Some(before) = self.by_path.remove(&artifact.path) {
@@ -67,6 +74,10 @@ impl Evidence {
             let contents = self.by_type.entry(name.clone()).or_default();
             contents.entry(artifact.sha256.clone()).or_default().insert(artifact.path.clone());
         }
+        match artifact.inline {
+            true => self.in_files.remove(&artifact.path),
+            false => self.in_files.insert(artifact.path.clone()),
+        };
         self.by_path.insert(artifact.path.clone(), artifact);
     }
 

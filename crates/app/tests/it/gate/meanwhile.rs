@@ -49,12 +49,12 @@ impl GateFiles for Slow {
     }
 
     fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
-        self.folders.lock().unwrap().push(run_id.to_owned());
+        self.folders.lock().expect("no panic").push(run_id.to_owned());
         Box::pin(ready(Ok(Some(format!("/{run_id}")))))
     }
 
     fn artifact<'a>(&'a self, _: &'a str, path: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
-        let meanwhile = self.meanwhile.lock().unwrap().take().filter(|_| path == "big.bin");
+        let meanwhile = self.meanwhile.lock().expect("no panic").take().filter(|_| path == "big.bin");
         Box::pin(async move {
             if let Some(meanwhile) = meanwhile {
                 meanwhile().await;
@@ -64,7 +64,7 @@ impl GateFiles for Slow {
     }
 
     fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
-        let is_stale = *self.is_stale.lock().unwrap();
+        let is_stale = *self.is_stale.lock().expect("no panic");
         Box::pin(ready(held.into_iter().map(|(path, _)| path).filter(|_| is_stale).collect()))
     }
 
@@ -91,9 +91,9 @@ async fn written() -> (Arc<Local>, Arc<Slow>) {
     let mut app = App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new()));
     app.files = Arc::<Slow>::clone(&files);
     let engine = Local::new(app);
-    call(&engine, &human("mara"), "state_gate.submit_process", json!({"source": PROCESS})).await.unwrap();
+    call(&engine, &human("mara"), "state_gate.submit_process", json!({"source": PROCESS})).await.expect("it is right");
     ok(&engine, "state_gate.create_run", json!({"process_id": "reported", "run_id": RUN})).await;
-    let submitted = emit(&engine, &Caller::owner(), event("submit", 1, &["report.md"])).await.unwrap();
+    let submitted = emit(&engine, &Caller::owner(), event("submit", 1, &["report.md"])).await.expect("it is right");
     assert_eq!(submitted["success"], true, "{submitted}");
     (engine, files)
 }
