@@ -85,7 +85,8 @@ fn an_owner_with_two_roles_is_one_person() {
     assert!(error["message"].as_str().is_some_and(|why| why.contains("may not decide on it")), "{error}");
     stands(&mut human, &run, "review", 2);
     // Nor does an override lead around: approval is no guard.
-    let input = json!({"method": "override", "run_id": run.id, "event_name": "approve", "reason": "I say so"});
+    let input = json!({"method": "override", "run_id": run.id, "event_name": "approve", "reason": "I say so",
+        "expected_revision": 2});
     assert_eq!(named(&human.refused(RUN, &input)).0, "FORBIDDEN");
     stands(&mut agent, &run, "review", 2);
     // What others have done the owner may decide on.
@@ -202,7 +203,8 @@ fn the_end_is_the_end() {
             }
         }
         for input in [
-            json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "again"}),
+            json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "again",
+                "expected_revision": 3}),
             json!({"method": "cancel", "run_id": run.id, "reason": "again"}),
         ] {
             assert_eq!(named(&human.refused(RUN, &input)).0, "INVALID_EVENT", "{input}");
@@ -228,7 +230,11 @@ fn an_agent_neither_cancels_nor_overrides_nor_writes_the_process() {
         let run = Run::create(&mut seat, "proof");
         for (tool, input) in [
             (RUN, json!({"method": "cancel", "run_id": run.id, "reason": "enough"})),
-            (RUN, json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine"})),
+            (
+                RUN,
+                json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine",
+                "expected_revision": 1}),
+            ),
             (SUBMIT, json!({"source": open})),
             (SUBMIT, json!({"source": PROOF.replace(", guard: two_notes", "")})),
         ] {
@@ -242,7 +248,8 @@ fn an_agent_neither_cancels_nor_overrides_nor_writes_the_process() {
     // A program is no person, whatever role it was given; a person is one, and it is written down.
     let mut robot = holder(&gate, &server, Surface::Rest, &["robot", "--kind", "agent", "--gate-role", "human"]);
     let run = Run::create(&mut robot, "proof");
-    let input = json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine"});
+    let input = json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine",
+                "expected_revision": 1});
     assert_eq!(named(&robot.refused(RUN, &input)).0, "FORBIDDEN");
     let mut human = holder(&gate, &server, Surface::Rest, &["Ada", "--gate-role", "human"]);
     assert_eq!(human.ok(RUN, &input)["overridden"]["transition"]["to_state"], "review");
