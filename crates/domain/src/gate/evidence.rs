@@ -74,10 +74,11 @@ impl Evidence {
             let contents = self.by_type.entry(name.clone()).or_default();
             contents.entry(artifact.sha256.clone()).or_default().insert(artifact.path.clone());
         }
-        match artifact.inline {
-            true => self.in_files.remove(&artifact.path),
-            false => self.in_files.insert(artifact.path.clone()),
-        };
+        if artifact.inline {
+            self.in_files.remove(&artifact.path);
+        } else {
+            self.in_files.insert(artifact.path.clone());
+        }
         self.by_path.insert(artifact.path.clone(), artifact);
     }
 
