@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use app::journal::Journal;
 
-pub use folders::{Folders, FoldersOptions};
+pub use folders::{Folders, FoldersOptions, NAMING_FILES, named_run, run_in_file};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use sqlite::{Sqlite, SqliteSettings};

@@ -14,7 +14,7 @@ pub trait GateFiles: Send + Sync + 'static {
     /// The process file of an id. Of several, that of the earliest folder; `.yaml` before `.yml`.
     fn process<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>>;
 
-    /// The run that `state-gate.json` in the working folder names, if there is such a file.
+    /// The run that `state-gate.json` names, in the working folder or in the nearest folder above that has one.
     fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
 
     /// Makes the folder for the artifacts of a run, and says where it is. `None` where several machines serve the same

@@ -1,17 +1,10 @@
 //! Which run is meant: the one that is named, or the one that a `state-gate.json` names.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use app::{Code, Fault, short};
-use serde_json::Value;
+use app::{Code, Fault, FilesError};
 
 use crate::arguments::RunArguments;
-
-/// Where a folder may name its run, in order of precedence.
-pub(super) const NAMING: [&str; 2] = [".state_gate/state-gate.json", "state-gate.json"];
-/// Bytes of a file that names a run.
-const NAMING_BYTES_MAX: u64 = 65_536;
 
 /// The run that is meant, or that none is named.
 pub(super) fn run_id(arguments: &RunArguments) -> Result<String, Fault> {
@@ -28,53 +21,33 @@ pub(super) fn found(arguments: &RunArguments) -> Result<Option<String>, Fault> {
         return Ok(Some(run_id.clone()));
     }
     if let Some(path) = &arguments.config_path {
-        let missing = || unfit(path, "is not there", "create the run with --write-config, or give --run-id");
+        let missing = || {
+            let path = path.display().to_string();
+            unfit(&path, "is not there", "create the run with --write-config, or give --run-id")
+        };
         return in_file(path)?.ok_or_else(missing).map(Some);
     }
     let here = std::env::current_dir().map_err(|error| {
         let fault = Fault::new(Code::Unavailable, format!("the working folder cannot be read: {error}"));
         fault.hint("go to another folder, or give --run-id")
     })?;
-    for folder in here.ancestors() {
-        for name in NAMING {
-            if let Some(run_id) = in_file(&folder.join(name))? {
-                return Ok(Some(run_id));
-            }
-        }
-    }
-    Ok(None)
+    store::named_run(&here).map_err(|error| unread(&error))
 }
 
 /// The run that a file names, if there is such a file.
 pub(super) fn in_file(path: &Path) -> Result<Option<String>, Fault> {
-    let length = match std::fs::metadata(path) {
-        Ok(found) => found.len(),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(unfit(path, &format!("cannot be read: {error}"), MEND)),
-    };
-    if length > NAMING_BYTES_MAX {
-        return Err(unfit(path, &format!("has {length} bytes, too many for a file that names a run"), MEND));
-    }
-    let source =
-        std::fs::read_to_string(path).map_err(|error| unfit(path, &format!("cannot be read: {error}"), MEND))?;
-    let named: Value =
-        serde_json::from_str(&source).map_err(|error| unfit(path, &format!("is not JSON: {error}"), MEND))?;
-    match named.get("run_id") {
-        Some(Value::String(run_id)) if !run_id.trim().is_empty() => Ok(Some(run_id.trim().to_owned())),
-        Some(other) => Err(unfit(path, &format!("has the run_id {}, which is no id", short(&other.to_string())), MEND)),
-        None => Err(unfit(path, "names no run", MEND)),
-    }
+    store::run_in_file(path).map_err(|error| unread(&error))
 }
 
-const MEND: &str = r#"write {"run_id": "…"} into it, remove it, or give --run-id"#;
+fn unread(error: &FilesError) -> Fault {
+    unfit(&error.path, &error.why, "mend the file or remove it, or give --run-id")
+}
 
-fn unfit(path: &Path, why: &str, hint: &str) -> Fault {
-    Fault::new(Code::InvalidParams, format!("{} {why}", path.display())).at("/run_id").hint(hint)
+fn unfit(path: &str, why: &str, hint: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("{path} {why}")).at("/run_id").hint(hint)
 }
 
 /// The file that names the run of the working folder.
 pub(super) fn default_path() -> PathBuf {
-    PathBuf::from(NAMING[0])
+    PathBuf::from(store::NAMING_FILES[0])
 }

@@ -18,6 +18,7 @@ mod gate_examples;
 mod gate_guarded;
 mod gate_hooks;
 mod gate_intruders;
+mod gate_naming;
 mod gate_news;
 mod gate_racers;
 mod gate_served;

@@ -7,6 +7,7 @@ mod artifacts;
 mod below;
 mod cache;
 mod names;
+mod naming;
 mod pace;
 mod processes;
 mod reading;
@@ -25,10 +26,12 @@ use tokio::sync::broadcast;
 use cache::Cache;
 use watching::Watching;
 
+pub use naming::{NAMING_FILES, named_run, run_in_file};
+
 /// Where the folders are.
 #[derive(Debug, Clone)]
 pub struct FoldersOptions {
-    /// Where `state-gate.json` may lie.
+    /// Where `state-gate.json` may lie, or in a folder above.
     pub working: PathBuf,
     /// Where process files lie; of two with one id, that in the earlier folder counts.
     pub process_folders: Vec<PathBuf>,
@@ -73,7 +76,7 @@ impl GateFiles for Folders {
 
     fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         let working = self.working.clone();
-        Box::pin(owners(move || processes::named_run(&working)))
+        Box::pin(owners(move || naming::named_run(&working)))
     }
 
     fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {

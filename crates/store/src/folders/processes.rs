@@ -1,23 +1,16 @@
-//! Process files by id, and the file that names a run.
+//! Process files by id.
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use app::{FilesError, ProcessFile, limits};
-use serde_json::Value;
 
 use super::names::is_plain;
-use super::reading::{text, unreadable, wrong};
+use super::reading::{text, unreadable};
 
 /// How process files end, in order of precedence.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];
-
-/// Where a working folder may name a run, in order of precedence.
-const NAMING: [&str; 2] = [".state_gate/state-gate.json", "state-gate.json"];
-
-/// Bytes of a file that names a run.
-const NAMING_BYTES_MAX: usize = 65_536;
 
 /// The ids of all process files. A folder that is not there has none.
 pub(super) fn list(folders: &[PathBuf]) -> Result<Vec<String>, FilesError> {
@@ -51,28 +44,4 @@ pub(super) fn find(folders: &[PathBuf], id: &str) -> Result<Option<ProcessFile>,
         }
     }
     Ok(None)
-}
-
-/// The run that a working folder names. The role that such a file may also name is the caller's claim, and not taken.
-pub(super) fn named_run(working: &Path) -> Result<Option<String>, FilesError> {
-    for name in NAMING {
-        let path = working.join(name);
-        if let Some(source) = text(&path, NAMING_BYTES_MAX)? {
-            return run_id(&source).map(Some).map_err(|why| wrong(&path, why));
-        }
-    }
-    Ok(None)
-}
-
-fn run_id(source: &str) -> Result<String, String> {
-    let named: Value = serde_json::from_str(source).map_err(|error| format!("is not JSON: {error}"))?;
-    let run_id = match named.get("run_id") {
-        Some(Value::String(run_id)) => run_id.trim(),
-        Some(other) => return Err(format!("has the run_id {}, which is no string", app::short(&other.to_string()))),
-        None => return Err(r#"names no run; write {"run_id": "…"} into it"#.to_owned()),
-    };
-    if run_id.is_empty() {
-        return Err("has a blank run_id; name a run, or remove the file".to_owned());
-    }
-    Ok(run_id.to_owned())
 }

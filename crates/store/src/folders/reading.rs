@@ -6,13 +6,17 @@ use std::path::Path;
 
 use app::FilesError;
 
-/// What a file holds, if there is such a file. It may be a link; a pipe or a device is told, and not waited for.
+/// What a file holds, if there is such a file.
 pub(super) fn text(path: &Path, bytes_max: usize) -> Result<Option<String>, FilesError> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(path, &error)),
-    };
+    match open(path) {
+        Ok(file) => whole(path, file, bytes_max).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// What an opened file holds. It may have been reached by a link; a pipe or a device is told, and not waited for.
+pub(super) fn whole(path: &Path, file: File, bytes_max: usize) -> Result<String, FilesError> {
     let about = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
         return Err(wrong(path, "is no ordinary file"));
@@ -24,20 +28,19 @@ pub(super) fn text(path: &Path, bytes_max: usize) -> Result<Option<String>, File
         return Err(wrong(path, format!("is larger than {bytes_max} bytes")));
     }
     let text = String::from_utf8(bytes);
-    text.map(Some)
-        .map_err(|error| wrong(path, format!("is not UTF-8 from byte {} on", error.utf8_error().valid_up_to())))
+    text.map_err(|error| wrong(path, format!("is not UTF-8 from byte {} on", error.utf8_error().valid_up_to())))
 }
 
 /// Opens without waiting for whoever may write into a pipe.
 #[cfg(unix)]
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     Ok(open(path, flags, Mode::empty())?.into())
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 

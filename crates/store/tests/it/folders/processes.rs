@@ -120,3 +120,20 @@ fn the_working_folder_names_a_run() {
         assert_eq!(files.named_run().await.unwrap_err().why, "is no ordinary file");
     });
 }
+
+#[test]
+fn a_folder_above_names_a_run_where_none_is_nearer() {
+    block_on(async {
+        let place = Folder::new();
+        let files = make(&place);
+        std::fs::write(place.file("state-gate.json"), r#"{"run_id": "run-above"}"#).unwrap();
+        assert_eq!(files.named_run().await, Ok(Some("run-above".to_owned())));
+        std::fs::remove_dir(place.file("work/.state_gate")).unwrap();
+        std::fs::write(place.file("work/.state_gate"), "no folder, so it names nothing").unwrap();
+        assert_eq!(files.named_run().await, Ok(Some("run-above".to_owned())));
+        std::fs::write(place.file("work/state-gate.json"), r#"{"run_id": "run-here"}"#).unwrap();
+        assert_eq!(files.named_run().await, Ok(Some("run-here".to_owned())));
+        std::fs::write(place.file("work/state-gate.json"), "{}").unwrap();
+        assert!(files.named_run().await.is_err(), "a file that is broken is no missing one");
+    });
+}
