@@ -100,7 +100,7 @@ pub(crate) enum GateCommand {
         #[command(flatten)]
         run: RunArguments,
         /// The state; a final one if left out.
-        #[arg(long, value_name = "STATE")]
+        #[arg(long, alias = "to-state", value_name = "STATE")]
         to: Option<String>,
     },
     /// Take a guarded transition although its guard is not satisfied. For people only.
@@ -111,7 +111,7 @@ pub(crate) enum GateCommand {
         #[arg(long, alias = "event-name", value_name = "NAME")]
         event: String,
         /// Where it leads, if the event has several transitions.
-        #[arg(long, value_name = "STATE")]
+        #[arg(long, alias = "to-state", value_name = "STATE")]
         to: Option<String>,
         /// Why; it is kept in the history.
         #[arg(long)]

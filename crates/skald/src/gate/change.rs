@@ -1,6 +1,6 @@
 //! Commands that change a run, each on the terms that were given: the revision that was seen, and a key for a retry.
 
-use app::Fault;
+use app::{Code, Fault, short};
 use serde_json::{Value, json};
 
 use super::desk::Desk;
@@ -38,10 +38,14 @@ pub(super) async fn change(desk: &Desk, mut input: Value, change: &ChangeArgumen
 }
 
 /// Adds the terms. A key that is made is told before anything is done: whoever hears no answer retries with it.
+///
+/// The revision that a run has now is not taken for a key that was given: a retry would read another, and be refused as
+/// another request.
 async fn settle(desk: &Desk, input: &mut Value, change: &ChangeArguments) -> Result<Option<Value>, Fault> {
-    input["expected_revision"] = match change.expected_revision {
-        Some(revision) => json!(revision),
-        None => desk.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
+    input["expected_revision"] = match (change.expected_revision, &change.idempotency_key) {
+        (Some(revision), _) => json!(revision),
+        (None, Some(key)) => return Err(keyed(key)),
+        (None, None) => desk.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
     };
     if let Some(key) = &change.idempotency_key {
         input["idempotency_key"] = json!(key);
@@ -51,4 +55,10 @@ async fn settle(desk: &Desk, input: &mut Value, change: &ChangeArguments) -> Res
     note(&format!("idempotency key: {}, expected revision: {}", text::word(&key), input["expected_revision"]));
     input["idempotency_key"] = key.clone();
     Ok(Some(key))
+}
+
+fn keyed(key: &str) -> Fault {
+    let message = format!("the key {:?} says nothing of the revision that you have seen", short(key));
+    let fault = Fault::new(Code::InvalidParams, message).at("/expected_revision");
+    fault.hint("give --expected-revision with a key of your own, so that a retry is the same request")
 }

@@ -22,6 +22,7 @@ mod gate_naming;
 mod gate_news;
 mod gate_racers;
 mod gate_served;
+mod gate_terms;
 mod kills;
 mod parts;
 mod places;

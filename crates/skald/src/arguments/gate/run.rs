@@ -38,10 +38,10 @@ pub(crate) struct EvidenceArguments {
 /// On what terms a run is changed.
 #[derive(Debug, Args)]
 pub(crate) struct ChangeArguments {
-    /// The revision that you have seen; the one it has now if left out.
+    /// The revision that you have seen; the one it has now if this and the key are left out.
     #[arg(long, value_name = "REVISION")]
     pub expected_revision: Option<u64>,
-    /// Under which a retry gets the same answer; one is made and printed if left out.
+    /// Under which a retry gets the same answer, given with the revision; one is made and printed if left out.
     #[arg(long, value_name = "KEY")]
     pub idempotency_key: Option<String>,
 }
