@@ -61,6 +61,7 @@ fn a_run_is_walked_as_text() {
     let state = desk.text(&["get-state"]);
     for part in [
         " triage (active), revision 1\n",
+        "\nUpdated ",
         "\nArtifacts:\n  missing  repro  Reproduction steps\n",
         "\nMissing:\n  has_repro: Guard for transition to 'fix'\n    Artifact 'repro' does not exist\n",
         "\nEvents:\n  submit_repro: The bug can be reproduced\n    payload {",
@@ -68,7 +69,11 @@ fn a_run_is_walked_as_text() {
     ] {
         assert!(state.contains(part), "{part:?} is not in\n{state}");
     }
-    assert!(desk.text(&["list-events"]).contains("No event would be accepted now"));
+    let none = desk.text(&["list-events"]);
+    assert!(
+        none.contains("\nAs things stand, without new evidence or payload, no event would be accepted; "),
+        "{none}"
+    );
     let blocked = desk.text(&["list-events", "--include-blocked"]);
     assert!(
         blocked.contains("\n  -> fix, guard has_repro: unsatisfied\n       Artifact 'repro' does not exist\n"),

@@ -15,10 +15,11 @@ pub(super) fn context(post: &PostToolUseArguments) -> Result<Option<String>, Str
         return Ok(None);
     }
     let Some(result) = find(&request.tool_response, DEPTH_MAX) else { return Ok(None) };
+    let revision = result["new_revision"].as_u64().map(|revision| format!(", at revision {revision}"));
     let context = format!(
-        "The run is in state '{}' now, at revision {}. What to do there:\n\n{}",
+        "The run is in state '{}' now{}. What to do there:\n\n{}",
         result["transition"]["to_state"].as_str().unwrap_or("?"),
-        result["new_revision"],
+        revision.unwrap_or_default(),
         result["new_state_prompt"].as_str().unwrap_or_default(),
     );
     let output = json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": context}});

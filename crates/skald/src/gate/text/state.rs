@@ -12,7 +12,7 @@ pub(in crate::gate) fn state(state: &Value) -> String {
         ("Run", word(&state["run_id"])),
         ("Process", format!("{} {}", word(&state["process_id"]), word(&state["process_version"]))),
         ("State", standing),
-        ("Since", word(&state["updated_at"])),
+        ("Updated", word(&state["updated_at"])),
         ("Campaign", word(&state["campaign_id"])),
         ("Artifacts in", word(&state["artifact_base_path"])),
     ]);
@@ -58,7 +58,10 @@ pub(in crate::gate) fn events(events: &Value) -> String {
         }
     }
     if items(&events["events"]).next().is_none() {
-        page.line("").line("No event would be accepted now; --include-blocked shows them all, and why.");
+        page.line("").line(
+            "As things stand, without new evidence or payload, no event would be accepted; \
+             --include-blocked shows them all, and why.",
+        );
     }
     page.text()
 }
