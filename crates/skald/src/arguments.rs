@@ -10,9 +10,9 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use gate::{
-    ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GateArguments,
-    GateCallArguments, GateCommand, HookCommand, ListRunsArguments, NoRun, PostToolUseArguments, PreToolUseArguments,
-    RunArguments, WhenAllowed,
+    ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GATE_SERVERS,
+    GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, NoRun, PostToolUseArguments,
+    PreToolUseArguments, RunArguments, WhenAllowed,
 };
 pub(crate) use universe::{ThemeWord, UniverseArguments, UniverseCommand, UniverseMapArguments};
 

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::{StoreArguments, ThemeWord};
 
 use hook::HookArguments;
-pub(crate) use hook::{HookCommand, NoRun, PostToolUseArguments, PreToolUseArguments, WhenAllowed};
+pub(crate) use hook::{GATE_SERVERS, HookCommand, NoRun, PostToolUseArguments, PreToolUseArguments, WhenAllowed};
 pub(crate) use run::{ChangeArguments, EvidenceArguments, RunArguments};
 
 mod hook;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::gate_desk::{Desk, fed, text};
+use crate::gate_desk::{BUGFIX, Desk, fed, text};
 
 const HOOK: [&str; 3] = ["gate", "hook", "pre-tool-use"];
 
@@ -146,7 +146,48 @@ fn the_gates_own_tools_are_always_open() {
     for tool in ["mcp__skald__state_gate_emit_event", "mcp__state-gate__state_gate.get_state"] {
         assert_eq!(decided(&desk, tool, &json!({})), "allow", "{tool}");
     }
-    assert_eq!(decided(&desk, "state_gate_emit_event", &json!({})), "deny", "only tools of a server are called so");
+    for tool in [
+        "state_gate_emit_event",
+        "mcp__evil__state_gate_emit_event",
+        "mcp__evil__state_gate_delete_all",
+        "mcp__skald__state_gate_delete_all",
+    ] {
+        assert_eq!(decided(&desk, tool, &json!({})), "deny", "{tool}");
+    }
+    let named = |tool: &str| asked(&desk, &["--server", "table", "--server", "other one"], tool, &json!({})).0;
+    assert_eq!(named("mcp__table__state_gate_run"), "allow");
+    assert_eq!(named("mcp__other_one__state_gate.run"), "allow");
+    assert_eq!(named("mcp__skald__state_gate_run"), "deny", "who names servers means only these");
+}
+
+#[test]
+fn each_tool_is_named_by_itself_and_a_star_names_them_all() {
+    let desk = Desk::new();
+    let ways = [
+        ("Edit", "file_path"),
+        ("Write", "file_path"),
+        ("MultiEdit", "file_path"),
+        ("NotebookEdit", "notebook_path"),
+        ("Read", "file_path"),
+        ("mcp__fs__write_file", "path"),
+    ];
+    for (denied, is_held_back) in [("Edit(secrets/*)", "Edit"), ("*(secrets/*)", "")] {
+        let run = if is_held_back.is_empty() { "run-all" } else { "run-one" };
+        let permissions = format!("    tool_permissions: {{denied: [\"{denied}\"]}}\n");
+        let at = |mark: &str| BUGFIX.find(mark).expect("a part of the process");
+        let (head, tail) = (&BUGFIX[..at("    tool_permissions:")], &BUGFIX[at("  - name: fix")..]);
+        desk.write("secretive.yaml", &format!("{head}{permissions}{tail}").replace("id: bugfix", "id: secretive"));
+        desk.text(&["submit", "secretive.yaml", "--role", "human"]);
+        desk.text(&["create-run", "--process-id", "secretive", "--run-id", run]);
+        let decided = |tool: &str, input: &Value| asked(&desk, &["--run-id", run], tool, input).0;
+        for (tool, field) in ways {
+            let expected = if is_held_back.is_empty() || is_held_back == tool { "deny" } else { "allow" };
+            assert_eq!(decided(tool, &json!({field: desk.file("secrets/key")})), expected, "{denied}: {tool}");
+            assert_eq!(decided(tool, &json!({field: desk.file("src/main.rs")})), "allow", "{denied}: {tool}");
+        }
+        let expected = if is_held_back.is_empty() { "deny" } else { "allow" };
+        assert_eq!(decided("Bash", &json!({"command": "cat secrets/key"})), expected, "{denied}");
+    }
 }
 
 #[test]
@@ -203,6 +244,9 @@ fn an_agent_is_told_what_to_do_next() {
         let printed = after(emit, &response);
         assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON"), expected, "{response}");
     }
+    let bare = json!({"transition": {"to_state": "fix"}, "new_state_prompt": "Mend it"});
+    let bare = after(emit, &bare);
+    assert!(bare.contains("The run is in state 'fix' now. What to do there:") && !bare.contains("null"), "{bare}");
     assert_eq!(after("Bash", &answer), "");
     assert_eq!(
         after("mcp__skald__state_gate.emit_event", &json!({"success": false, "error": {"code": "FORBIDDEN"}})),
@@ -245,7 +289,12 @@ fn the_settings_are_ready_to_be_pasted() {
         command.contains(" gate hook pre-tool-use --store ") && command.ends_with(" --when-no-run ask"),
         "{command}"
     );
-    assert_eq!(hooks["PostToolUse"][0]["matcher"], "mcp__.*__state_gate[_.]emit_event");
+    assert_eq!(hooks["PostToolUse"][0]["matcher"], "mcp__(skald|state-gate)__state_gate[_.]emit_event");
+    let named = desk.fed(&["gate", "hook", "config", "--server", "my table"], "");
+    let named: Value = serde_json::from_slice(&named.stdout).expect("JSON");
+    assert_eq!(named["hooks"]["PostToolUse"][0]["matcher"], "mcp__(my_table)__state_gate[_.]emit_event");
+    let other = named["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a command");
+    assert!(other.ends_with(" --server 'my table'"), "{other}");
     desk.begin();
     // As an agent runs it: by a shell.
     let mut shell = std::process::Command::new("sh");

@@ -4,6 +4,9 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::RunArguments;
 
+/// What servers with a gate are called unless it is said.
+pub(crate) const GATE_SERVERS: [&str; 2] = ["skald", "state-gate"];
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HookArguments {
     #[command(subcommand)]
@@ -32,6 +35,9 @@ pub(crate) struct PreToolUseArguments {
     /// What it is used with, as JSON.
     #[arg(long, value_name = "JSON", requires = "tool_name")]
     pub tool_input: Option<String>,
+    /// A server whose gate the agent uses, as the agent calls it: the gate's tools of this server are always allowed.
+    #[arg(long = "server", value_name = "NAME", default_values = GATE_SERVERS)]
+    pub servers: Vec<String>,
     /// What is decided where no run is named.
     #[arg(long, default_value = "deny")]
     pub when_no_run: NoRun,

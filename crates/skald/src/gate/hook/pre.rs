@@ -25,7 +25,7 @@ fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<D
     let closed = |fault: &Fault| format!("the gate cannot be asked, so no tool is used: {}", told(fault));
     let request = Request::read("PreToolUse", pre.tool_name.as_deref(), pre.tool_input.as_deref())
         .map_err(|why| format!("the gate does not understand the agent, so no tool is used: {why}"))?;
-    if own::is_own(&request.tool_name) {
+    if own::is_own(&request.tool_name, &pre.servers) {
         return Ok(Decision::new(Verdict::Allow, "the tools of the gate are always open: by them a run goes on"));
     }
     let working = request.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_else(|_| PathBuf::from("/"));

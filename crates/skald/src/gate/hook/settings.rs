@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::arguments::{GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
+use super::own;
+use crate::arguments::{GATE_SERVERS, GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
 use crate::output::{complain, note, say};
 use crate::world;
 
@@ -57,6 +58,11 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     if pre.when_allowed == WhenAllowed::Nothing {
         decided.extend(["--when-allowed".to_owned(), "nothing".to_owned()]);
     }
+    if pre.servers != GATE_SERVERS {
+        decided.extend(pre.servers.iter().flat_map(|server| ["--server".to_owned(), server.clone()]));
+    }
+    let servers: Vec<String> = pre.servers.iter().map(|server| own::as_named(server)).collect();
+    let emitting = format!("mcp__({})__state_gate[_.]emit_event", servers.join("|"));
     let hook = |name: &str, options: &[&[String]]| {
         let words = [program.display().to_string(), "gate".to_owned(), "hook".to_owned(), name.to_owned()];
         let words = words.into_iter().chain(options.concat()).map(|word| quoted(&word));
@@ -65,7 +71,7 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     };
     json!({"hooks": {
         "PreToolUse": [{"matcher": "*", "hooks": hook("pre-tool-use", &[store, &decided])}],
-        "PostToolUse": [{"matcher": "mcp__.*__state_gate[_.]emit_event", "hooks": hook("post-tool-use", &[])}],
+        "PostToolUse": [{"matcher": emitting, "hooks": hook("post-tool-use", &[])}],
         "SessionStart": [{"hooks": hook("session-start", &[store, &named])}],
     }})
 }
