@@ -16,6 +16,7 @@ mod gate_desk;
 mod gate_documented;
 mod gate_examples;
 mod gate_guarded;
+mod gate_guide;
 mod gate_hooks;
 mod gate_intruders;
 mod gate_naming;
