@@ -81,7 +81,7 @@ impl App {
         named.map_err(|error| unnamed(&error))?.ok_or_else(|| {
             Fault::new(
                 Code::InvalidParams,
-                "no run is named, and the working folder has no state-gate.json that names one",
+                "no run is named, and no state-gate.json in the working folder or above names one",
             )
             .at("/run_id")
             .hint("send run_id; state_gate.list_runs has the runs, state_gate.create_run makes one")

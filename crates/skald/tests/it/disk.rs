@@ -108,7 +108,8 @@ fn where_there_is_no_room_nothing_is_written_until_there_is() {
     let unsent = kept.note_until_refused();
     unready(&mut kept.rest, "disk I/O error");
     kept.is_still_told();
-    refused(&mut kept.rest, &kept.campaign_id, "in between");
+    // As long as the one before: a short one might still fit.
+    refused(&mut kept.rest, &kept.campaign_id, &unsent);
     kept.limit_files("unlimited");
     let path = kept.path.clone();
     kept.has_recovered(&unsent, &path);
