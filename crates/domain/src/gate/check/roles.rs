@@ -4,6 +4,9 @@ use super::Checker;
 use crate::gate::finding::{Rule, instead, join};
 use crate::gate::process::{Decision, EVERYBODY, EventKind, OVERRIDE_GUARD, Process, Transition, admits};
 
+/// Roles that one finding names.
+const ROLES_TOLD_MAX: usize = 20;
+
 pub(super) fn check(checker: &mut Checker<'_>) {
     let process = checker.process;
     for (index, event) in process.events.iter().enumerate() {
@@ -60,11 +63,25 @@ fn events(checker: &mut Checker<'_>) {
         if !somebody {
             let message = format!("nobody may emit {:?}", event.name);
             let hint = match Decision::of(&event.name) {
-                Some(_) => "name roles in allowed_roles that have can_approve or can_reject",
-                None => "name roles in allowed_roles that its transitions allow too; [] means nobody",
+                Some(decision) => deciders(process, event, decision),
+                None => "name roles in allowed_roles that its transitions allow too; [] means nobody".to_owned(),
             };
             checker.report(Rule::NobodyMayEmit, &path, message, hint);
         }
+    }
+}
+
+/// How somebody comes to decide: by the flag, on a role that may emit the event.
+fn deciders(process: &Process, event: &EventKind, decision: Decision) -> String {
+    let flag = decision.flag();
+    let named = process.roles.iter().map(|role| role.name.as_str()).filter(|role| admits(&event.allowed_roles, role));
+    let named: Vec<&str> = named.take(ROLES_TOLD_MAX).collect();
+    if named.iter().any(|role| process.may_decide(role, decision)) {
+        return format!("let one of its transitions allow a role that has {flag}");
+    }
+    match &named[..] {
+        [] => format!("name in allowed_roles a role that has {flag}: true"),
+        named => format!("write {flag}: true on a role that decides: {}", named.join(", ")),
     }
 }
 

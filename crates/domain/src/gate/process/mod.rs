@@ -149,6 +149,14 @@ impl Decision {
             _ => None,
         }
     }
+
+    /// The flag of a role that may decide so.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Approve => "can_approve",
+            Self::Reject => "can_reject",
+        }
+    }
 }
 
 /// Which context variables guards read. An expression may read them in a way that cannot be told beforehand.
@@ -268,15 +276,13 @@ impl Process {
         (!is_any).then_some(types)
     }
 
-    /// Whether a role may decide so. Flags that no role of the process has are not in use; then the roles that may emit
-    /// the event decide.
+    /// Whether a role may decide so: only one that has the flag for it, whoever may emit the event.
     pub fn may_decide(&self, role: &str, decision: Decision) -> bool {
         let flag = |role: &Role| match decision {
             Decision::Approve => role.can_approve,
             Decision::Reject => role.can_reject,
         };
-        let is_used = self.roles.iter().any(|role| role.can_approve.is_some() || role.can_reject.is_some());
-        !is_used || self.role(role).and_then(flag).unwrap_or(false)
+        self.role(role).and_then(flag).unwrap_or(false)
     }
 
     /// Whether the payload of an event may set a context variable.

@@ -258,11 +258,17 @@ fn guarded_variables_are_set_only_by_what_names_them() {
 }
 
 #[test]
-fn flags_that_no_role_has_are_not_in_use() {
+fn only_a_role_with_the_flag_decides() {
     let process = load(WHOLE).process.unwrap();
     assert!(process.may_decide("human", Decision::Approve) && !process.may_decide("agent", Decision::Reject));
     let plain = WHOLE
         .replace(", can_approve: false, can_reject: false", "")
         .replace(", can_approve: true, can_reject: true", "");
-    assert!(load(&plain).process.unwrap().may_decide("agent", Decision::Approve));
+    let loaded = load(&plain);
+    let found = one(&loaded);
+    assert_eq!((found.code, found.path.as_str()), (Rule::NobodyMayEmit, "/events/2/name"));
+    assert_eq!(found.message, "nobody may emit \"approve\"");
+    assert_eq!(found.hint, "write can_approve: true on a role that decides: human");
+    let process = loaded.process.unwrap();
+    assert!(!process.may_decide("agent", Decision::Approve) && !process.may_decide("human", Decision::Approve));
 }

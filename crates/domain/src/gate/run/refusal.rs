@@ -47,7 +47,7 @@ pub enum RunRefusal {
     RoleForbidden { event: String, role: String, allowed: Vec<String> },
     #[error("Permission denied for all available transitions")]
     TransitionsForbidden { event: String, role: String },
-    #[error("role '{role}' has no {}", flag(*decision))]
+    #[error("role '{role}' has no {}", decision.flag())]
     MayNotDecide { role: String, decision: Decision },
     #[error("'{principal}' submitted to this run, and may not decide on it")]
     OwnWork { principal: String },
@@ -185,12 +185,5 @@ impl RunRefusal {
             Self::Empty { .. } => "send at least one character that is not a space".to_owned(),
             Self::TooLarge { .. } => "send less".to_owned(),
         }
-    }
-}
-
-fn flag(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Approve => "can_approve",
-        Decision::Reject => "can_reject",
     }
 }

@@ -173,7 +173,7 @@ transitions:
   - {from: b, event: leap, to: end, allowed_roles: [agent]}
 guards: {noted: {type: artifact, artifact_type: note, condition: exists}}
 artifacts: [{type: note}]
-roles: [{name: agent, allowed_events: []}, {name: human, allowed_events: []}]
+roles: [{name: agent, allowed_events: []}, {name: human, allowed_events: [], can_approve: true}]
 "#;
 
 #[test]
