@@ -73,7 +73,8 @@ mod tests {
             assert_eq!(states, process.states.iter().map(|state| state.name.clone()).collect::<Vec<_>>(), "{id}");
             assert_eq!(groups("transition").count(), process.transitions.len(), "{id}");
             let words: Vec<String> = groups("transition").map(title).collect();
-            assert_eq!(words.contains(&"second_review → canon: approve by human".to_owned()), id == "canon-review");
+            let second = "second_review → canon: approve [is_backed] by human".to_owned();
+            assert_eq!(words.contains(&second), id == "canon-review", "{words:?}");
             let description = document.root_element().children().find(|node| node.tag_name().name() == "desc").unwrap();
             let described = format!("Current: {last}. Visited: {first}.");
             assert!(description.text().unwrap().contains(&described), "{id}: {description:?}");

@@ -2,6 +2,7 @@
 
 mod exploration;
 mod table;
+mod trusted;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

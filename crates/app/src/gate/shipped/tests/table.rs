@@ -116,7 +116,7 @@ fn a_quest_fails_when_its_time_is_up_or_after_two_defeats() {
 const SHEET: &str = r#"{"name": "Mira", "traits": {"wits": 4, "might": 1}, "points_spent": 10}"#;
 
 /// A character that waits for its review.
-fn drafted() -> Walk {
+pub(super) fn drafted() -> Walk {
     let mut walk = Walk::of("character-creation", json!({"system": "Emberfall", "setting": "a drowned city"}));
     let concept = json!({"name": "Mira", "concept": "a lamplighter who sees too much", "player": "Ana"});
     walk.goes("submit_concept", concept, &[], "traits");
@@ -174,7 +174,7 @@ fn a_character_is_shelved_at_the_third_rejection_and_may_be_alone() {
 }
 
 /// A draft that waits for its review.
-fn checked() -> Walk {
+pub(super) fn checked() -> Walk {
     let mut walk = Walk::of("canon-review", json!({"subject": "the fall of Emberhold"}));
     walk.goes("submit_draft", json!({}), &[("draft.md", "It burned.")], "check");
     assert_eq!(
