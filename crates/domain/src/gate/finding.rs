@@ -90,6 +90,7 @@ rules! {
     NobodyMayEmit "NOBODY_MAY_EMIT" Warning;
     GuardAlwaysSatisfied "GUARD_ALWAYS_SATISFIED" Warning;
     VariableNeverSet "VARIABLE_NEVER_SET" Warning;
+    VariableOpen "VARIABLE_OPEN" Warning;
     RequiredArtifactNotGuarded "REQUIRED_ARTIFACT_NOT_GUARDED" Warning;
     UnknownReference "UNKNOWN_REFERENCE" Warning;
     RoleDisagrees "ROLE_DISAGREES" Warning;
@@ -173,7 +174,7 @@ pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str
 pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
     match (nearest(given, allowed.iter().copied()), allowed) {
         (Some(word), _) => format!("did you mean {word:?}?"),
-        (None, []) => "there is none yet; define it, or leave it out".to_owned(),
+        (None, []) => "define it, or leave it out".to_owned(),
         (None, _) => {
             let listed: Vec<&str> = allowed.iter().copied().take(20).collect();
             let more = if allowed.len() > listed.len() { ", …" } else { "" };

@@ -63,6 +63,18 @@ impl Schema {
         self.json.get("properties").is_some_and(|properties| properties.get(property).is_some())
     }
 
+    /// The names of the properties that it says something of.
+    pub(super) fn properties(&self) -> impl Iterator<Item = &str> {
+        let properties = self.json.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(Map::keys).map(String::as_str)
+    }
+
+    /// Whether it allows no properties but those that it names.
+    pub(super) fn is_closed(&self) -> bool {
+        let is_open = self.json.get("patternProperties").is_some();
+        !is_open && self.json.get("additionalProperties") == Some(&Value::Bool(false))
+    }
+
     /// What does not fit, with paths that begin with a prefix; the first of it, if it is much.
     pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<Misfit> {
         if !effort::is_affordable(&self.json, value) {

@@ -14,7 +14,10 @@ pub(super) fn check(checker: &mut Checker<'_>) {
 }
 
 /// The states that can be reached from some, guards and roles aside. Final states are not left.
-fn reach<'a>(next: &BTreeMap<&'a str, Vec<&'a str>>, from: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+pub(super) fn reach<'a>(
+    next: &BTreeMap<&'a str, Vec<&'a str>>,
+    from: impl IntoIterator<Item = &'a str>,
+) -> BTreeSet<&'a str> {
     let mut reached: BTreeSet<&str> = from.into_iter().collect();
     let mut waiting: Vec<&str> = reached.iter().copied().collect();
     while let Some(state) = waiting.pop() {
@@ -23,7 +26,8 @@ fn reach<'a>(next: &BTreeMap<&'a str, Vec<&'a str>>, from: impl IntoIterator<Ite
     reached
 }
 
-fn edges<'a>(checker: &Checker<'a>, is_backwards: bool) -> BTreeMap<&'a str, Vec<&'a str>> {
+/// The states that lie next to each, along the transitions or against them.
+pub(super) fn edges<'a>(checker: &Checker<'a>, is_backwards: bool) -> BTreeMap<&'a str, Vec<&'a str>> {
     let process = checker.process;
     let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Transition { from, to, .. } in process.transitions.iter().filter(|edge| !process.is_final(&edge.from)) {

@@ -4,6 +4,7 @@
 mod graph;
 mod guards;
 mod names;
+mod prompts;
 mod roles;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub(super) fn check(process: &Process, node: &Node) -> Vec<Finding> {
     // Of a graph whose edges lead nowhere, nothing true can be said.
     if !checker.findings.iter().any(Finding::is_error) {
         graph::check(&mut checker);
+        prompts::check(&mut checker);
     }
     checker.findings
 }

@@ -101,6 +101,13 @@ const CASES: &[Case] = &[
     ("to: b, guard: is_x}", "to: b}", Rule::UnusedGuard, "/guards/is_x", "{type: context"),
     ("min_count: 2", "min_count: 0", Rule::GuardAlwaysSatisfied, "/guards/noted/min_count", "0}"),
     ("sets: [mode]", "sets: []", Rule::VariableNeverSet, "/guards/is_x/variable", "mode, condition"),
+    (
+        "{name: a}, ",
+        "{name: a, prompt: '{context.mood}'}, ",
+        Rule::VariableOpen,
+        "/states/0/prompt",
+        "'{context.mood}'",
+    ),
     ("{all: [noted,", "{all: [is_x,", Rule::RequiredArtifactNotGuarded, "/states/1/required_artifacts/0", "note]}"),
     (
         "required_in_states: [b]",
@@ -160,6 +167,57 @@ fn a_variable_that_an_expression_reads_is_set_by_something() {
     for expression in ["context.mode == \"x\"", "size(context) > 1", "payload.lost == 1"] {
         assert_eq!(found(expression), [], "{expression}");
     }
+}
+
+/// What is found about prompts once the prompt of `b` shows a variable, and something else is exchanged.
+fn of_prompts(prompt: &str, changes: &[(&str, &str)]) -> Vec<String> {
+    let mut source = SOUND.replace("{name: b, ", &format!("{{name: b, prompt: '{prompt}', "));
+    for (from, to) in changes {
+        assert!(source.contains(from), "{from}");
+        source = source.replace(from, to);
+    }
+    let loaded = load(&source);
+    assert!(loaded.process.is_some(), "{:?}", loaded.findings);
+    assert!(loaded.findings.iter().all(|finding| finding.path == "/states/1/prompt"), "{:?}", loaded.findings);
+    loaded.findings.into_iter().map(|finding| format!("{}: {}", finding.code.name(), finding.message)).collect()
+}
+
+/// An agent would put its own words where those of the process are expected.
+#[test]
+fn what_a_prompt_shows_is_written_only_by_events_that_name_it() {
+    let open = |who: &str| {
+        vec![format!("VARIABLE_OPEN: this prompt shows {{context.mood}}, and {who} can write anything there")]
+    };
+    assert_eq!(of_prompts("{context.mood}", &[]), open("\"go\", \"back\""), "approve leads only to the end");
+    let (go, back) = ("{name: go, allowed_roles: [agent]", "{name: back, allowed_roles: [\"*\"]");
+    let sets = |event: &str, what: &str| format!("{event}, {what}");
+    let closed = sets(back, "sets: []");
+    for named in ["sets: [mood]", "payload_schema: {properties: {mood: {type: string}}}"] {
+        assert_eq!(of_prompts("{context.mood}", &[(go, &sets(go, named)), (back, &closed)]), [""; 0], "{named}");
+    }
+    let other = sets(go, "payload_schema: {properties: {note: {type: string}}}");
+    assert_eq!(of_prompts("{context.mood}", &[(go, &other), (back, &closed)]), open("\"go\""));
+    let shut = sets(go, "payload_schema: {properties: {mood: {type: string}}, additionalProperties: false}");
+    assert_eq!(of_prompts("{context.mood}", &[(go, &shut), (back, &closed)]), [""; 0]);
+    assert_eq!(of_prompts("{context.mode}", &[]), [""; 0], "a guard reads it");
+    let by_creation = [
+        (go, &*sets(go, "sets: [mood]")),
+        (back, &closed),
+        (", sets: [mode]", ""),
+        // A guard over a variable that nothing sets would be found too.
+        ("variable: mode, condition: equals, value: x", "variable: done, condition: not_exists"),
+    ];
+    assert_eq!(of_prompts("{context.mood}", &by_creation), open("whoever creates a run"));
+}
+
+#[test]
+fn a_prompt_that_shows_what_nothing_sets_is_found() {
+    let (go, back) = ("{name: go, allowed_roles: [agent]", "{name: back, allowed_roles: [\"*\"]");
+    let approve = "{name: approve, allowed_roles: [human]";
+    let none = [go, back, approve].map(|event| (event, format!("{event}, sets: []")));
+    let none = none.each_ref().map(|(from, to)| (*from, to.as_str()));
+    let found = of_prompts("{context.mood} {context.mode} {context.mood", &none);
+    assert_eq!(found, ["VARIABLE_NEVER_SET: this prompt shows {context.mood}, which nothing ever sets"]);
 }
 
 /// A sound process with another graph.

@@ -80,6 +80,17 @@ pub struct State {
     pub tool_permissions: Option<ToolPermissions>,
 }
 
+/// What begins a mark in a prompt that stands for a variable.
+pub(super) const MARK: &str = "{context.";
+
+impl State {
+    /// The variables that its prompt shows.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
+        let marked = self.prompt.as_deref().unwrap_or_default().split(MARK).skip(1);
+        marked.filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EventKind {
     pub name: String,
@@ -293,6 +304,12 @@ impl Process {
             (None, None) => !self.reads.contains(variable),
         };
         self.setting(is_named, variable)
+    }
+
+    /// Whether an event sets a variable that it nowhere names, because it has no `sets` and no guard reads it.
+    pub(super) fn sets_unnamed(&self, event: &EventKind, variable: &str) -> bool {
+        let is_named = event.payload_schema.as_ref().is_some_and(|schema| schema.names(variable));
+        event.sets.is_none() && !is_named && !self.reads.contains(variable)
     }
 
     /// Whether whoever creates a run may set a context variable.

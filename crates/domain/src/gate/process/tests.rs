@@ -18,7 +18,7 @@ process:
 states:
   - name: triage
     description: Is it real?
-    prompt: Reproduce the bug of {context.reporter} and write repro.md
+    prompt: Reproduce the bug of {context.severity} and write repro.md
     required_artifacts: [repro]
     tool_permissions: {allowed: [Read, "Bash(git *)"], denied: [Edit], ask: [Bash]}
   - {name: fix}
@@ -74,7 +74,7 @@ fn every_key_is_read() {
     let triage = process.state("triage").unwrap();
     assert_eq!(triage.required_artifacts, ["repro"]);
     assert_eq!(triage.description.as_deref(), Some("Is it real?"));
-    assert!(triage.prompt.as_ref().is_some_and(|prompt| prompt.contains("{context.reporter}")));
+    assert!(triage.prompt.as_ref().is_some_and(|prompt| prompt.contains("{context.severity}")));
     let tools = triage.tool_permissions.as_ref().unwrap();
     assert_eq!((tools.allowed.len(), &*tools.denied[0], &*tools.ask[0]), (2, "Edit", "Bash"));
     assert!(process.is_final("closed") && !process.is_final("fix"));

@@ -1,0 +1,100 @@
+//! Context variables that prompts show: whether anything ever sets them, and whether an event can that does not mean to.
+//!
+//! What a prompt shows is read as the words of the process. An event without `sets` writes whatever its payload brings and
+//! no guard reads, so an agent could put its own words there.
+
+use std::collections::BTreeSet;
+
+use super::Checker;
+use super::graph::{edges, reach};
+use crate::gate::finding::Rule;
+use crate::gate::process::{EventKind, OVERRIDE_GUARD, OnGuardFail, Process, Setting};
+use crate::gate::schema::Schema;
+
+/// Events that one finding names.
+const EVENTS_TOLD_MAX: usize = 5;
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    let set = Settable::of(process);
+    let backwards = edges(checker, true);
+    for (index, state) in process.states.iter().enumerate() {
+        let shown: BTreeSet<&str> = state.variables().collect();
+        if shown.is_empty() {
+            continue;
+        }
+        let path = format!("/states/{index}/prompt");
+        let leading = leading(process, &set.open, &reach(&backwards, [state.name.as_str()]));
+        for variable in shown {
+            if checker.is_full() {
+                return;
+            }
+            if !set.can_be(process, variable) {
+                let message = format!("this prompt shows {{context.{variable}}}, which nothing ever sets");
+                let hint = "correct the name, or set it in initial_context or by the `sets` of an event";
+                checker.report(Rule::VariableNeverSet, &path, message, hint);
+                continue;
+            }
+            let unnamed = leading.iter().filter(|event| process.sets_unnamed(event, variable));
+            let mut who: Vec<String> = unnamed.take(EVENTS_TOLD_MAX).map(|event| format!("{:?}", event.name)).collect();
+            let is_begun_with = process.initial_context.contains_key(variable)
+                || process.context_schema.as_ref().is_some_and(|schema| schema.names(variable));
+            if process.sets.is_none() && !is_begun_with && process.creation_sets(variable) == Setting::Set {
+                who.insert(0, "whoever creates a run".to_owned());
+            }
+            if !who.is_empty() {
+                let message = format!(
+                    "this prompt shows {{context.{variable}}}, and {} can write anything there",
+                    who.join(", ")
+                );
+                let hint = "write `sets` there with the names that it sets, sets: [] for none";
+                checker.report(Rule::VariableOpen, &path, message, hint);
+            }
+        }
+    }
+}
+
+/// The events after which a run may come to one of some states.
+fn leading<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&str>) -> Vec<&'a EventKind> {
+    let mut leads: BTreeSet<&str> = BTreeSet::new();
+    for transition in process.transitions.iter().filter(|transition| !process.is_final(&transition.from)) {
+        let stays = transition.on_guard_fail == OnGuardFail::Record && states.contains(transition.from.as_str());
+        if stays || states.contains(transition.to.as_str()) {
+            leads.insert(&transition.event);
+        }
+    }
+    open.iter().copied().filter(|event| leads.contains(event.name.as_str())).collect()
+}
+
+/// What can be set at all.
+struct Settable<'a> {
+    /// By name, in some `sets` or schema.
+    named: BTreeSet<&'a str>,
+    /// Events that set what they do not name.
+    open: Vec<&'a EventKind>,
+}
+
+impl<'a> Settable<'a> {
+    fn of(process: &'a Process) -> Self {
+        let mut named: BTreeSet<&str> = process.sets.iter().flatten().map(String::as_str).collect();
+        for event in &process.events {
+            match (&event.sets, &event.payload_schema) {
+                (Some(sets), _) => named.extend(sets.iter().map(String::as_str)),
+                (None, Some(schema)) => named.extend(schema.properties()),
+                (None, None) => {}
+            }
+        }
+        let is_open = |event: &&EventKind| {
+            let is_closed = event.payload_schema.as_ref().is_some_and(Schema::is_closed);
+            event.sets.is_none() && !is_closed && event.name != OVERRIDE_GUARD
+        };
+        Self { named, open: process.events.iter().filter(is_open).collect() }
+    }
+
+    fn can_be(&self, process: &Process, variable: &str) -> bool {
+        let is_open = !self.open.is_empty() || process.sets.is_none();
+        process.initial_context.contains_key(variable)
+            || self.named.contains(variable)
+            || (is_open && !process.reads.contains(variable))
+    }
+}
