@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::cost::{Known, children, cost, operator};
 use super::evaluate::Scene;
+use super::text::Words;
 use crate::gate::evidence::Artifact;
 use crate::gate::finding::{nearest, short};
 use crate::gate::process::Reads;
@@ -101,7 +102,12 @@ impl Expression {
         match context.resolve(&self.program) {
             Ok(CelValue::Bool(holds)) => Ok(holds),
             Ok(other) => Err(format!("it is a {}, expected true or false", other.type_of())),
-            Err(error) => Err(short(&error.to_string())),
+            Err(error) => {
+                let error = error.to_string();
+                // What is asked of nothing has no name in the error that comes of it.
+                let is_lost = self.names("campaign") && scene.facts.campaign.is_none() && error.contains("null");
+                Err(if is_lost { Words(scene.process.locale).no_campaign() } else { short(&error) })
+            }
         }
     }
 

@@ -154,6 +154,14 @@ impl Words {
         )
     }
 
+    /// Why an expression over `campaign` cannot be evaluated.
+    pub(super) fn no_campaign(self) -> String {
+        self.pick(
+            || "this run belongs to no campaign".to_owned(),
+            || "この実行はキャンペーンに属していません".to_owned(),
+        )
+    }
+
     pub(super) fn any_of(self, reasons: &[String]) -> String {
         self.pick(|| format!("one of: {}", reasons.join("; ")), || format!("次のいずれか: {}", reasons.join("、")))
     }
@@ -192,8 +200,12 @@ impl Words {
         )
     }
 
+    /// What blocks an event that could be emitted with what its guards miss.
     pub(in crate::gate) fn unsatisfied(self) -> String {
-        self.pick(|| "Guard conditions not satisfied".to_owned(), || "ガード条件が満たされていません".to_owned())
+        self.pick(
+            || "Guard conditions not satisfied; emit it with what is missing".to_owned(),
+            || "ガード条件が満たされていません。不足しているものを添えて発行してください".to_owned(),
+        )
     }
 
     pub(in crate::gate) fn role_forbidden(self, role: &str) -> String {

@@ -1,5 +1,6 @@
 //! Why a run refuses, where in the input the fault lies, and what to do next.
 
+use super::super::finding::short;
 use super::super::guard::GuardResult;
 use super::super::process::Decision;
 use super::super::schema::Misfit;
@@ -39,7 +40,7 @@ pub enum RunRefusal {
     Finished { state: String },
     #[error("the run was cancelled")]
     Cancelled,
-    #[error("Event '{event}' not found")]
+    #[error("Event '{}' not found", short(event))]
     EventNotFound { event: String, nearest: Option<String>, known: Vec<String> },
     #[error("No transition defined for event '{event}' from state '{state}'")]
     NoTransition { event: String, state: String, states: Vec<String> },
@@ -55,6 +56,12 @@ pub enum RunRefusal {
     NotHuman { role: String },
     #[error("Payload does not match the schema")]
     PayloadMisfits { misfits: Vec<Misfit> },
+    #[error("the context does not fit this process")]
+    ContextMisfits {
+        misfits: Vec<Misfit>,
+        /// The variables that may be set, if the process names them; otherwise all that no guard reads.
+        settable: Option<Vec<String>>,
+    },
     #[error("artifact_paths contains invalid entries")]
     ArtifactMisfits { misfits: Vec<Misfit> },
     #[error("Guard conditions not satisfied")]
@@ -79,9 +86,10 @@ impl RunRefusal {
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
             | Self::NotHuman { .. } => RefusalKind::Forbidden,
-            Self::PayloadMisfits { .. } | Self::ArtifactMisfits { .. } | Self::Empty { .. } => {
-                RefusalKind::InvalidPayload
-            }
+            Self::PayloadMisfits { .. }
+            | Self::ContextMisfits { .. }
+            | Self::ArtifactMisfits { .. }
+            | Self::Empty { .. } => RefusalKind::InvalidPayload,
             Self::GuardFailed { .. } => RefusalKind::GuardFailed,
             Self::OutOfDate { .. } => RefusalKind::OutOfDate,
             Self::TooLarge { .. } => RefusalKind::TooLarge,
@@ -98,9 +106,9 @@ impl RunRefusal {
             Self::EventNotFound { .. } | Self::NoTransition { .. } | Self::NothingToOverride { .. } => {
                 Some("/event_name".to_owned())
             }
-            Self::PayloadMisfits { misfits } | Self::ArtifactMisfits { misfits } => {
-                misfits.first().map(|misfit| misfit.path.clone())
-            }
+            Self::PayloadMisfits { misfits }
+            | Self::ContextMisfits { misfits, .. }
+            | Self::ArtifactMisfits { misfits } => misfits.first().map(|misfit| misfit.path.clone()),
             Self::Empty { field } | Self::TooLarge { field, .. } => Some(format!("/{field}")),
             Self::OutOfDate { .. }
             | Self::OtherProcess { .. }
@@ -134,6 +142,7 @@ impl RunRefusal {
             | Self::OutOfDate { .. }
             | Self::Cancelled
             | Self::PayloadMisfits { .. }
+            | Self::ContextMisfits { .. }
             | Self::ArtifactMisfits { .. }
             | Self::GuardFailed { .. }
             | Self::TooLarge { .. } => None,
@@ -143,7 +152,9 @@ impl RunRefusal {
     /// What does not fit, each with its path.
     pub fn misfits(&self) -> &[Misfit] {
         match self {
-            Self::PayloadMisfits { misfits } | Self::ArtifactMisfits { misfits } => misfits,
+            Self::PayloadMisfits { misfits }
+            | Self::ContextMisfits { misfits, .. }
+            | Self::ArtifactMisfits { misfits } => misfits,
             _ => &[],
         }
     }
@@ -165,7 +176,7 @@ impl RunRefusal {
             Self::OtherProcess { .. } => "a changed process serves new runs only; create one".to_owned(),
             Self::Finished { .. } | Self::Cancelled => "create another run to start again".to_owned(),
             Self::EventNotFound { nearest: Some(nearest), .. } => format!("did you mean '{nearest}'?"),
-            Self::EventNotFound { known, .. } => format!("the events of this process: {}", known.join(", ")),
+            Self::EventNotFound { known, .. } => format!("the events of this process: {}", listed(known)),
             Self::NoTransition { states, .. } if states.is_empty() => "this event has no transition at all".to_owned(),
             Self::NoTransition { states, .. } => {
                 format!("it can be emitted in {}; list the events for what can be emitted now", states.join(", "))
@@ -174,16 +185,35 @@ impl RunRefusal {
             Self::RoleForbidden { allowed, .. } => format!("roles that may: {}", allowed.join(", ")),
             Self::TransitionsForbidden { .. } => "let somebody of another role emit it".to_owned(),
             Self::MayNotDecide { .. } => "let somebody of a role that has it decide".to_owned(),
-            Self::OwnWork { .. } => "let somebody decide who submitted nothing to this run".to_owned(),
+            Self::OwnWork { .. } => "let somebody decide who submitted nothing to this run; `skald token create NAME \
+                                     --gate-role ROLE` gives somebody else a token of their own"
+                .to_owned(),
             Self::NotHuman { .. } => "ask a person to do it".to_owned(),
             Self::PayloadMisfits { .. } => "change what is listed and send it again under a new key".to_owned(),
-            Self::ArtifactMisfits { .. } => {
-                "submit files below the artifact folder, by their paths relative to it".to_owned()
+            Self::ContextMisfits { settable, .. } => {
+                let settable = match settable.as_deref() {
+                    None => "any variable that no guard reads may be set".to_owned(),
+                    Some([]) => "creating a run of this process sets none".to_owned(),
+                    Some(names) => format!("variables that may be set: {}", listed(names)),
+                };
+                format!("change or leave out what is listed; {settable}")
             }
+            Self::ArtifactMisfits { .. } => "mend what is listed: a file lies below the artifact folder and is named by \
+                                             its path relative to it; content that is handed in, its type and its schema \
+                                             fit what the process declares"
+                .to_owned(),
             Self::GuardFailed { .. } => "provide what is missing, then emit the event again".to_owned(),
             Self::NothingToOverride { event, .. } => format!("emit '{event}' as it is"),
             Self::Empty { .. } => "send at least one character that is not a space".to_owned(),
             Self::TooLarge { .. } => "send less".to_owned(),
         }
     }
+}
+
+/// Names that one hint lists.
+const LISTED_MAX: usize = 50;
+
+fn listed(names: &[String]) -> String {
+    let more = if names.len() > LISTED_MAX { ", …" } else { "" };
+    format!("{}{more}", names.iter().take(LISTED_MAX).map(String::as_str).collect::<Vec<_>>().join(", "))
 }

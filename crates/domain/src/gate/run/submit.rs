@@ -46,7 +46,10 @@ pub(super) fn payload(
         let mut context: Map<String, Value> =
             state.context.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         context.extend(changes.into_iter().map(|(name, value)| (name.clone(), value.clone())));
-        fits(process, &context, "/payload")?;
+        let misfits = misfits_of(process, &context, "/payload");
+        if !misfits.is_empty() {
+            return Err(RunRefusal::PayloadMisfits { misfits });
+        }
     }
     Ok(set)
 }
@@ -63,21 +66,21 @@ pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> 
         }),
     };
     let misfits: Vec<Misfit> = given.keys().filter_map(misfit).collect();
+    let unfit = |misfits: Vec<Misfit>| RunRefusal::ContextMisfits { misfits, settable: process.sets.clone() };
     if !misfits.is_empty() {
-        return Err(RunRefusal::PayloadMisfits { misfits });
+        return Err(unfit(misfits));
     }
     let mut context = process.initial_context.clone();
     context.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
     let bytes = context.iter().map(|(name, value)| weight(name, value)).sum();
     within("context", "the context of a run", "bytes", bytes, limits::CONTEXT_BYTES_MAX)?;
-    fits(process, &context, "/context")?;
-    Ok(context)
+    let misfits = misfits_of(process, &context, "/context");
+    if misfits.is_empty() { Ok(context) } else { Err(unfit(misfits)) }
 }
 
-fn fits(process: &Process, context: &Map<String, Value>, prefix: &str) -> Result<(), RunRefusal> {
-    let Some(schema) = &process.context_schema else { return Ok(()) };
-    let misfits = schema.misfits(&Value::Object(context.clone()), prefix);
-    if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::PayloadMisfits { misfits }) }
+fn misfits_of(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<Misfit> {
+    let schema = process.context_schema.as_ref();
+    schema.map(|schema| schema.misfits(&Value::Object(context.clone()), prefix)).unwrap_or_default()
 }
 
 fn guarded(prefix: &str, name: &str, what: &str) -> Misfit {
@@ -173,12 +176,8 @@ fn artifact(process: &Process, submitted: &Submitted) -> Result<Artifact, String
             return Err(format!("an artifact of type '{name}' is JSON, '{}' is not", short(&path)));
         };
         if let Some(misfit) = schema.misfits(json, "").first() {
-            return Err(format!(
-                "'{}' does not fit the schema of '{name}': {} {}",
-                short(&path),
-                misfit.path,
-                misfit.message
-            ));
+            let place = if misfit.path.is_empty() { String::new() } else { format!("{} ", misfit.path) };
+            return Err(format!("'{}' does not fit the schema of '{name}': {place}{}", short(&path), misfit.message));
         }
     }
     Ok(Artifact { path, sha256, bytes: submitted.bytes, types, inline: submitted.inline })

@@ -3,6 +3,7 @@
 mod attacks;
 mod deciding;
 mod emitting;
+mod explaining;
 
 use std::sync::Arc;
 

@@ -54,9 +54,10 @@ pub struct EventView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload_schema: Option<Value>,
     pub transitions: Vec<TransitionView>,
-    /// Whether it would be accepted now, with a payload that fits.
+    /// Whether it would be accepted as things stand. Guards are evaluated without new evidence and without a payload: an
+    /// event that only they block can still be emitted, with what they miss.
     pub is_allowed: bool,
-    /// Why it would not; null if it would.
+    /// Why it would not; null if it would. What guards miss is in `missing_requirements`.
     pub blocked_reason: Option<String>,
 }
 
@@ -109,7 +110,8 @@ impl Look<'_> {
 
     /// The artifacts that the current state is shown to need.
     pub fn required_artifacts(&self) -> Vec<RequiredArtifact> {
-        let Some(state) = self.process.state(self.run.state()) else { return Vec::new() };
+        let here = self.process.state(self.run.state()).filter(|_| !self.is_cancelled());
+        let Some(state) = here else { return Vec::new() };
         let view = |name: &String| RequiredArtifact {
             r#type: name.clone(),
             description: self.process.artifact(name).and_then(|kind| kind.description.clone()).unwrap_or_default(),

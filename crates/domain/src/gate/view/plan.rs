@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Look;
 use super::events::{Asked, GuardStatus};
-use crate::gate::process::Transition;
+use crate::gate::process::{Decision, Transition, admits};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Plan {
@@ -33,7 +33,7 @@ pub struct Step {
 }
 
 impl Look<'_> {
-    /// The way with the fewest events, whoever may emit them; `None` if there is none.
+    /// The way with the fewest events, whoever may emit them; `None` if there is none, as from where a run was cancelled.
     pub fn plan(&self, target: &str) -> Option<Plan> {
         let start = self.run.state();
         let steps = self.shortest(start, target)?;
@@ -42,9 +42,20 @@ impl Look<'_> {
         Some(Plan { from_state: start.to_owned(), to_state: target.to_owned(), steps })
     }
 
+    /// A way to each final state that can be reached, the shortest first.
+    pub fn plans(&self) -> Vec<Plan> {
+        let finals = self.process.states.iter().filter(|state| state.is_final);
+        let mut plans: Vec<Plan> = finals.filter_map(|state| self.plan(&state.name)).collect();
+        plans.sort_by_key(|plan| plan.steps.len());
+        plans
+    }
+
     fn shortest(&self, start: &str, target: &str) -> Option<Vec<&Transition>> {
         if start == target {
             return Some(Vec::new());
+        }
+        if self.is_cancelled() {
+            return None;
         }
         let mut came_by: BTreeMap<&str, &Transition> = BTreeMap::new();
         let mut waiting = VecDeque::from([start]);
@@ -73,6 +84,15 @@ impl Look<'_> {
             Some(roles) if roles.iter().any(|role| role == "*") => of_event,
             Some(roles) if of_event.iter().any(|role| role == "*") => roles.clone(),
             Some(roles) => of_event.into_iter().filter(|role| roles.contains(role)).collect(),
+        };
+        // A decision is also a matter of the flag, which "*" does not give.
+        let allowed_roles = match Decision::of(&transition.event) {
+            None => allowed_roles,
+            Some(decision) => {
+                let roles = self.process.roles.iter().map(|role| &role.name);
+                let may = |name: &&String| admits(&allowed_roles, name) && self.process.may_decide(name, decision);
+                roles.filter(may).cloned().collect()
+            }
         };
         Step {
             event_name: transition.event.clone(),

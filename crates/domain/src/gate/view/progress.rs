@@ -12,14 +12,14 @@ pub struct Progress {
     /// States that were entered and left, in the order of the first time.
     pub completed_states: Vec<String>,
     pub current_state: String,
-    /// States that were never entered and can still be reached, in the order of the process.
+    /// States that were never entered and can still be reached, in the order of the process; none once it is cancelled.
     pub remaining_states: Vec<String>,
 }
 
 impl Look<'_> {
     pub fn progress(&self) -> Progress {
         let current = self.run.state();
-        let reached = self.reachable();
+        let reached = if self.is_cancelled() { BTreeSet::new() } else { self.reachable() };
         let entered = self.run.entered();
         let remaining = self.process.states.iter().map(|state| &state.name);
         Progress {

@@ -94,7 +94,7 @@ fn events_are_listed_with_what_blocks_them() {
     assert_eq!(listed[2]["transitions"], unmet);
     assert_eq!(
         (&listed[2]["is_allowed"], &listed[2]["blocked_reason"]),
-        (&json!(false), &json!("ガード条件が満たされていません"))
+        (&json!(false), &json!("ガード条件が満たされていません。不足しているものを添えて発行してください"))
     );
     assert_eq!(
         listed[3],
@@ -197,11 +197,56 @@ fn a_plan_is_the_shortest_way_and_what_is_missing_on_it() {
             ],
         })
     );
+    let anybody = WAYS.replace("{name: approve, allowed_roles: [human]}", "{name: approve, allowed_roles: ['*']}");
+    let decided = Desk::begun(&anybody.replace("  - {from: b, event: leap, to: end, allowed_roles: [agent]}\n", ""));
+    let steps = decided.look().plan("end").unwrap().steps;
+    assert_eq!(steps.last().unwrap().allowed_roles, ["human"], "who may emit it and may approve");
     assert!(desk.look().plan("a").unwrap().steps.is_empty());
     assert_eq!(desk.look().plan("nowhere"), None);
     let mut done = Desk::begun(EXPLORATION);
     done.overrides("hanna", ("human", true), "submit_experiment_plan").unwrap();
     assert_eq!(done.look().plan("experiment"), None, "there is no way back");
+}
+
+#[test]
+fn without_a_target_there_is_a_plan_for_each_ending() {
+    let source = WAYS
+        .replace("{name: end, is_final: true}", "{name: end, is_final: true}, {name: lost, is_final: true}")
+        .replace("guards: {", "  - {from: a, event: leap, to: lost}\nguards: {");
+    let desk = Desk::begun(&source);
+    let plans = desk.look().plans();
+    let told: Vec<(&str, usize)> = plans.iter().map(|plan| (plan.to_state.as_str(), plan.steps.len())).collect();
+    assert_eq!(told, [("lost", 1), ("end", 2)]);
+    assert_eq!(desk.look().plan("end"), Some(plans[1].clone()));
+}
+
+#[test]
+fn a_cancelled_run_has_nothing_to_do_and_nothing_ahead() {
+    let mut desk = Desk::begun(EXPLORATION);
+    assert!(desk.look().prompt("experiment").is_some() && !desk.look().required_artifacts().is_empty());
+    let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
+    desk.tries("hanna", &cancel).unwrap();
+    let look = desk.look();
+    assert_eq!((look.prompt("experiment"), look.required_artifacts(), look.missing_guards()), (None, vec![], vec![]));
+    assert_eq!(
+        to_value(look.progress()).unwrap(),
+        json!({"completed_states": [], "current_state": "experiment", "remaining_states": []})
+    );
+    assert_eq!((look.plan("decide"), look.plans()), (None, vec![]));
+}
+
+/// Guards are asked as things stand; what they miss may come with the event.
+#[test]
+fn an_event_that_its_guard_blocks_is_accepted_with_what_is_missing() {
+    let mut desk = Desk::begun(
+        &WAYS
+            .replace("to: b, guard: noted, allowed_roles: [human]", "to: b, guard: noted")
+            .replace("  - {from: a, event: go, to: a}\n", ""),
+    );
+    let go = desk.look().events(true).remove(0);
+    assert!(!go.is_allowed);
+    assert_eq!(go.blocked_reason.as_deref(), Some("Guard conditions not satisfied; emit it with what is missing"));
+    assert_eq!(desk.agent("go", vec![file("note.md", "n")]).unwrap().to, "b");
 }
 
 #[test]

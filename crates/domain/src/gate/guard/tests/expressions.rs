@@ -35,7 +35,19 @@ fn expressions_that_fail_say_why() {
         missing("context.n"),
         ["Condition 'context.n' cannot be evaluated: it is a int, expected true or false"]
     );
-    assert_eq!(missing("campaign.sessions > 1").len(), 1);
+    assert_eq!(
+        missing("campaign.sessions > 1"),
+        ["Condition 'campaign.sessions > 1' cannot be evaluated: this run belongs to no campaign"]
+    );
+    assert_eq!(missing("campaign == null || campaign.x"), [""; 0]);
+    assert_eq!(
+        missing("campaign == null && context.m > 3"),
+        ["Condition 'campaign == null && context.m > 3' cannot be evaluated: No such key: m"]
+    );
+    assert_eq!(
+        world.missing("ja", "{type: cel, expression: 'campaign.x'}"),
+        ["条件 'campaign.x' を評価できません: この実行はキャンペーンに属していません"]
+    );
     assert_eq!(missing("1 / 0 == 1").len(), 1);
     let opposite = world.missing("en", "{not: {type: cel, expression: 'context.m > 3'}}");
     assert_eq!(opposite, ["Condition 'context.m > 3' cannot be evaluated: No such key: m"]);
