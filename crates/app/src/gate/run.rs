@@ -31,7 +31,7 @@ enum Method {
     History,
     /// What an event would come to, without emitting it.
     Check,
-    /// The shortest way to a state, and what is missing on it.
+    /// The shortest way to a state, or to each final one, and what is missing on it.
     Plan,
     /// One artifact with its content.
     Artifact,
@@ -81,7 +81,7 @@ pub(super) struct RunInput {
     artifact_paths: Option<Vec<String>>,
     /// For check.
     artifacts: Option<Vec<SentArtifact>>,
-    /// For plan: where to; a final state if left out. For override: which of several.
+    /// For plan: where to; every final state if left out. For override: which of several.
     to_state: Option<String>,
     /// For artifact: which one.
     path: Option<String>,
@@ -108,8 +108,12 @@ pub(super) struct RunOutput {
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<Checked>,
+    /// The shortest way to the state that was named.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Plan>,
+    /// Where no state was named: a way to each final state that can be reached, the shortest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    plans: Vec<Plan>,
     #[serde(skip_serializing_if = "Option::is_none")]
     artifact: Option<Shown>,
     /// The transition that was taken in spite of its guard.
@@ -215,7 +219,7 @@ impl Operation for RunOperation {
                 (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
             }
             Method::Check => output.check = Some(check(app, call, &visit, &input).await?),
-            Method::Plan => output.plan = Some(plan(app, &visit, input.to_state.as_deref()).await?),
+            Method::Plan => (output.plan, output.plans) = plan(app, &visit, input.to_state.as_deref()).await?,
             Method::Artifact => output.artifact = Some(artifact(app, &visit, &input).await?),
             Method::Override => {
                 let (answered, replayed) = override_guard(app, call, &visit, &input).await?;
@@ -265,20 +269,21 @@ async fn check(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> R
     })
 }
 
-async fn plan(app: &App, visit: &Visit, to_state: Option<&str>) -> Result<Plan, Fault> {
+/// The way to a state that is named, or the ways to all endings.
+async fn plan(app: &App, visit: &Visit, to_state: Option<&str>) -> Result<(Option<Plan>, Vec<Plan>), Fault> {
     let facts = app.facts(visit, Evidence::Everywhere).await?;
     let look = visit.look(&facts);
     let states = || visit.process.states.iter().map(|state| state.name.clone());
     let Some(target) = to_state else {
-        let finals = visit.process.states.iter().filter(|state| state.is_final);
-        let shortest = finals.filter_map(|state| look.plan(&state.name)).min_by_key(|plan| plan.steps.len());
-        return shortest.ok_or_else(|| no_way(visit, "a final state"));
+        let plans = look.plans();
+        return if plans.is_empty() { Err(no_way(visit, "a final state")) } else { Ok((None, plans)) };
     };
     if visit.process.state(target).is_none() {
         let fault = Fault::new(Code::InvalidParams, format!("the process has no state '{}'", short(target)));
         return Err(fault.at("/to_state").value(&target.into()).hint("name one of its states").allowed(states()));
     }
-    look.plan(target).ok_or_else(|| no_way(visit, target))
+    let plan = look.plan(target).ok_or_else(|| no_way(visit, target))?;
+    Ok((Some(plan), Vec::new()))
 }
 
 fn no_way(visit: &Visit, target: &str) -> Fault {

@@ -95,11 +95,11 @@ pub(crate) enum GateCommand {
     },
     /// Every attempt, accepted or refused, the oldest first.
     History(RunArguments),
-    /// The shortest way to a state, and what is missing on it.
+    /// The shortest way to a state, or to each final one, and what is missing on it.
     Plan {
         #[command(flatten)]
         run: RunArguments,
-        /// The state; a final one if left out.
+        /// The state; every final one if left out.
         #[arg(long, alias = "to-state", value_name = "STATE")]
         to: Option<String>,
     },

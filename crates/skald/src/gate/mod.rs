@@ -81,7 +81,7 @@ async fn answer(arguments: &GateCallArguments) -> Result<Reply, Fault> {
         GateCommand::Plan { run, to } => {
             let input = json!({"method": "plan", "run_id": named::run_id(run)?, "to_state": to});
             let answer = there().await?.call(RUN, input).await?;
-            Ok(Reply::done(text::plan(&answer["plan"]), answer))
+            Ok(Reply::done(text::plans(&answer), answer))
         }
         GateCommand::Override { run, event, to, reason, change } => {
             let run_id = named::run_id(run)?;

@@ -135,11 +135,31 @@ fn a_dry_run_and_a_plan_change_nothing() {
         let checked = ok(&engine, "state_gate.run", check).await;
         assert_eq!(checked["check"]["would_be_accepted"], false);
         assert_eq!(checked["check"]["error"]["code"], "GUARD_FAILED");
-        let plan = ok(&engine, "state_gate.run", json!({"method": "plan", "run_id": RUN})).await;
-        let steps = plan["plan"]["steps"].as_array().unwrap();
+        let every = ok(&engine, "state_gate.run", json!({"method": "plan", "run_id": RUN})).await;
+        assert_eq!(every["plans"].as_array().unwrap().len(), 1, "there is one ending: {every}");
+        let steps = every["plans"][0]["steps"].as_array().unwrap();
         assert_eq!(steps.last().unwrap()["to_state"], "decide");
+        let one = ok(&engine, "state_gate.run", json!({"method": "plan", "run_id": RUN, "to_state": "decide"})).await;
+        assert_eq!((&one["plan"], &one["plans"], &every["plan"]), (&every["plans"][0], &json!(null), &json!(null)));
         let history = ok(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
         assert_eq!(history["history"].as_array().unwrap().len(), 2, "neither is an attempt");
+    });
+}
+
+/// The nearest ending of a quest is to decline or to fail it; whoever asks for a plan wants to know the others too.
+#[test]
+fn a_plan_without_a_target_tells_of_every_ending() {
+    run(async {
+        let engine = engine();
+        ok(&engine, "state_gate.create_run", json!({"process_id": "quest", "run_id": RUN})).await;
+        let answer = ok(&engine, "state_gate.run", json!({"method": "plan", "run_id": RUN})).await;
+        let told: Vec<(&str, usize)> = answer["plans"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|plan| (plan["to_state"].as_str().unwrap(), plan["steps"].as_array().unwrap().len()))
+            .collect();
+        assert_eq!(told, [("declined", 1), ("failed", 2), ("resolved", 4)]);
     });
 }
 

@@ -25,6 +25,9 @@ fn a_role_is_the_tokens_and_an_agent_neither_cancels_nor_submits() {
         assert!(!fault.body().findings.is_empty());
         let cancelled = call(&engine, &human("mara"), "state_gate.run", cancel()).await.unwrap();
         assert_eq!(cancelled["cancelled"]["revision"], 2);
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!((&state["status"], &state["current_state"]), (&json!("cancelled"), &json!("experiment")));
+        assert_eq!((&state["current_state_prompt"], &state["required_artifacts"]), (&json!(null), &json!([])));
         let late = event("submit_experiment_plan", 2, "k", &json!({"plan": "x"}), &[]);
         let answer = emit(&engine, &Caller::owner(), late).await.unwrap();
         assert_eq!(answer["error"]["code"], "INVALID_EVENT");

@@ -7,7 +7,7 @@ mod run;
 mod state;
 
 pub(super) use history::history;
-pub(super) use plan::{checked, plan};
+pub(super) use plan::{checked, plans};
 pub(super) use process::{finding, processes, submitted};
 pub(super) use run::{cancelled, created, emitted, refused, runs};
 pub(super) use state::{events, state};

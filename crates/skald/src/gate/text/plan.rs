@@ -4,7 +4,13 @@ use serde_json::Value;
 
 use super::{Page, items, run, word};
 
-pub(in crate::gate) fn plan(plan: &Value) -> String {
+/// The plan for the state that was named, or those for all endings, each after an empty line.
+pub(in crate::gate) fn plans(answer: &Value) -> String {
+    let every: Vec<String> = items(&answer["plans"]).map(plan).collect();
+    if every.is_empty() { plan(&answer["plan"]) } else { every.join("\n\n") }
+}
+
+fn plan(plan: &Value) -> String {
     let mut page = Page::default();
     let steps = items(&plan["steps"]).count();
     let (from, to) = (word(&plan["from_state"]), word(&plan["to_state"]));
@@ -35,4 +41,21 @@ pub(in crate::gate) fn checked(check: &Value) -> String {
         page.line("would be refused:").line(run::refused(&check["error"]));
     }
     page.text()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_plan_for_each_ending_stands_by_itself() {
+        let step = json!({"event_name": "go", "from_state": "a", "to_state": "b", "allowed_roles": ["agent"]});
+        let way = |to: &str| json!({"from_state": "a", "to_state": to, "steps": [step]});
+        let one = "From a to b: 1 event\n1. go: a -> b, by agent";
+        assert_eq!(plans(&json!({"plan": way("b")})), one);
+        let both = plans(&json!({"plans": [way("b"), way("c")]}));
+        assert_eq!(both, format!("{one}\n\n{}", one.replace("to b: 1", "to c: 1")));
+    }
 }
