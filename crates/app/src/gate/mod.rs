@@ -19,6 +19,7 @@ mod resources;
 mod run;
 mod runs;
 mod shipped;
+mod shown;
 mod standing;
 mod state;
 mod submit;

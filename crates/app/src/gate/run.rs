@@ -1,8 +1,6 @@
 //! What else there is to do with a run: its history, a dry run, a plan, its artifacts; and to override a guard or to
 //! cancel it.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use domain::decider::Decider;
 use domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
 use schemars::JsonSchema;
@@ -15,6 +13,7 @@ use super::evidence::{Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::history::Entry;
 use super::noun::refused;
+use super::shown::{Shown, shown};
 use super::standing::AGENT;
 use super::unaccepted::{Tried, Unaccepted, unmet};
 use crate::journal::Done;
@@ -139,24 +138,6 @@ struct Checked {
     error: Option<Unaccepted>,
 }
 
-/// An artifact with its content.
-#[derive(Serialize, JsonSchema)]
-struct Shown {
-    path: String,
-    sha256: String,
-    bytes: u64,
-    types: Vec<String>,
-    /// Whether its file has changed since it was submitted: then its content is not what counted.
-    stale: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base64: Option<String>,
-    /// Why its content is not here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    missing: Option<String>,
-}
-
 #[derive(Debug, Serialize, JsonSchema)]
 struct Ended {
     revision: u64,
@@ -220,7 +201,10 @@ impl Operation for RunOperation {
             }
             Method::Check => output.check = Some(check(app, call, &visit, &input).await?),
             Method::Plan => (output.plan, output.plans) = plan(app, &visit, input.to_state.as_deref()).await?,
-            Method::Artifact => output.artifact = Some(artifact(app, &visit, &input).await?),
+            Method::Artifact => {
+                let path = input.needed("path", input.path.as_ref())?;
+                output.artifact = Some(shown(app, &visit, path).await?);
+            }
             Method::Override => {
                 let (answered, replayed) = override_guard(app, call, &visit, &input).await?;
                 (output.overridden, output.replayed) = (Some(answered), replayed);
@@ -289,48 +273,6 @@ async fn plan(app: &App, visit: &Visit, to_state: Option<&str>) -> Result<(Optio
 fn no_way(visit: &Visit, target: &str) -> Fault {
     let message = format!("no way leads from '{}' to {target}", visit.kept.state.state());
     Fault::new(Code::Rejected, message).at("/to_state").hint("name a state that can still be reached")
-}
-
-/// Where the event was accepted and the server ended before its content was kept.
-const NOT_KEPT: &str = "its content is not kept: the event was accepted but never answered; send it again, same key";
-
-async fn artifact(app: &App, visit: &Visit, input: &RunInput) -> Result<Shown, Fault> {
-    let path = input.needed("path", input.path.as_ref())?;
-    let evidence = visit.kept.state.evidence();
-    let found = domain::gate::plain_path(path).ok().and_then(|path| evidence.get(&path)).ok_or_else(|| {
-        let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
-        let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
-        fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
-    })?;
-    let stale = match (&visit.run().folder, found.inline) {
-        (_, true) => false,
-        (None, false) => true,
-        (Some(folder), false) => {
-            let held = vec![(found.path.clone(), found.sha256.clone())];
-            !app.files.stale(folder, held).await.is_empty()
-        }
-    };
-    let content = match (&visit.run().folder, found.inline) {
-        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| NOT_KEPT.to_owned()),
-        (Some(folder), false) => app.files.content(folder, &found.path).await,
-        (None, false) => Err(super::files::NO_FOLDER.to_owned()),
-    };
-    let mut shown = Shown {
-        path: found.path.clone(),
-        sha256: found.sha256.clone(),
-        bytes: found.bytes,
-        types: found.types.clone(),
-        stale,
-        text: None,
-        base64: None,
-        missing: None,
-    };
-    match content.map(String::from_utf8) {
-        Err(why) => shown.missing = Some(why),
-        Ok(Ok(text)) => shown.text = Some(text),
-        Ok(Err(error)) => shown.base64 = Some(STANDARD.encode(error.into_bytes())),
-    }
-    Ok(shown)
 }
 
 impl RunInput {

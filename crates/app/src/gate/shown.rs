@@ -1,0 +1,70 @@
+//! An artifact for somebody who wants to look at it: what it holds, and whether that is still what was submitted.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use domain::gate::plain_path;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::files::NO_FOLDER;
+use super::gatehouse::Visit;
+use crate::{App, Code, Fault, short};
+
+/// An artifact with its content.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Shown {
+    path: String,
+    sha256: String,
+    bytes: u64,
+    types: Vec<String>,
+    /// Whether its file has changed since it was submitted: then its content is not what counted.
+    stale: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base64: Option<String>,
+    /// Why its content is not here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+}
+
+/// Where the event was accepted and the server ended before its content was kept.
+const NOT_KEPT: &str = "its content is not kept: the event was accepted but never answered; send it again, same key";
+
+pub(super) async fn shown(app: &App, visit: &Visit, path: &str) -> Result<Shown, Fault> {
+    let evidence = visit.kept.state.evidence();
+    let found = plain_path(path).ok().and_then(|path| evidence.get(&path)).ok_or_else(|| {
+        let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
+        let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
+        fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)
+    })?;
+    let stale = match (&visit.run().folder, found.inline) {
+        (_, true) => false,
+        (None, false) => true,
+        (Some(folder), false) => {
+            let held = vec![(found.path.clone(), found.sha256.clone())];
+            !app.files.stale(folder, held).await.is_empty()
+        }
+    };
+    let content = match (&visit.run().folder, found.inline) {
+        (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| NOT_KEPT.to_owned()),
+        (Some(folder), false) => app.files.content(folder, &found.path).await,
+        (None, false) => Err(NO_FOLDER.to_owned()),
+    };
+    let mut shown = Shown {
+        path: found.path.clone(),
+        sha256: found.sha256.clone(),
+        bytes: found.bytes,
+        types: found.types.clone(),
+        stale,
+        text: None,
+        base64: None,
+        missing: None,
+    };
+    match content.map(String::from_utf8) {
+        Err(why) => shown.missing = Some(why),
+        Ok(Ok(text)) => shown.text = Some(text),
+        Ok(Err(error)) => shown.base64 = Some(STANDARD.encode(error.into_bytes())),
+    }
+    Ok(shown)
+}
