@@ -24,8 +24,7 @@ pub(super) struct CreateRunInput {
     /// The process that it goes through.
     process_id: String,
     /// Variables over the process's initial context.
-    #[serde(default)]
-    context: Map<String, Value>,
+    context: Option<Map<String, Value>>,
     /// An id of your own choice; one is made if left out.
     run_id: Option<String>,
     /// The campaign it belongs to, if any: then guards may ask for its sessions, rolls and universes.
@@ -49,8 +48,8 @@ pub(super) struct CreateRunOutput {
 impl Operation for CreateRun {
     const NAME: &'static str = "state_gate.create_run";
     const TITLE: &'static str = "Begin a run";
-    const SUMMARY: &'static str = "Begin a run of a process: its states, the evidence they ask for and who decides. \
-        The resource stategate://processes lists the processes.";
+    const SUMMARY: &'static str = "Begin a run: one piece of work on its way through a process, which it keeps to \
+        even if the process is changed later. The resource stategate://processes lists the processes.";
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: Kind = Kind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
@@ -80,7 +79,7 @@ impl Operation for CreateRun {
             id: run_id.clone(),
             process: Arc::clone(&process),
             role: role.clone(),
-            context: input.context.clone(),
+            context: input.context.clone().unwrap_or_default(),
             campaign_id: input.campaign_id.clone(),
             folder,
         };

@@ -29,18 +29,15 @@ pub(super) struct EmitEventInput {
     /// One of the run's events.
     event_name: String,
     /// What it says; `payload_schema` of the event has its shape.
-    #[serde(default)]
-    payload: Map<String, Value>,
+    payload: Option<Map<String, Value>>,
     /// The revision that you have seen: of `get_state`, or the last `new_revision`.
     expected_revision: u64,
     /// New for each event. A retry with the same key gets the same answer.
     idempotency_key: String,
     /// Evidence: files below `artifact_base_path`, by relative path.
-    #[serde(default)]
-    artifact_paths: Vec<String>,
+    artifact_paths: Option<Vec<String>>,
     /// Evidence with its content, or a file with its type.
-    #[serde(default)]
-    artifacts: Vec<SentArtifact>,
+    artifacts: Option<Vec<SentArtifact>>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -67,7 +64,7 @@ struct Accepted {
 /// The mark of an answer that was given before.
 const REPLAY: &str = "IDEMPOTENT_REPLAY";
 
-/// What is kept of an answer for a retry under the same key.
+/// What an accepted event came to.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(super) struct Taken {
     event_id: String,
@@ -198,13 +195,15 @@ async fn emit(
     input: &EmitEventInput,
     request: &str,
 ) -> Result<Accepted, Tripped> {
-    let sent = Sent { artifact_paths: &input.artifact_paths, artifacts: &input.artifacts };
+    let (artifact_paths, artifacts) = (input.artifact_paths.as_deref(), input.artifacts.as_deref());
+    let sent = Sent { artifact_paths: artifact_paths.unwrap_or_default(), artifacts: artifacts.unwrap_or_default() };
     // A path that no file can have is told before the revision is looked at; a replay comes before both.
     let unfit = sent.unfit_paths();
     if !unfit.is_empty() && !app.is_answered(call, visit, &input.idempotency_key).await? {
         return Err(Tripped::Failed(Failure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit })));
     }
-    let emission = Emission { event_name: &input.event_name, payload: &input.payload, sent };
+    let payload = input.payload.clone().unwrap_or_default();
+    let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
     let (command, contents) = app.emission(visit, &emission).await?;
     let terms = Terms {
         expected: Some(input.expected_revision),
@@ -247,9 +246,14 @@ fn bad_payload(misfits: &[Misfit]) -> RunRefusal {
 
 /// The request, written so that the same one always reads the same.
 fn request(run_id: &str, input: &EmitEventInput) -> String {
+    // What is left out, null or empty is the same.
     let mut request = json!({
-        "artifact_paths": input.artifact_paths, "artifacts": input.artifacts, "event_name": input.event_name,
-        "expected_revision": input.expected_revision, "payload": input.payload, "run_id": run_id,
+        "artifact_paths": input.artifact_paths.as_deref().unwrap_or_default(),
+        "artifacts": input.artifacts.as_deref().unwrap_or_default(),
+        "event_name": input.event_name,
+        "expected_revision": input.expected_revision,
+        "payload": input.payload.clone().unwrap_or_default(),
+        "run_id": run_id,
     });
     request.sort_all_objects();
     request.to_string()

@@ -55,6 +55,7 @@ pub(super) struct Entry {
     stale: Vec<String>,
     /// What was known of the campaign, where guards ask for it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Map<String, Value>>")]
     campaign: Option<Value>,
     /// SHA-256 of it and of all that was accepted before it.
     hash: String,

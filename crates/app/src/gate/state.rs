@@ -95,8 +95,7 @@ pub(super) struct ListEventsInput {
     /// The run; the one that state-gate.json names if left out.
     run_id: Option<String>,
     /// Also events that are blocked, and why.
-    #[serde(default)]
-    include_blocked: bool,
+    include_blocked: Option<bool>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -120,12 +119,13 @@ impl Operation for ListEvents {
 
     async fn run(app: &App, call: &Call<'_>, input: ListEventsInput) -> Result<ListEventsOutput, Fault> {
         let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
-        let evidence = if input.include_blocked { Evidence::Everywhere } else { Evidence::Here };
+        let include_blocked = input.include_blocked.unwrap_or_default();
+        let evidence = if include_blocked { Evidence::Everywhere } else { Evidence::Here };
         let facts = app.facts(&visit, evidence).await?;
         Ok(ListEventsOutput {
             run_id: visit.run_id.clone(),
             current_state: visit.kept.state.state().to_owned(),
-            events: visit.look(&facts).events(input.include_blocked),
+            events: visit.look(&facts).events(include_blocked),
         })
     }
 

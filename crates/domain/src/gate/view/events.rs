@@ -43,6 +43,7 @@ pub struct AllowedEvent {
     pub event_name: String,
     pub description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     pub payload_schema: Option<Value>,
 }
 
@@ -52,6 +53,7 @@ pub struct EventView {
     pub event_name: String,
     pub description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     pub payload_schema: Option<Value>,
     pub transitions: Vec<TransitionView>,
     /// Whether it would be accepted as things stand. Guards are evaluated without new evidence and without a payload: an
