@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -60,7 +60,13 @@ pub struct EventView {
     /// event that only they block can still be emitted, with what they miss.
     pub is_allowed: bool,
     /// Why it would not; null if it would. What guards miss is in `missing_requirements`.
+    #[schemars(schema_with = "text_or_null")]
     pub blocked_reason: Option<String>,
+}
+
+/// Two branches, each of one type: not every client reads a list of types.
+fn text_or_null(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"anyOf": [{"type": "string"}, {"type": "null"}]})
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
