@@ -72,9 +72,9 @@ mod tests {
             artifact_dir: Some("proofs".into()),
             role: None,
         };
-        let expected = (vec!["/work/a".into(), "/b".into()], Some("/work/proofs".into()));
+        let expected = (vec!["/home/a".into(), "/b".into()], Some("/home/proofs".into()));
         for is_shared in [false, true] {
-            assert_eq!(chosen(&arguments, Path::new("/work"), is_shared), expected);
+            assert_eq!(chosen(&arguments, Path::new("/home"), is_shared), expected);
         }
     }
 }

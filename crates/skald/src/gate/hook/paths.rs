@@ -66,8 +66,8 @@ mod tests {
 
     #[test]
     fn dots_are_settled() {
-        let folder = Path::new("/work/project");
-        assert_eq!(by_letter(folder, "a/./b/../c"), Path::new("/work/project/a/c"));
+        let folder = Path::new("/home/project");
+        assert_eq!(by_letter(folder, "a/./b/../c"), Path::new("/home/project/a/c"));
         assert_eq!(by_letter(folder, "../../../x"), Path::new("/x"));
         assert_eq!(by_letter(folder, "/a/../b"), Path::new("/b"));
     }
