@@ -145,13 +145,13 @@ impl Operation for EmitEvent {
             let visit = match (app.visit::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
                 (Ok(visit), _) => visit,
                 // The key is looked at first.
-                (Err(_), Some(misfits)) => return Ok(Unaccepted::by(&bad_payload(misfits)).into()),
+                (Err(_), Some(misfit)) => return Ok(Unaccepted::by(&bad_key_refusal(misfit)).into()),
                 (Err(fault), None) => return Unaccepted::of(fault).map(Into::into),
             };
             let request = request(&visit.run_id, &input);
             let tried = Tried { event: &input.event_name, request: &request };
-            if let Some(misfits) = &bad_key {
-                let failure = Failure::Refused(bad_payload(misfits));
+            if let Some(misfit) = &bad_key {
+                let failure = Failure::Refused(bad_key_refusal(misfit));
                 return app.refuse(call, &visit, &tried, failure).await.map(Into::into);
             }
             match emit(app, call, &visit, &input, &request).await {
@@ -228,8 +228,8 @@ fn check_name(name: &str) -> Result<(), Fault> {
     Err(Fault::new(Code::InvalidParams, message).at("/event_name").hint("state_gate.list_events has the names"))
 }
 
-pub(super) fn check_key(key: &str) -> Result<(), Vec<Misfit>> {
-    let wrong = |message: String| Err(vec![Misfit { path: "/idempotency_key".to_owned(), message }]);
+pub(super) fn check_key(key: &str) -> Result<(), Misfit> {
+    let wrong = |message: String| Err(Misfit { path: "/idempotency_key".to_owned(), message });
     match key.chars().count() {
         0 => wrong("Must not be empty".to_owned()),
         _ if key.trim().is_empty() => wrong("Must not be blank".to_owned()),
@@ -240,8 +240,8 @@ pub(super) fn check_key(key: &str) -> Result<(), Vec<Misfit>> {
     }
 }
 
-fn bad_payload(misfits: &[Misfit]) -> RunRefusal {
-    RunRefusal::PayloadMisfits { misfits: misfits.to_vec() }
+fn bad_key_refusal(misfit: &Misfit) -> RunRefusal {
+    RunRefusal::KeyMisfit { misfit: misfit.clone() }
 }
 
 /// The request, written so that the same one always reads the same.

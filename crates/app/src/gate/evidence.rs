@@ -107,8 +107,16 @@ impl App {
             return Err(unfit(&pointer, super::files::NO_FOLDER.to_owned()));
         };
         let wants_json = wants_json(&visit.process, &path, declared.as_deref());
-        let found = self.files.artifact(folder, &path, wants_json).await;
-        let found = found.map_err(|why| unfit(&pointer, why))?;
+        let found = match self.files.artifact(folder, &path, wants_json).await {
+            Ok(found) => found,
+            Err(mut why) => {
+                // Whoever holds a token from elsewhere has no business in the folder that the server was started in.
+                if visit.is_owner && self.files.is_in_working_folder(&path).await {
+                    why.push_str(". A file of this path lies in the working folder, which is not looked into: copy it");
+                }
+                return Err(unfit(&pointer, why));
+            }
+        };
         let (sha256, bytes, json) = (found.sha256, found.bytes, found.json);
         Ok(Submitted { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
     }

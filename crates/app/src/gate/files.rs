@@ -30,6 +30,9 @@ pub trait GateFiles: Send + Sync + 'static {
         wants_json: bool,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>>;
 
+    /// Whether a file of this path lies below the working folder. Nothing there is evidence, but it may be what was meant.
+    fn is_in_working_folder<'a>(&'a self, path: &'a str) -> BoxFuture<'a, bool>;
+
     /// Those of the paths whose file is gone, or no longer holds what it held, by path and SHA-256. A file that was not
     /// touched since is not read again.
     fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>>;
@@ -98,6 +101,10 @@ impl GateFiles for NoFiles {
 
     fn artifact<'a>(&'a self, _: &'a str, _: &'a str, _: bool) -> BoxFuture<'a, Result<ArtifactFile, String>> {
         Box::pin(ready(Err(NO_FOLDER.to_owned())))
+    }
+
+    fn is_in_working_folder<'a>(&'a self, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(ready(false))
     }
 
     fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {

@@ -8,7 +8,7 @@ use domain::gate::{Artifact, Decision, Facts, Look, Process, Run, RunRules, Stan
 use super::noun::{is_run_id, not_found, stream};
 use crate::journal::{Kept, StreamName};
 use crate::seen::sees_run;
-use crate::{App, Call, Code, Fault, FilesError, Kind, Operation};
+use crate::{App, Call, Code, Fault, FilesError, Kind, Operation, Principal};
 
 /// A run that a caller has found.
 pub(super) struct Visit {
@@ -20,6 +20,8 @@ pub(super) struct Visit {
     /// As whom the caller is here.
     pub standing: Standing,
     pub principal: String,
+    /// Whether the caller is who started this process.
+    pub is_owner: bool,
 }
 
 impl Visit {
@@ -73,7 +75,8 @@ impl App {
             call.work.stands_at(kept.revision());
         }
         let (standing, principal) = (self.standing(call.caller), call.caller.id().to_owned());
-        Ok(Visit { run_id, stream, kept, process, standing, principal })
+        let is_owner = call.caller.principal == Principal::Owner;
+        Ok(Visit { run_id, stream, kept, process, standing, principal, is_owner })
     }
 
     async fn named_run(&self) -> Result<String, Fault> {

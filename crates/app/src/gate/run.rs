@@ -279,7 +279,7 @@ impl RunInput {
     /// The terms of the input, or those that came beside it.
     fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
         let key = self.idempotency_key.as_ref().or(call.work.idempotency_key.as_ref());
-        if let Some(misfit) = key.and_then(|key| check_key(key).err()?.into_iter().next()) {
+        if let Some(misfit) = key.and_then(|key| check_key(key).err()) {
             let fault = Fault::new(Code::InvalidPayload, misfit.message).at(misfit.path);
             return Err(fault.hint("send a key of your own, new for each request"));
         }

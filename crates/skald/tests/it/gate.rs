@@ -283,3 +283,36 @@ fn a_diagram_is_printed_or_drawn() {
     let both = desk.ran(&["diagram", "--run-id", "run-1", "--process-id", "bugfix"]);
     assert_eq!(both.status.code(), Some(2), "{both:?}");
 }
+
+#[test]
+fn a_path_counts_from_the_artifact_folder_and_a_file_elsewhere_is_told() {
+    let desk = Desk::new();
+    desk.begin();
+    desk.write("evidence/repro.md", "two clicks");
+    let missing = ["--artifact-paths", "./evidence/repro.md", "--expected-revision", "1", "--idempotency-key", "k1"];
+    let refused = desk.refused_json(&[&["emit-event", "--event", "submit_repro"], missing.as_slice()].concat());
+    let error = &refused["error"]["details"]["validation_errors"][0];
+    let folder = desk.json(&["get-state"])["artifact_base_path"].as_str().expect("a folder").to_owned();
+    assert_eq!(error["path"], "/artifact_paths/0", "{refused}");
+    let why = error["message"].as_str().expect("a reason");
+    assert!(why.contains(&format!("{folder}/evidence/repro.md")), "where it is looked for: {why}");
+    assert!(why.contains("lies in the working folder"), "where it is: {why}");
+    desk.write("elsewhere.md", "not what is asked for");
+    let refused = desk.refused_json(&[
+        "emit-event",
+        "--event",
+        "submit_repro",
+        "--artifact-paths",
+        "./evidence/other.md",
+        "--expected-revision",
+        "1",
+        "--idempotency-key",
+        "k2",
+    ]);
+    assert!(!refused.to_string().contains("working folder"), "nothing of that name lies there: {refused}");
+    std::fs::create_dir_all(format!("{folder}/evidence")).expect("a folder");
+    std::fs::copy(desk.file("evidence/repro.md"), format!("{folder}/evidence/repro.md")).expect("a copy");
+    let taken = ["--artifact-paths", "./evidence/repro.md", "--expected-revision", "1", "--idempotency-key", "k3"];
+    let taken = desk.json(&[&["emit-event", "--event", "submit_repro"], taken.as_slice()].concat());
+    assert_eq!(taken["result"]["transition"]["to_state"], "fix", "{taken}");
+}

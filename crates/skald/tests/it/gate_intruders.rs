@@ -288,6 +288,8 @@ fn a_request_that_nobody_expects_changes_nothing() {
             let told = &error["details"]["validation_errors"][0];
             assert_eq!((code.as_str(), &told["path"]), ("INVALID_PAYLOAD", &json!("/idempotency_key")), "{error}");
             assert!(told["message"].as_str().is_some_and(|message| message.contains(why)), "{error}");
+            let message = error["message"].as_str().unwrap();
+            assert!(message.starts_with("idempotency_key") && message.contains(why), "it speaks of the key: {error}");
         }
         let huge = json!({"payload": {"text": "x".repeat(100_001)}});
         let (code, error) = run.is_refused(&mut seat, "submit_note", &huge);

@@ -103,6 +103,14 @@ impl GateFiles for Folders {
         })
     }
 
+    fn is_in_working_folder<'a>(&'a self, path: &'a str) -> BoxFuture<'a, bool> {
+        let file = self.working.join(path);
+        Box::pin(async move {
+            let found = tokio::task::spawn_blocking(move || std::fs::symlink_metadata(file)).await;
+            matches!(found, Ok(Ok(about)) if about.is_file())
+        })
+    }
+
     fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
         let all = held.iter().map(|(path, _)| path.clone()).collect();
         if self.artifacts.is_none() {

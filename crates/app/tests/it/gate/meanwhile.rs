@@ -63,6 +63,10 @@ impl GateFiles for Slow {
         })
     }
 
+    fn is_in_working_folder<'a>(&'a self, _: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(ready(false))
+    }
+
     fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
         let is_stale = *self.is_stale.lock().expect("no panic");
         Box::pin(ready(held.into_iter().map(|(path, _)| path).filter(|_| is_stale).collect()))

@@ -54,6 +54,8 @@ pub enum RunRefusal {
     OwnWork { principal: String },
     #[error("only a person may override a guard, role '{role}' does not act as one")]
     NotHuman { role: String },
+    #[error("idempotency_key does not fit: {}", misfit.message)]
+    KeyMisfit { misfit: Misfit },
     #[error("Payload does not match the schema")]
     PayloadMisfits { misfits: Vec<Misfit> },
     #[error("the context does not fit this process")]
@@ -86,7 +88,8 @@ impl RunRefusal {
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
             | Self::NotHuman { .. } => RefusalKind::Forbidden,
-            Self::PayloadMisfits { .. }
+            Self::KeyMisfit { .. }
+            | Self::PayloadMisfits { .. }
             | Self::ContextMisfits { .. }
             | Self::ArtifactMisfits { .. }
             | Self::Empty { .. } => RefusalKind::InvalidPayload,
@@ -106,6 +109,7 @@ impl RunRefusal {
             Self::EventNotFound { .. } | Self::NoTransition { .. } | Self::NothingToOverride { .. } => {
                 Some("/event_name".to_owned())
             }
+            Self::KeyMisfit { misfit } => Some(misfit.path.clone()),
             Self::PayloadMisfits { misfits }
             | Self::ContextMisfits { misfits, .. }
             | Self::ArtifactMisfits { misfits } => misfits.first().map(|misfit| misfit.path.clone()),
@@ -141,6 +145,7 @@ impl RunRefusal {
             Self::RunNotFound
             | Self::OutOfDate { .. }
             | Self::Cancelled
+            | Self::KeyMisfit { .. }
             | Self::PayloadMisfits { .. }
             | Self::ContextMisfits { .. }
             | Self::ArtifactMisfits { .. }
@@ -152,6 +157,7 @@ impl RunRefusal {
     /// What does not fit, each with its path.
     pub fn misfits(&self) -> &[Misfit] {
         match self {
+            Self::KeyMisfit { misfit } => std::slice::from_ref(misfit),
             Self::PayloadMisfits { misfits }
             | Self::ContextMisfits { misfits, .. }
             | Self::ArtifactMisfits { misfits } => misfits,
@@ -189,6 +195,7 @@ impl RunRefusal {
                                      --gate-role ROLE` gives somebody else a token of their own"
                 .to_owned(),
             Self::NotHuman { .. } => "ask a person to do it".to_owned(),
+            Self::KeyMisfit { .. } => "send a key of your own, a new one for each event".to_owned(),
             Self::PayloadMisfits { .. } => "change what is listed and send it again under a new key".to_owned(),
             Self::ContextMisfits { settable, .. } => {
                 let settable = match settable.as_deref() {
