@@ -85,10 +85,19 @@ impl Catalogue {
 
     /// The resource that a URI reads, with the fields that the URI gives its operation.
     pub fn resolve(&self, uri: &str) -> Result<(&Resource, UriFields), Fault> {
-        self.resources
-            .iter()
-            .find_map(|resource| resource.fields(uri).map(|fields| (resource, fields)))
-            .ok_or_else(|| resource::not_found(uri, &self.resources))
+        self.resolve_among(uri, |_| true)
+    }
+
+    /// The same among the resources of some toolsets: an error names no others.
+    pub fn resolve_among(
+        &self,
+        uri: &str,
+        is_visible: impl Fn(Toolset) -> bool + Copy,
+    ) -> Result<(&Resource, UriFields), Fault> {
+        let resources = self.resources.iter().filter(move |resource| is_visible(resource.toolset));
+        let mut fitting =
+            resources.clone().filter_map(|resource| resource.fields(uri).map(|fields| (resource, fields)));
+        fitting.next().ok_or_else(|| resource::unresolved(uri, resources))
     }
 
     /// The toolset that holds what is being completed.
@@ -104,6 +113,6 @@ impl Catalogue {
         self.resources
             .iter()
             .find(|resource| resource.uri == uri)
-            .ok_or_else(|| resource::not_found(uri, &self.resources))
+            .ok_or_else(|| resource::unresolved(uri, self.resources.iter()))
     }
 }

@@ -73,15 +73,55 @@ pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'
     fields.into_iter().map(|(field, text)| (field.to_owned(), typed(field, text))).collect::<Map<_, _>>().into()
 }
 
-/// The happy path pays nothing for explanations.
+/// The happy path pays nothing for what clients may write another way, nor for explanations.
 pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
-    if !is_shaped(full, full, value) {
-        return Err(explain::<T>(value, full));
+    if is_shaped(full, full, value)
+        && let Ok(typed) = T::deserialize(value)
+    {
+        return Ok(typed);
     }
-    T::deserialize(value).or_else(|_| {
-        // A whole number is an integer, however it is written.
-        T::deserialize(&with_whole_numbers(value)).map_err(|_| explain::<T>(value, full))
-    })
+    let given = without_optional_nulls(full, full, value);
+    if !is_shaped(full, full, &given) {
+        return Err(explain::<T>(&given, full));
+    }
+    // A whole number is an integer, however it is written.
+    T::deserialize(&with_whole_numbers(&given)).map_err(|_| explain::<T>(&given, full))
+}
+
+/// The same value without the nulls of optional fields: to send null is to leave the field out. Where a type gives null
+/// a meaning of its own, its schema has it, and it stays.
+fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value {
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let target = root.pointer(reference.trim_start_matches('#'));
+        return target.map_or_else(|| value.clone(), |schema| without_optional_nulls(root, schema, value));
+    }
+    if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+        let branch = branches.iter().find(|branch| !value.is_null() && is_shaped(root, branch, value));
+        return branch.map_or_else(|| value.clone(), |branch| without_optional_nulls(root, branch, value));
+    }
+    match value {
+        Value::Array(items) => match schema.get("items") {
+            Some(schema) => items.iter().map(|item| without_optional_nulls(root, schema, item)).collect(),
+            None => value.clone(),
+        },
+        Value::Object(fields) => {
+            let required = schema.get("required").and_then(Value::as_array);
+            let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|known| known == name));
+            let given = fields.iter().filter_map(|(name, field)| {
+                let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
+                    return Some((name.clone(), field.clone()));
+                };
+                let is_left_out = field.is_null() && !is_required(name) && !takes_null(root, schema);
+                (!is_left_out).then(|| (name.clone(), without_optional_nulls(root, schema, field)))
+            });
+            Value::Object(given.collect())
+        }
+        _ => value.clone(),
+    }
+}
+
+fn takes_null(root: &Value, schema: &Value) -> bool {
+    Walk { root }.find(schema, &Value::Null, "").is_none()
 }
 
 /// The same value with 8 for every 8.0.
@@ -336,8 +376,8 @@ fn suggest(given: &str, allowed: &[&str]) -> String {
     }
 }
 
-/// The word that was probably meant. Of what is longer than any id none is, and comparing it would take long.
-pub(crate) fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
+/// The word that was probably meant. Inputs longer than an id match nothing, and comparing them would take long.
+pub fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
     if given.len() > limits::ID_CHARS_MAX {
         return None;
     }

@@ -46,7 +46,7 @@ pub use domain::limits;
 pub use engine::{Contents, Engine, Local, Work};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
-pub use input::{from_text, is_too_deep, parse_json, short};
+pub use input::{from_text, is_too_deep, nearest, parse_json, short};
 pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
 pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};

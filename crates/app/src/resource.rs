@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::input::nearest;
 use crate::{Code, Fault, Toolset, short};
 
 /// The fields of an operation's input that a URI gives, by name.
@@ -75,12 +76,32 @@ fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> 
     Some(())
 }
 
-pub(crate) fn not_found(uri: &str, resources: &[Resource]) -> Fault {
-    let known: Vec<&str> = resources.iter().map(|resource| resource.uri).collect();
-    Fault::new(Code::NotFound, format!("there is no resource {:?}", short(uri)))
-        .value(&Value::from(uri))
-        .hint(format!("known: {}", known.join(", ")))
-        .allowed(known)
+/// Why a URI reads nothing: it fits no template of its scheme, or nothing of that name is there.
+/// The templates stand in `allowed` alone: a message that repeats them is mostly templates.
+pub(crate) fn unresolved<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource> + Clone) -> Fault {
+    let is_same_scheme = |resource: &&Resource| scheme(uri).is_some() && scheme(uri) == scheme(resource.uri);
+    let of_scheme: Vec<&Resource> = resources.clone().filter(is_same_scheme).collect();
+    let known: Vec<&str> = of_scheme.iter().map(|resource| resource.uri).collect();
+    let fault = if of_scheme.iter().any(|resource| resource.is_template()) {
+        Fault::new(Code::InvalidParams, format!("the URI {:?} is malformed", short(uri)))
+    } else {
+        Fault::new(Code::NotFound, format!("there is no resource {:?}", short(uri)))
+    };
+    let fault = fault.value(&Value::from(uri)).hint(match nearest(uri, &known) {
+        Some(template) => format!("did you mean {template}?"),
+        None => "resources/list and resources/templates/list have what can be read".to_owned(),
+    });
+    if !known.is_empty() {
+        return fault.allowed(known);
+    }
+    let mut schemes: Vec<String> =
+        resources.filter_map(|resource| scheme(resource.uri)).map(|scheme| format!("{scheme}://")).collect();
+    schemes.dedup();
+    fault.allowed(schemes)
+}
+
+fn scheme(uri: &str) -> Option<&str> {
+    uri.split_once("://").map(|(scheme, _)| scheme)
 }
 
 /// A text as one segment of a path or URI, whatever is in it.

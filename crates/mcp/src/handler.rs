@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use app::{
     Answer, Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal,
-    Toolset, Visible, Work, limits, short,
+    Toolset, Visible, Work, limits, nearest, short,
 };
 use axum::http::HeaderName;
 use axum::http::request::Parts;
@@ -201,12 +201,10 @@ impl Handler {
     /// Refuses a URI that reads nothing, or nothing that this request may see.
     fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         let is_visible = self.visible_toolset(context)?;
-        let resolved = self.engine().catalogue().resolve(uri);
-        let (resource, _) = resolved.map_err(|fault| answer::resource_error(&fault, uri))?;
-        if is_visible(resource.toolset) {
-            return Ok(());
-        }
-        Err(answer::resource_error(&hidden("resource", uri), uri))
+        let catalogue = self.engine().catalogue();
+        let Err(fault) = catalogue.resolve_among(uri, &is_visible) else { return Ok(()) };
+        let fault = if catalogue.resolve(uri).is_ok() { hidden("resource", uri) } else { fault };
+        Err(answer::resource_error(&fault, uri))
     }
 
     /// A template's resources, as far as they are there for this caller.
@@ -246,7 +244,7 @@ fn is_key(key: &str) -> bool {
 fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
     let cancelled = context.ct.clone();
     let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
-        None => None,
+        None | Some(Value::Null) => None,
         Some(Value::String(key)) if is_key(key) => Some(key.clone()),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
@@ -254,7 +252,7 @@ fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
         }
     };
     let expected_revision = match context.meta.get(EXPECTED_REVISION) {
-        None => None,
+        None | Some(Value::Null) => None,
         Some(revision) => {
             let wrong = || invalid(format!("_meta[{EXPECTED_REVISION:?}] is a whole number"));
             Some(revision.as_u64().ok_or_else(wrong)?)
@@ -293,13 +291,16 @@ fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
 }
 
 fn unknown_tool(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorData {
+    let offered: Vec<&str> = offered.iter().map(AsRef::as_ref).collect();
     let fault = if is_hidden {
         hidden("tool", name)
     } else {
-        Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name)))
-            .hint(format!("known: {}", offered.join(", ")))
+        Fault::new(Code::NotFound, format!("there is no tool {:?}", short(name))).hint(match nearest(name, &offered) {
+            Some(tool) => format!("did you mean {tool}?"),
+            None => "tools/list has the tools".to_owned(),
+        })
     };
-    answer::protocol_error(&fault.allowed(offered.iter().map(AsRef::as_ref)))
+    answer::protocol_error(&fault.allowed(offered))
 }
 
 impl ServerHandler for Handler {
@@ -451,6 +452,7 @@ impl ServerHandler for Handler {
             .arguments
             .unwrap_or_default()
             .into_iter()
+            .filter(|(_, value)| !value.is_null())
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
         let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;

@@ -28,6 +28,25 @@ pub(crate) struct Context {
     pub participant_id: Option<String>,
 }
 
+/// A context as it is read: every field is there, null where nothing is set.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "they are what clients send")]
+pub(super) struct ContextView {
+    campaign_id: Option<String>,
+    session_id: Option<String>,
+    participant_id: Option<String>,
+}
+
+impl From<Context> for ContextView {
+    fn from(context: Context) -> Self {
+        Self {
+            campaign_id: Some(context.campaign_id),
+            session_id: context.session_id,
+            participant_id: context.participant_id,
+        }
+    }
+}
+
 /// The contexts of conversations that end.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<Arc<str>, Context>>);

@@ -62,6 +62,13 @@ const fn resource(
 pub(crate) fn resources() -> Vec<Resource> {
     vec![
         resource("campaigns://list", "campaigns", "Campaigns", "All campaigns, the newest first.", "campaigns"),
+        resource(
+            "campaigns://list{?cursor,limit}",
+            "campaigns_page",
+            "Campaigns, page by page",
+            "The same from a next_cursor on, as many as are wanted.",
+            "campaigns",
+        ),
         resource(CONTEXT, "context", "Context", "What set_context said in this conversation.", "context"),
         resource("campaign://{campaign_id}", "campaign", "A campaign", "One campaign.", "campaign"),
         resource(
@@ -72,10 +79,24 @@ pub(crate) fn resources() -> Vec<Resource> {
             "participants",
         ),
         resource(
+            "campaign://{campaign_id}/participants{?cursor,limit}",
+            "participants_page",
+            "Participants of a campaign, page by page",
+            "The same from a next_cursor on, as many as are wanted.",
+            "participants",
+        ),
+        resource(
             "campaign://{campaign_id}/actors",
             "actors",
             "Actors of a campaign",
             "Who is in the story, the newest first.",
+            "actors",
+        ),
+        resource(
+            "campaign://{campaign_id}/actors{?cursor,limit}",
+            "actors_page",
+            "Actors of a campaign, page by page",
+            "The same from a next_cursor on, as many as are wanted.",
             "actors",
         ),
         resource(
@@ -85,8 +106,15 @@ pub(crate) fn resources() -> Vec<Resource> {
             "When it was played, the newest first.",
             "sessions",
         ),
+        resource(
+            "campaign://{campaign_id}/sessions{?cursor,limit}",
+            "sessions_page",
+            "Sessions of a campaign, page by page",
+            "The same from a next_cursor on, as many as are wanted.",
+            "sessions",
+        ),
         Resource {
-            uri: "campaign://{campaign_id}/events",
+            uri: "campaign://{campaign_id}/events{?cursor,limit}",
             name: "events",
             title: "Events of a campaign",
             summary: "What happened, the newest first.",

@@ -4,7 +4,7 @@ use domain::campaign::{Actor, Campaign, CampaignState, Keyed, Participant, Regis
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use super::context::ContextView;
 use super::noun::CAMPAIGNS;
 use crate::listing::{Page, bad_cursor, page_limit};
 use crate::seen::{Seen, Veiled};
@@ -54,10 +54,9 @@ pub(super) struct CampaignReadOutput {
     actors: Option<Vec<Actor>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sessions: Option<Vec<Session>>,
-    /// null while there is none.
-    #[expect(clippy::option_option, reason = "null says that there is none, absence that nobody asked")]
+    /// What is not set is null.
     #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Option<Context>>,
+    context: Option<ContextView>,
     /// How many commands the campaign has seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     revision: Option<u64>,
@@ -94,7 +93,10 @@ impl Operation for CampaignRead {
                 let page = app.campaigns_of(call.caller, cursor, limit).await?;
                 Ok(CampaignReadOutput { campaigns: Some(page.items), next_cursor: page.next_cursor, ..output })
             }
-            View::Context => Ok(CampaignReadOutput { context: Some(app.context(call.caller).await?), ..output }),
+            View::Context => {
+                let context = app.context(call.caller).await?.map(ContextView::from).unwrap_or_default();
+                Ok(CampaignReadOutput { context: Some(context), ..output })
+            }
             view => {
                 let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
                 let seen = Seen::by(call.caller, &table.campaign_id);

@@ -46,7 +46,7 @@ pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a s
         return Err(fault(format!("{field} is required, it is empty")).hint(format!("send {field}, or leave it out")));
     }
     let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !['_', '-'].contains(&letter);
-    if id.len() > ID_CHARS_MAX || id.contains(is_odd) {
+    if id.len() > ID_CHARS_MAX || id.contains(is_odd) || !id.contains(|letter: char| letter.is_ascii_alphanumeric()) {
         return Err(fault(format!("{field} is malformed: {:?}", short(id))).hint("send an id as it was answered"));
     }
     Ok(Some(id))

@@ -34,7 +34,7 @@ fn pages_are_there_and_all_in_one() {
         (&anyone["title"], &anyone["text"]),
         (&json!("Overview"), &json!(read("docs://universe/overview").text))
     );
-    assert_eq!(try_read("docs://universe/nothing").unwrap_err().code(), Code::NotFound);
+    assert_eq!(try_read("docs://universe/nothing").unwrap_err().code(), Code::InvalidParams);
 }
 
 /// What a page says is there can be read: every URI that a page names is a resource, and every tool an operation.

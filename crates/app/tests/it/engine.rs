@@ -27,7 +27,7 @@ pub(crate) fn engine() -> Arc<Local> {
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(future)
 }
 
@@ -113,7 +113,87 @@ fn a_resource_reads_what_its_operation_answers() {
     assert_eq!(read("dice://duality/odds/%32/15").unwrap().text, odds.text, "percent-encoding is undone");
     for broken in ["%3", "%", "%+3", "%zz", "%ff"] {
         let fault = read(&format!("dice://duality/odds/{broken}/15")).unwrap_err();
-        assert_eq!(fault.code(), Code::NotFound, "{broken}");
+        assert_eq!(fault.code(), Code::InvalidParams, "{broken}");
+    }
+}
+
+#[test]
+fn a_list_is_read_to_its_end_as_a_resource() {
+    block_on(async {
+        let engine = engine();
+        // Ids come from entropy that is always the same here, so that each needs a key of its own.
+        let create = async |operation: &str, name: &str, input: Value| {
+            let work = Work { idempotency_key: Some(format!("{operation} {name}")), ..Work::default() };
+            let answer = engine.call(&Caller::owner(), operation, input, &work).await;
+            answer.unwrap_or_else(|fault| panic!("{operation}: {fault}"))["id"].clone()
+        };
+        let read = async |uri: &str| {
+            let contents = engine.read(&Caller::owner(), uri, &Work::default()).await;
+            serde_json::from_str::<Value>(&contents.unwrap_or_else(|fault| panic!("{uri}: {fault}")).text).unwrap()
+        };
+        let mut campaign = Value::Null;
+        for name in ["A", "B", "C", "D", "E"] {
+            campaign = create("campaign_create", name, json!({"name": name, "gm_mode": "HUMAN"})).await;
+        }
+        for name in ["A", "B", "C", "D", "E"] {
+            let participant = json!({"campaign_id": campaign, "display_name": name, "role": "PLAYER"});
+            create("participant_create", name, participant).await;
+            create("actor_create", name, json!({"campaign_id": campaign, "name": name, "kind": "PC"})).await;
+            let session = create("session_start", name, json!({"campaign_id": campaign, "name": name})).await;
+            create("session_end", name, json!({"campaign_id": campaign, "session_id": session})).await;
+        }
+        let campaign = campaign.as_str().unwrap();
+        let lists = [
+            ("campaigns", "campaigns://list".to_owned()),
+            ("participants", format!("campaign://{campaign}/participants")),
+            ("actors", format!("campaign://{campaign}/actors")),
+            ("sessions", format!("campaign://{campaign}/sessions")),
+            ("events", format!("campaign://{campaign}/events")),
+        ];
+        for (field, uri) in lists {
+            let whole = read(&uri).await[field].as_array().unwrap().clone();
+            assert!(whole.len() >= 5, "{uri}");
+            let mut page = read(&format!("{uri}?limit=2")).await;
+            let mut rows = page[field].as_array().unwrap().clone();
+            while let Some(cursor) = page["next_cursor"].as_str() {
+                page = read(&format!("{uri}?cursor={cursor}&limit=2")).await;
+                rows.extend(page[field].as_array().unwrap().iter().cloned());
+            }
+            assert_eq!(rows, whole, "{uri}");
+        }
+    });
+}
+
+#[test]
+fn a_malformed_uri_is_no_unknown_resource() {
+    let engine = engine();
+    let read = |uri: &str| block_on(engine.read(&Caller::owner(), uri, &Work::default())).unwrap_err();
+    let malformed = [
+        "campaign://",
+        "campaign://_",
+        "campaign://x?y=1",
+        "campaign://x/bogus",
+        "campaign://x/",
+        "campaign://x#y",
+        "campaign://%zz",
+        "campaign://x/actors/y",
+        "campaigns://all",
+        "universe://",
+        "universe://u/bogus",
+        "stategate://runs//summary",
+        "dice://odds/",
+    ];
+    for uri in malformed {
+        let fault = read(uri);
+        assert_eq!((fault.code(), fault.body().status), (Code::InvalidParams, "InvalidArgument"), "{uri}: {fault}");
+        let same_scheme = |known: &String| known.split_once("://").unwrap().0 == uri.split_once("://").unwrap().0;
+        assert!(fault.body().allowed.iter().all(same_scheme), "{uri}: {:?}", fault.body().allowed);
+        assert!(fault.to_string().len() < 200, "{uri}: {fault}");
+    }
+    for uri in ["campaign://camp_abc123", "campaign://x/actors", "context://x", "universe://u", "nothing://x", "x", ""]
+    {
+        let fault = read(uri);
+        assert_eq!((fault.code(), fault.body().status), (Code::NotFound, "NotFound"), "{uri}: {fault}");
     }
 }
 

@@ -1,10 +1,10 @@
 //! What does not fit is explained, whatever it is.
 
-use app::{Code, is_too_deep, parse_json};
+use app::{Caller, Code, Engine, Work, is_too_deep, parse_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::engine::call;
+use crate::engine::{block_on, call, engine};
 
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -88,6 +88,32 @@ fn an_array_is_no_object() {
         let fault = call(operation, input.clone()).unwrap_err();
         assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some(path)), "{input}");
     }
+}
+
+#[test]
+fn null_is_as_good_as_left_out_for_every_optional_field() {
+    let engine = engine();
+    let outcome = |operation: &str, input: Value| {
+        let answer = block_on(engine.call(&Caller::owner(), operation, input, &Work::default()));
+        answer.map(|_| ()).map_err(|fault| fault.to_string())
+    };
+    for entry in engine.catalogue().operations() {
+        let required = entry.full_input["required"].as_array().cloned().unwrap_or_default();
+        let optional = entry.full_input["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
+        let nulls = optional.filter(|name| !required.contains(&json!(name))).map(|name| (name.clone(), Value::Null));
+        let nulls = Value::Object(nulls.collect());
+        assert_eq!(outcome(entry.name, nulls.clone()), outcome(entry.name, json!({})), "{}: {nulls}", entry.name);
+    }
+}
+
+#[test]
+fn null_is_as_good_as_left_out_within_a_field_too() {
+    let roll = |spec: Value| call("roll_dice", json!({"dice": [spec], "rng": {"seed": null}}));
+    assert!(roll(json!({"sides": 6, "count": 2})).is_ok());
+    let fault = roll(json!({"sides": null, "count": 2})).unwrap_err();
+    assert_eq!((fault.code(), fault.body().path.as_deref()), (Code::InvalidParams, Some("/dice/0/sides")), "{fault}");
+    let fault = call("roll_dice", json!({"dice": [{"sides": 6, "count": 1}], "colour": null})).unwrap_err();
+    assert_eq!(fault.body().path.as_deref(), Some("/colour"), "an unknown field is unknown, whatever it holds");
 }
 
 #[test]

@@ -210,8 +210,8 @@ fn resources_read_the_same_parts() {
             ("universe://sol/bodies?limit=0", Code::InvalidParams, Some("/limit")),
             ("universe://sol/groups?cursor=bodies:earth", Code::InvalidParams, Some("/cursor")),
             ("universe://none/summary", Code::NotFound, Some("/universeId")),
-            ("universe://sol/bodies?t=1", Code::NotFound, None),
-            ("universe://sol/stars", Code::NotFound, None),
+            ("universe://sol/bodies?t=1", Code::InvalidParams, None),
+            ("universe://sol/stars", Code::InvalidParams, None),
         ];
         for (uri, code, path) in cases {
             let fault = read(&engine, uri).await.expect_err("it is refused");

@@ -131,15 +131,22 @@ fn resources_are_listed_and_read() {
 fn a_resource_that_is_not_there_is_not_found_in_each_eras_words() {
     let server = Server::start(dice());
     let session = server.session("2025-11-25");
-    for uri in
-        ["dice://rules/chess", "dice://duality/odds/2", "dice://duality/odds/2/15/more", "dice://duality/odds//15", "x"]
-    {
+    for uri in ["campaign://camp_abc123", "nowhere://x", "x"] {
         let message = request(1, "resources/read", &json!({"uri": uri}));
         assert_eq!(server.call(&session, &message)["error"]["code"], -32002, "{uri}");
         let error = &server.modern(&message).json()["error"];
         assert_eq!(error["code"], -32602, "{uri}");
         assert_eq!((&error["data"]["error"]["code"], &error["data"]["uri"]), (&json!("NOT_FOUND"), &json!(uri)));
-        assert!(error["message"].as_str().unwrap().contains("dice://rules/duality"), "{error}");
+    }
+    for uri in
+        ["dice://rules/chess", "dice://duality/odds/2", "dice://duality/odds/2/15/more", "dice://duality/odds//15"]
+    {
+        let message = request(1, "resources/read", &json!({"uri": uri}));
+        for answer in [server.call(&session, &message), server.modern(&message).json()] {
+            let error = &answer["error"];
+            assert_eq!((&error["code"], &error["data"]["error"]["code"]), (&json!(-32602), &json!("INVALID_PARAMS")));
+            assert!(error["message"].as_str().unwrap().contains("did you mean dice://"), "{error}");
+        }
     }
     for (uri, path) in [("dice://duality/odds/2/hard", "/difficulty"), ("dice://duality/odds/2/-1", "/difficulty")] {
         let error = &server.modern(&request(1, "resources/read", &json!({"uri": uri}))).json()["error"];
@@ -184,4 +191,35 @@ fn arguments_are_completed_from_their_schemas() {
     for unknown in [json!({"type": "ref/prompt", "name": "x"}), json!({"type": "ref/resource", "uri": "x://"})] {
         assert_eq!(complete(unknown.clone(), "difficulty", "")["error"]["code"], -32602, "{unknown}");
     }
+}
+
+#[test]
+fn a_malformed_uri_is_refused_in_short() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let read = |uri: &str, toolsets: &str| {
+        let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str()), ("X-MCP-Toolsets", toolsets)];
+        server.post(&headers, &request(2, "resources/read", &json!({"uri": uri}))).json()
+    };
+    let answer = read("campaign://x/bogus", "campaign");
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["data"]["error"]["status"]),
+        (&json!(-32602), &json!("InvalidArgument"))
+    );
+    let text = answer.to_string();
+    assert_eq!(
+        text.matches("campaign://{campaign_id}/sessions\"").count(),
+        1,
+        "each template stands there once: {text}"
+    );
+    assert!(!text.contains("dice://"), "templates of other schemes are not named: {text}");
+    let answer = read("campaign://x", "campaign");
+    assert_eq!(
+        (&answer["error"]["code"], &answer["error"]["data"]["error"]["status"]),
+        (&json!(-32002), &json!("NotFound"))
+    );
+    // What the toolsets hide is not named either.
+    let answer = read("campaign://x/bogus", "universe");
+    assert!(!answer.to_string().contains("{campaign_id}"), "{answer}");
+    assert!(read("campaign://x", "universe").to_string().contains("hidden"));
 }

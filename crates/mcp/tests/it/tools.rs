@@ -230,10 +230,11 @@ fn a_live_roll_ignores_the_clients_seed() {
 #[test]
 fn an_unknown_tool_is_a_protocol_error_that_names_the_known() {
     let server = Server::start(dice());
-    for tool in ["rol_dice", "duality_rules"] {
+    for (tool, meant) in [("rol_dice", "roll_dice"), ("duality_rules", "duality_rules_version")] {
         let error = &server.modern(&call(tool, &json!({}))).json()["error"];
         assert_eq!(error["code"], -32602);
-        assert!(error["message"].as_str().unwrap().contains("roll_dice"), "{error}");
+        assert!(error["message"].as_str().unwrap().ends_with(&format!("did you mean {meant}?")), "{error}");
+        assert_eq!(error.to_string().matches("session_recap").count(), 1, "the others are named once: {error}");
     }
 }
 

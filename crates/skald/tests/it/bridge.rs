@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use testkit::Client;
 use testkit::message::{JSON, initialize, request};
 
+use crate::context::unset;
 use crate::process::Running;
 use crate::table::create_campaign;
 use crate::world::{Seat, Server, Surface, World, named, told};
@@ -286,11 +287,11 @@ fn a_context_ends_with_its_session() {
         assert_eq!(&seat.ok("campaign_read", &json!({}))["campaign"]["id"], campaign_id);
     }
     let mut rest = server.seat(Surface::Rest);
-    assert_eq!(rest.ok("campaign_read", &json!({"view": "context"}))["context"], Value::Null);
+    assert_eq!(rest.ok("campaign_read", &json!({"view": "context"}))["context"], unset());
     first.process().close_input();
     while first.process().line().is_some() {}
     let mut third = server.bridged(&[]);
-    assert_eq!(third.ok("campaign_read", &json!({"view": "context"}))["context"], Value::Null);
+    assert_eq!(third.ok("campaign_read", &json!({"view": "context"}))["context"], unset());
     assert_eq!(&second.ok("campaign_read", &json!({}))["campaign"]["id"], &json!(other));
 }
 

@@ -17,8 +17,17 @@ fn context(seat: &mut Seat) -> Value {
     seat.listing("context://current")["context"].clone()
 }
 
+pub(crate) fn unset() -> Value {
+    json!({"campaign_id": null, "session_id": null, "participant_id": null})
+}
+
+/// A context with nothing but a campaign.
+fn within(campaign_id: &str) -> Value {
+    json!({"campaign_id": campaign_id, "session_id": null, "participant_id": null})
+}
+
 fn a_context_is_replaced_as_a_whole_or_not_at_all(seat: &mut Seat) {
-    assert_eq!(context(seat), Value::Null);
+    assert_eq!(context(seat), unset());
     let campaign_id = create_campaign(seat);
     let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
     let input = json!({"campaign_id": campaign_id, "display_name": "Alice", "role": "PLAYER"});
@@ -39,10 +48,11 @@ fn a_context_is_replaced_as_a_whole_or_not_at_all(seat: &mut Seat) {
         assert_eq!(context(seat), whole, "after {input}");
     }
     let without_session = json!({"campaign_id": campaign_id, "participant_id": participant["id"]});
-    seat.ok("set_context", &without_session);
-    assert_eq!(context(seat), without_session);
-    seat.ok("set_context", &json!({"campaign_id": campaign_id}));
-    assert_eq!(context(seat), json!({"campaign_id": campaign_id}));
+    assert_eq!(seat.ok("set_context", &without_session)["context"], without_session, "what is unset is left out");
+    let read = json!({"campaign_id": campaign_id, "session_id": null, "participant_id": participant["id"]});
+    assert_eq!(context(seat), read, "and null where it is read");
+    seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": null}));
+    assert_eq!(context(seat), within(&campaign_id));
 }
 
 /// The campaign that a call is about which names none.
@@ -79,7 +89,7 @@ fn a_client_may_have_an_odd_name(seat: &mut Seat) {
     for name in [long.as_str(), "nul\0"] {
         seat.rename(name);
         seat.ok("set_context", &json!({"campaign_id": campaign_id}));
-        assert_eq!(context(seat), json!({"campaign_id": campaign_id}));
+        assert_eq!(context(seat), within(&campaign_id));
     }
 }
 
@@ -105,11 +115,11 @@ fn each_session_has_its_own() {
     let (mut one, mut other) = (server.seat(Surface::Session), server.seat(Surface::Session));
     let (first, second) = (create_campaign(&mut one), create_campaign(&mut one));
     one.ok("set_context", &json!({"campaign_id": first}));
-    assert_eq!(context(&mut other), Value::Null);
+    assert_eq!(context(&mut other), unset());
     other.ok("set_context", &json!({"campaign_id": second}));
     assert_eq!((meant(&mut one), meant(&mut other)), (first, second));
     for surface in [Surface::Stateless, Surface::Rest] {
-        assert_eq!(context(&mut server.seat(surface)), Value::Null, "{surface:?}");
+        assert_eq!(context(&mut server.seat(surface)), unset(), "{surface:?}");
     }
 }
 
@@ -119,10 +129,10 @@ fn a_process_on_stdio_has_its_own_and_forgets_it() {
     let (mut one, mut other) = (world.stdio(&[]), world.stdio(&[]));
     let campaign_id = create_campaign(&mut one);
     one.ok("set_context", &json!({"campaign_id": campaign_id}));
-    assert_eq!(context(&mut one), json!({"campaign_id": campaign_id}));
-    assert_eq!(context(&mut other), Value::Null);
+    assert_eq!(context(&mut one), within(&campaign_id));
+    assert_eq!(context(&mut other), unset());
     drop(one);
-    assert_eq!(context(&mut world.stdio(&[])), Value::Null);
+    assert_eq!(context(&mut world.stdio(&[])), unset());
 }
 
 #[test]
@@ -133,9 +143,8 @@ fn a_process_on_stdio_has_its_own_also_without_a_handshake() {
     let set = message::modern(message::call("set_context", &json!({"campaign_id": campaign_id})));
     assert_eq!(one.answer(&set)["result"]["isError"], false);
     let read = message::modern(message::call("campaign_read", &json!({"view": "context"})));
-    let context = json!({"campaign_id": campaign_id});
-    assert_eq!(one.answer(&read)["result"]["structuredContent"]["context"], context);
-    assert_eq!(other.answer(&read)["result"]["structuredContent"]["context"], Value::Null);
+    assert_eq!(one.answer(&read)["result"]["structuredContent"]["context"], within(&campaign_id));
+    assert_eq!(other.answer(&read)["result"]["structuredContent"]["context"], unset());
 }
 
 #[test]
@@ -152,9 +161,9 @@ fn a_client_without_a_session_is_known_by_its_token_and_name_also_after_a_restar
     };
     let server = world.serve(&[]);
     let kept = |token: Option<&str>, name: &str| context(&mut server.seat_of(Surface::Stateless, token, name));
-    assert_eq!(kept(Some(&alice), "inspector"), json!({"campaign_id": campaign_id}));
-    assert_eq!(kept(Some(&alice), "another"), Value::Null);
-    assert_eq!(kept(Some(&bob), "inspector"), Value::Null);
-    assert_eq!(kept(None, "inspector"), Value::Null);
-    assert_eq!(context(&mut server.seat_of(Surface::Rest, Some(&alice), "inspector")), Value::Null);
+    assert_eq!(kept(Some(&alice), "inspector"), within(&campaign_id));
+    assert_eq!(kept(Some(&alice), "another"), unset());
+    assert_eq!(kept(Some(&bob), "inspector"), unset());
+    assert_eq!(kept(None, "inspector"), unset());
+    assert_eq!(context(&mut server.seat_of(Surface::Rest, Some(&alice), "inspector")), unset());
 }
