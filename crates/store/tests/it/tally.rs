@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, Parted, StreamName};
+use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, Parted, StreamName, Streams};
 use domain::decider::{Decider, Given};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -162,4 +162,23 @@ pub(crate) fn pinned(ask: Ask<Tally>, expected: u64) -> Ask<Tally> {
 
 pub(crate) fn stream(id: &str) -> StreamName {
     StreamName::new(Tally::NAME, id)
+}
+
+/// Writes a hundred times beside a busy rival. Answers how many of the rival's commands were stored while each of these
+/// waited, the fewest first.
+pub(crate) async fn rivals_let_past(streams: &Streams<Tally>) -> Vec<u64> {
+    let mut passed = Vec::new();
+    for number in 0..100 {
+        let before = streams.read(&stream("one")).await.unwrap().revision();
+        let done = streams.execute(&stream("one"), add(&number.to_string(), 1)).await;
+        let done = done.map_err(|failure| format!("{failure:?}")).unwrap();
+        passed.push(done.revision - before - 1);
+    }
+    passed.sort_unstable();
+    passed
+}
+
+/// Whether a rival with 16 commands at once was let past a few batches at a time, and never for long.
+pub(crate) fn is_fair(passed: &[u64]) -> bool {
+    passed[50] <= 20 * 16 && passed[99] <= 500 * 16
 }
