@@ -60,6 +60,8 @@ where
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(options.sessions)
         .with_json_response(true)
+        // Events without a message are sent by the sessions, to clients that know them.
+        .with_sse_retry(None)
         .with_max_request_body_bytes(usize::MAX)
         .with_cancellation_token(drain.streams.clone())
         .disable_allowed_hosts()

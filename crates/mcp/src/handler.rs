@@ -11,11 +11,11 @@ use app::{
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, Reference, Resource, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest, CustomResult,
+    ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, Resource, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 #[expect(deprecated, reason = "clients before 2026-07-28 still ask for a level")]
 use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
@@ -31,7 +31,7 @@ use crate::{Options, answer, splice};
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
 /// The header that hides every command from one request.
 static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
-/// How long a client may keep a list: it is fixed for the life of the process.
+/// How long a client may cache a list that is fixed for the life of the process.
 const LIST_TTL_MS: u64 = 300_000;
 
 /// What a model should know before it begins, by what is offered to it.
@@ -268,6 +268,12 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
+/// How long a client may cache one of the fixed lists. Only 2026-07-28 has a field for it; rmcp fills in its scope, and
+/// both fields of every other result.
+fn list_ttl_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
+    is_stateless(context).then_some(LIST_TTL_MS)
+}
+
 fn invalid(message: impl Into<String>) -> ErrorData {
     answer::protocol_error(&Fault::new(Code::InvalidParams, message))
 }
@@ -334,7 +340,9 @@ impl ServerHandler for Handler {
         let is_visible = |tool: &&Tool| named(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
         let tools = self.shared.tools.get_or_init(|| answer::tools(catalogue, self.shared.options.tool_names));
         let tools = tools.iter().filter(is_visible).cloned().collect();
-        Ok(ListToolsResult::with_all_items(tools).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        let mut result = ListToolsResult::with_all_items(tools);
+        result.ttl_ms = list_ttl_ms(&context);
+        Ok(result)
     }
 
     async fn call_tool(
@@ -384,7 +392,7 @@ impl ServerHandler for Handler {
                 None => listed.push(answer::resource(resource)),
             }
         }
-        Ok(ListResourcesResult::with_all_items(listed).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
+        Ok(ListResourcesResult::with_all_items(listed))
     }
 
     async fn list_resource_templates(
@@ -397,8 +405,9 @@ impl ServerHandler for Handler {
         let resources = self.engine().catalogue().resources().iter();
         let listed = resources.filter(|resource| resource.is_template() && is_visible(resource.toolset));
         let listed = listed.map(answer::template).collect();
-        let result = ListResourceTemplatesResult::with_all_items(listed);
-        Ok(result.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        let mut result = ListResourceTemplatesResult::with_all_items(listed);
+        result.ttl_ms = list_ttl_ms(&context);
+        Ok(result)
     }
 
     async fn read_resource(
@@ -410,9 +419,7 @@ impl ServerHandler for Handler {
         let work = work(&context)?;
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
-        let contents = answer::contents(request.uri, contents, work.revision.get());
-        let result = contents.with_ttl_ms(0).with_cache_scope(CacheScope::Private);
-        Ok(result.into())
+        Ok(answer::contents(request.uri, contents, work.revision.get()).into())
     }
 
     async fn list_prompts(
@@ -424,7 +431,9 @@ impl ServerHandler for Handler {
         let is_visible = self.visible_toolset(&context)?;
         let prompts = self.engine().catalogue().prompts().iter();
         let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(answer::prompt).collect();
-        Ok(ListPromptsResult::with_all_items(listed).with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Private))
+        let mut result = ListPromptsResult::with_all_items(listed);
+        result.ttl_ms = list_ttl_ms(&context);
+        Ok(result)
     }
 
     async fn get_prompt(

@@ -10,6 +10,7 @@ mod front;
 mod handler;
 mod names;
 mod png;
+mod replaceable_stream;
 mod session;
 mod splice;
 mod stdio;

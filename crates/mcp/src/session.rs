@@ -1,4 +1,5 @@
-//! Sessions of clients before 2026-07-28: rmcp's own, with a cap, and each bound to the principal that opened it.
+//! Sessions of clients before 2026-07-28: rmcp's own, with a cap, each bound to the principal that opened it, and with
+//! event streams that the session's revision allows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -6,9 +7,11 @@ use std::time::Duration;
 
 use app::Principal;
 use futures::{Stream, StreamExt};
-use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+
+use crate::replaceable_stream::{ReplaceableStream, StreamHandle};
 
 /// What an error says when a request's id is under way already; rmcp hands an error on as text.
 pub(crate) const ID_UNDER_WAY: &str = "the id is under way";
@@ -16,6 +19,10 @@ pub(crate) const ID_UNDER_WAY: &str = "the id is under way";
 pub(crate) struct Sessions {
     local: LocalSessionManager,
     owners: RwLock<HashMap<SessionId, Principal>>,
+    /// The sessions whose clients know events without a message. Those of older revisions fail on one.
+    primed: RwLock<HashSet<SessionId>>,
+    /// The streams that GETs opened, by session.
+    standalone: Mutex<HashMap<SessionId, Vec<StreamHandle<ServerSseMessage>>>>,
     calls: Calls,
     max: usize,
 }
@@ -49,7 +56,14 @@ impl Sessions {
     pub(crate) fn new(max: usize, idle: Duration) -> Self {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
-        Self { local, owners: RwLock::default(), calls: Calls::default(), max }
+        Self {
+            local,
+            owners: RwLock::default(),
+            primed: RwLock::default(),
+            standalone: Mutex::default(),
+            calls: Calls::default(),
+            max,
+        }
     }
 
     pub(crate) fn max(&self) -> usize {
@@ -80,6 +94,51 @@ impl Sessions {
         // Not by roles: those may have changed since.
         owners.get(id).is_some_and(|owner| owner.id() == principal.id())
     }
+
+    /// Passes on the events that the session's revision allows: since 2025-11-25 a stream may begin with one that has an
+    /// id and no message, from which the client resumes if the connection breaks before the first message.
+    fn allowed_events(
+        &self,
+        id: &SessionId,
+        events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+    ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+        let is_primed = self.primed.read().unwrap_or_else(PoisonError::into_inner).contains(id);
+        events.filter(move |event| std::future::ready(is_primed || event.message.is_some()))
+    }
+
+    /// Makes a stream that a GET opened replaceable by one that resumes it.
+    fn replaceable(
+        &self,
+        id: &SessionId,
+        events: impl Stream<Item = ServerSseMessage> + Send + 'static,
+    ) -> ReplaceableStream<ServerSseMessage> {
+        let (events, handle) = ReplaceableStream::new(events);
+        let mut standalone = self.standalone.lock().unwrap_or_else(PoisonError::into_inner);
+        let handles = standalone.entry(id.clone()).or_default();
+        handles.retain(StreamHandle::is_open);
+        handles.push(handle);
+        events
+    }
+
+    /// Ends the streams that GETs opened: the client has lost them and comes back.
+    fn end_standalone_streams(&self, id: &SessionId) {
+        let handles = self.standalone.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        handles.iter().flatten().for_each(StreamHandle::end);
+    }
+}
+
+fn knows_priming(initialized: &ServerJsonRpcMessage) -> bool {
+    matches!(initialized, ServerJsonRpcMessage::Response(response)
+        if matches!(&response.result, ServerResult::InitializeResult(result)
+            if result.protocol_version >= ProtocolVersion::V_2025_11_25))
+}
+
+/// The id of the event after this one. rmcp begins a resumed stream with the event whose id it is given, but a client
+/// sends the id of the last event that it has. Ids are `index`, or `index/request`.
+fn next_event_id(last: &str) -> Option<String> {
+    let (index, request) = last.find('/').map_or((last, ""), |at| last.split_at(at));
+    let next = index.parse::<usize>().ok()?.checked_add(1)?;
+    Some(format!("{next}{request}"))
 }
 
 impl SessionManager for Sessions {
@@ -98,7 +157,11 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, SessionError> {
-        Ok(self.local.initialize_session(id, message).await?)
+        let initialized = self.local.initialize_session(id, message).await?;
+        if knows_priming(&initialized) {
+            self.primed.write().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+        }
+        Ok(initialized)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, SessionError> {
@@ -107,6 +170,8 @@ impl SessionManager for Sessions {
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
         self.owners.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.primed.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.standalone.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(self.local.close_session(id).await?)
     }
 
@@ -116,12 +181,13 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let call = self.begin(id, &message)?;
-        let messages = self.local.create_stream(id, message).await?;
+        let events = self.local.create_stream(id, message).await?;
         // The stream holds the call, and ends it by ending.
-        Ok(messages.map(move |message| {
+        let events = events.map(move |event| {
             let _ = &call;
-            message
-        }))
+            event
+        });
+        Ok(self.allowed_events(id, events))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), SessionError> {
@@ -132,7 +198,8 @@ impl SessionManager for Sessions {
         &self,
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        Ok(self.local.create_standalone_stream(id).await?)
+        let events = self.local.create_standalone_stream(id).await?;
+        Ok(self.allowed_events(id, self.replaceable(id, events)))
     }
 
     async fn resume(
@@ -140,6 +207,28 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
-        Ok(self.local.resume(id, last_event_id).await?)
+        let next = next_event_id(&last_event_id).unwrap_or(last_event_id);
+        let is_standalone = !next.contains('/');
+        if is_standalone {
+            self.end_standalone_streams(id);
+        }
+        let events = self.local.resume(id, next).await?;
+        let events = if is_standalone { self.replaceable(id, events).left_stream() } else { events.right_stream() };
+        Ok(self.allowed_events(id, events))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::next_event_id;
+
+    #[test]
+    fn the_event_after_one_keeps_its_stream() {
+        let next = |last: &str| next_event_id(last);
+        assert_eq!(next("0").as_deref(), Some("1"));
+        assert_eq!(next("9/17").as_deref(), Some("10/17"));
+        for unknown in ["", "/3", "x", "-1", "18446744073709551615"] {
+            assert_eq!(next(unknown), None, "{unknown}");
+        }
     }
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::Frame;
+
 /// How long a test waits for an answer that should have come at once.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,6 +33,13 @@ impl Reply {
 
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The frames of an event stream, read strictly.
+    pub fn frames(&self) -> Vec<Frame> {
+        let text = self.text();
+        assert!(text.is_empty() || text.ends_with("\n\n"), "the last frame is cut: {text:?}");
+        text.split_terminator("\n\n").filter_map(Frame::parse).collect()
     }
 
     /// The body as JSON: the body itself, or the response in its event stream.
@@ -187,6 +196,15 @@ impl Events {
             }
             let chunk = read_chunk(&mut self.stream).ok()??;
             self.buffer.push_str(&String::from_utf8_lossy(&chunk));
+        }
+    }
+
+    /// The next frame, read strictly; `None` once the stream has ended.
+    pub fn frame(&mut self) -> Option<Frame> {
+        loop {
+            if let Some(frame) = Frame::parse(&self.block()?) {
+                return Some(frame);
+            }
         }
     }
 

@@ -6,6 +6,8 @@
 mod client;
 mod expectation;
 pub mod message;
+mod sse;
 pub mod story;
 
 pub use client::{Client, Event, Events, Reply};
+pub use sse::Frame;

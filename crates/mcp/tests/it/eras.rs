@@ -51,6 +51,30 @@ fn lists_and_reads_say_how_long_they_keep() {
 }
 
 #[test]
+fn only_the_stateless_revision_has_fields_for_caches() {
+    let server = Server::start(dice());
+    for version in LEGACY {
+        let session = server.session(version);
+        let reads = [
+            request(2, "tools/list", &json!({})),
+            request(2, "resources/list", &json!({})),
+            request(2, "resources/templates/list", &json!({})),
+            request(2, "prompts/list", &json!({})),
+            request(2, "resources/read", &json!({"uri": "dice://rules/duality"})),
+            request(2, "prompts/get", &json!({"name": "explain_odds", "arguments": {"difficulty": "15"}})),
+            call("duality_rules_version", &json!({})),
+        ];
+        for message in reads {
+            let answer = server.call(&session, &message);
+            let result = answer["result"].as_object().unwrap_or_else(|| panic!("{version}: {answer}"));
+            for field in ["ttlMs", "cacheScope", "resultType"] {
+                assert!(!result.contains_key(field), "{version}: {} answers with {field}", message["method"]);
+            }
+        }
+    }
+}
+
+#[test]
 fn headers_must_agree_with_the_body() {
     let server = Server::start(dice());
     let message = message::modern(call("duality_rules_version", &json!({})));

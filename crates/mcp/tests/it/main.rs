@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod eras;
+mod event_streams;
 mod fuzz;
 mod offers;
 mod server;

@@ -1,0 +1,145 @@
+//! Event streams, read strictly: frames hold what the session's revision allows, ids are unique, and a stream that was
+//! cut goes on after the last event that the client has.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use app::{Change, Local};
+use serde_json::json;
+use testkit::message::{self, BOTH, JSON, LEGACY, initialize, request};
+use testkit::{Events, Frame};
+
+use crate::server::{Server, awkward, wait_until_begun};
+
+/// Checks every frame against what a revision allows, and hands over the messages.
+fn check(version: &str, frames: &[Frame]) -> Vec<serde_json::Value> {
+    let ids: Vec<&str> = frames.iter().filter_map(|frame| frame.id.as_deref()).collect();
+    assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{version}: an id stands twice: {ids:?}");
+    let mut messages = Vec::new();
+    for (at, frame) in frames.iter().enumerate() {
+        let message = frame.message();
+        // 2025-11-25: a stream may begin with an event that has an id and no data, so that the client can resume it.
+        let may_be_empty = version == "2025-11-25" && at == 0 && frame.id.is_some();
+        assert!(message.is_some() || may_be_empty, "{version}: a frame without a message: {frame:?}");
+        messages.extend(message);
+    }
+    messages
+}
+
+fn subscribe(server: &Server, session: &str, uri: &str) {
+    let subscribed = server.call(session, &request(3, "resources/subscribe", &json!({"uri": uri})));
+    assert_eq!(subscribed["result"], json!({}));
+}
+
+fn publish(engine: &Arc<Local>, uri: &str) {
+    engine.publish(Change::Resource(uri.into()));
+}
+
+/// The next frame must be an update; its id, and the URI that it names.
+fn update(events: &mut Events) -> (String, String) {
+    let frame = events.frame().expect("a frame");
+    let message = frame.message().unwrap_or_else(|| panic!("a frame without a message: {frame:?}"));
+    (frame.id.expect("an id"), message["params"]["uri"].as_str().expect("a URI").to_owned())
+}
+
+#[test]
+fn every_frame_holds_what_its_revision_allows() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    for version in LEGACY {
+        let opened = server.post(&[JSON, BOTH], &initialize(version));
+        let answers = check(version, &opened.frames());
+        assert_eq!(answers[0]["result"]["protocolVersion"], version);
+        assert!(opened.frames()[0].message().is_some(), "{version}: the handshake's answer comes first");
+        let session = opened.header("mcp-session-id").unwrap();
+        let headers = [JSON, BOTH, ("Mcp-Session-Id", session), ("MCP-Protocol-Version", version)];
+        let messages = [
+            request(2, "tools/list", &json!({})),
+            request(3, "tools/call", &json!({"name": "slow", "arguments": {}})),
+            request(4, "tools/call", &json!({"name": "nobody", "arguments": {}})),
+            request(5, "ping", &json!({})),
+        ];
+        for message in messages {
+            let reply = server.post(&headers, &message);
+            assert_eq!(reply.header("content-type"), Some("text/event-stream"), "{version}");
+            let answers = check(version, &reply.frames());
+            assert_eq!((answers.len(), &answers[0]["id"]), (1, &message["id"]), "{version}");
+        }
+        let mut stream = server.client().open("GET", "/mcp", &[("Mcp-Session-Id", session)], b"");
+        subscribe(&server, session, "test://first");
+        let mut ids = HashSet::new();
+        for _ in 0..20 {
+            publish(&engine, "test://first");
+            let (id, uri) = update(&mut stream);
+            assert_eq!(uri, "test://first", "{version}");
+            assert!(ids.insert(id.clone()), "{version}: the id {id} stands twice");
+        }
+    }
+}
+
+#[test]
+fn the_stateless_revision_has_messages_and_nothing_else() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    let filter = json!({"notifications": {"resourceSubscriptions": ["test://first"]}});
+    let message = message::modern(request(5, "subscriptions/listen", &filter));
+    let headers = message::modern_headers(&message);
+    let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut events = server.client().open("POST", "/mcp", &headers, message.to_string().as_bytes());
+    for method in ["notifications/subscriptions/acknowledged", "notifications/resources/updated"] {
+        let frame = events.frame().unwrap();
+        assert_eq!((&frame.message().unwrap()["method"], &frame.id), (&json!(method), &None));
+    }
+}
+
+#[test]
+fn a_stream_that_was_cut_goes_on_after_the_last_event_that_came() {
+    let engine = awkward();
+    let server = Server::start(engine.clone());
+    for version in LEGACY {
+        let session = server.session(version);
+        let headers = [("Mcp-Session-Id", session.as_str())];
+        let mut stream = server.client().open("GET", "/mcp", &headers, b"");
+        subscribe(&server, &session, "test://first");
+        subscribe(&server, &session, "test://second");
+        publish(&engine, "test://first");
+        let (last, _) = update(&mut stream);
+        // The connection is still open, as one is that broke without a word.
+        publish(&engine, "test://second");
+        let mut resumed = resume(&server, &session, &last);
+        let (next, uri) = update(&mut resumed);
+        assert_eq!((number(&next), uri.as_str()), (number(&last) + 1, "test://second"), "{version}");
+        publish(&engine, "test://first");
+        let (after, uri) = update(&mut resumed);
+        assert_eq!((number(&after), uri.as_str()), (number(&next) + 1, "test://first"), "{version}: and goes on");
+        while stream.frame().is_some() {}
+        let mut again = resume(&server, &session, &next);
+        assert_eq!(update(&mut again), (after, "test://first".to_owned()), "{version}: what came since, once more");
+    }
+}
+
+fn resume(server: &Server, session: &str, last: &str) -> Events {
+    server.client().open("GET", "/mcp", &[("Mcp-Session-Id", session), ("Last-Event-ID", last)], b"")
+}
+
+fn number(id: &str) -> u64 {
+    id.split('/').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_answer_that_was_cut_off_comes_after_the_event_that_began_its_stream() {
+    let server = Server::start(awkward());
+    let session = server.session("2025-11-25");
+    let slow = request(2, "tools/call", &json!({"name": "slow", "arguments": {"milliseconds": 1_234}}));
+    let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str())];
+    let mut stream = server.client().open("POST", "/mcp", &headers, slow.to_string().as_bytes());
+    let first = stream.frame().unwrap();
+    assert_eq!((first.message(), first.retry), (None, Some(3_000)));
+    let first = first.id.expect("an id to resume from");
+    wait_until_begun(1_234, 1);
+    drop(stream);
+    let mut resumed = resume(&server, &session, &first);
+    let frame = resumed.frame().unwrap();
+    assert_eq!(frame.message().unwrap()["result"]["structuredContent"]["milliseconds"], 1_234);
+    assert_eq!(number(&frame.id.unwrap()), number(&first) + 1);
+}
