@@ -5,6 +5,7 @@ usage: python_client.py stdio BIN | http URL | bridge BIN ADDRESS
 
 import asyncio
 import json
+import logging
 import sys
 
 from mcp import Client, StdioServerParameters
@@ -162,6 +163,18 @@ CHECKS = [
 ]
 
 
+class LogRecords(logging.Handler):
+    """Warnings and errors that the SDK logs."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+        logging.getLogger().addHandler(self)
+
+    def emit(self, record):
+        self.texts.append(f"{record.levelname} {record.name}: {record.getMessage()}")
+
+
 class Tally:
     passed = failed = 0
 
@@ -175,7 +188,7 @@ class Tally:
 
 
 async def main(server):
-    tally = Tally()
+    tally, records = Tally(), LogRecords()
     for name, (options, version) in PASSES.items():
         try:
             async with Client(server, read_timeout_seconds=30, **options) as client:
@@ -188,6 +201,7 @@ async def main(server):
                     tally.compare(f"{name}: {label}", expected, got)
         except Exception as error:
             tally.compare(f"{name}: connects and closes", "no exception", error)
+    tally.compare("the SDK logs no warning and no error", [], records.texts)
     print(f"{tally.passed} passed, {tally.failed} failed")
     return 1 if tally.failed else 0
 

@@ -2,13 +2,14 @@
 // usage: node typescript2.mjs stdio BIN | http URL
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { run, target } from './typescript_checks.mjs';
+import { report, run, target } from './typescript_checks.mjs';
 
 const server = target();
 
 const connect = mode => async () => {
   const transport = server.url ? new StreamableHTTPClientTransport(server.url) : new StdioClientTransport(server);
   const client = new Client({ name: 'typescript-2', version: '2.4.0' }, mode && { versionNegotiation: { mode } });
+  client.onerror = report;
   await client.connect(transport);
   return {
     client,

@@ -1,5 +1,6 @@
-// The checks both TypeScript clients make of skald, and the loop that runs them.
-// A script supplies passes; a pass connects one client and says which revision it should get.
+// The checks that all TypeScript clients make of skald, and the loop that runs them.
+// A script supplies passes; a pass connects one client, says which revision it should get, and may add checks.
+// A client that reports an error fails, even if it goes on and gets its answers.
 import { isDeepStrictEqual } from 'node:util';
 
 const ROLL = { hope: 8, fear: 5, modifier: 2, difficulty: 15 };
@@ -7,9 +8,19 @@ const OUTCOME = { ...ROLL, total: 15, is_crit: false, meets_difficulty: true, ou
 const COUNTS = { crit_count: 12, success_count: 84, failure_count: 60, total_outcomes: 144 };
 const RULES = 'dice://rules/duality';
 const ODDS = 'dice://duality/odds/{modifier}/{difficulty}';
+const FACES = Array.from({ length: 12 }, (_, index) => index + 1);
 
 const counts = odds => Object.fromEntries(Object.keys(COUNTS).map(key => [key, odds?.[key]]));
-const call = (client, name, args) => client.callTool({ name, arguments: args });
+export const call = (client, name, args) => client.callTool({ name, arguments: args });
+
+// How long a notification or a stream may take.
+const DEADLINE_MS = 30_000;
+
+// What the client of this pass has reported, and how often.
+const reported = new Map();
+/** For a client's `onerror`. */
+export const report = error => { reported.set(`${error}`, (reported.get(`${error}`) ?? 0) + 1); };
+console.error = console.warn = (...words) => report(words.join(' '));
 
 // [check, what it should give, how to get it]
 const checks = [
@@ -99,9 +110,16 @@ const checks = [
       ref: { type: 'ref/prompt', name: 'explain_odds' },
       argument: { name: 'outcome', value: 'CRIT' },
     })).completion.values],
+  ['calls at once are answered each with its own', FACES, async client => {
+    const answers = await Promise.all(FACES.map(hope => call(client, 'duality_outcome', { ...ROLL, hope })));
+    return answers.map(answer => answer.structuredContent.hope);
+  }],
 ];
 
-/** Runs every check in every pass `{ name, version, connect }`; `connect` gives `{ client, version, close }`. */
+/**
+ * Runs every check in every pass `{ name, version, connect, checks }`; `connect` gives `{ client, version, close }` and
+ * whatever the pass's own checks need of it.
+ */
 export async function run(passes) {
   const tally = { ok: 0, failed: 0 };
   const check = async (label, expected, get) => {
@@ -113,21 +131,48 @@ export async function run(passes) {
   for (const pass of passes) {
     let link;
     await check(`${pass.name}: connects with ${pass.version}`, pass.version, async () => (link = await pass.connect()).version);
-    if (!link) continue;
-    for (const [label, expected, get] of checks) {
-      await check(`${pass.name}: ${label}`, expected, () => get(link.client));
+    if (link) {
+      for (const [label, expected, get] of checks) {
+        await check(`${pass.name}: ${label}`, expected, () => get(link.client));
+      }
+      for (const [label, expected, get] of pass.checks ?? []) {
+        await check(`${pass.name}: ${label}`, expected, () => get(link));
+      }
+      await check(`${pass.name}: closes`, undefined, link.close);
     }
-    await check(`${pass.name}: closes`, undefined, link.close);
+    await check(`${pass.name}: reports no error`, [], async () => [...reported].map(([text, count]) => `${count} x ${text}`));
+    reported.clear();
   }
   console.log(`${tally.ok} passed, ${tally.failed} failed`);
   process.exit(tally.failed ? 1 : 0);
 }
 
-/** The `stdio BIN` or `http URL` of the command line. */
+/** The promise's value, or a rejection after the deadline. */
+export function withDeadline(promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came in ${DEADLINE_MS} ms`)), DEADLINE_MS);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Resolves to true when the server has answered a GET with a stream. Call this before the client is made. */
+export function observeGetStream() {
+  const { promise, resolve } = Promise.withResolvers();
+  const plainFetch = globalThis.fetch;
+  globalThis.fetch = async (url, init) => {
+    const response = await plainFetch(url, init);
+    if (init?.method === 'GET' && response.ok) resolve(true);
+    return response;
+  };
+  return promise;
+}
+
+/** The `stdio BIN` or `http URL` that ends the command line. */
 export function target() {
-  const [kind, address] = process.argv.slice(2);
-  if (!address || !['stdio', 'http'].includes(kind)) {
-    console.error(`usage: ${process.argv[1]} stdio BIN | http URL`);
+  const [kind, address] = process.argv.slice(-2);
+  if (!['stdio', 'http'].includes(kind)) {
+    process.stderr.write(`usage: ${process.argv[1]} ... stdio BIN | http URL\n`);
     process.exit(2);
   }
   return kind === 'stdio' ? { command: address, args: ['mcp', '--store', 'memory'] } : { url: new URL(address) };

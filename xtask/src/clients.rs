@@ -1,14 +1,19 @@
 //! Real clients against the real binary, over stdio, over HTTP, over gRPC and through a bridge.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
 
-use crate::install::Foreign;
+use crate::install::{Foreign, OLD_PYTHON_SDKS};
 use crate::server::{Server, free_port};
 use crate::{paths, run, say};
+
+/// Versions of the TypeScript SDK 1.x, by the name that `package.json` gives them, each with the newest revision of the
+/// protocol that it knows.
+const TYPESCRIPT_1_SDKS: [(&str, &str); 3] =
+    [("sdk-1.10.2", "2024-11-05"), ("sdk-1.17.5", "2025-06-18"), ("@modelcontextprotocol/sdk", "2025-11-25")];
 
 pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let skald = paths::built("release", "skald");
@@ -20,22 +25,35 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     })?;
     let url = format!("{}/mcp", server.url());
     let targets: [(&str, &OsStr); 2] = [("stdio", skald.as_os_str()), ("http", OsStr::new(&url))];
-    for (transport, target) in targets {
-        for (name, script) in [("TypeScript SDK 1.x", "typescript1.mjs"), ("TypeScript SDK 2.x", "typescript2.mjs")] {
-            let mut command = foreign.node("node");
-            checked(name, transport, command.arg(foreign.script(script)).arg(transport).arg(target))?;
-        }
-        let mut command = Command::new(foreign.python_program());
-        checked("Python SDK", transport, command.arg(foreign.script("python_client.py")).arg(transport).arg(target))?;
-        inspect(foreign, transport, &skald, &url)?;
-    }
-    let python = |script: &str| {
-        let mut command = Command::new(foreign.python_program());
+    let node = |script: &str| {
+        let mut command = foreign.node("node");
         command.arg(foreign.script(script));
         command
     };
-    checked("Python SDK", "a bridge", python("python_client.py").arg("bridge").arg(&skald).arg(&grpc))?;
-    checked("grpcio", "gRPC", python("grpc_client.py").arg(&grpc).arg(&skald))?;
+    let python = |program: PathBuf, script: &str| {
+        let mut command = Command::new(program);
+        command.arg(foreign.script(script));
+        command
+    };
+    let newest_python = |script: &str| python(foreign.python_program(), script);
+    for (transport, target) in targets {
+        for (package, revision) in TYPESCRIPT_1_SDKS {
+            let mut command = node("typescript1.mjs");
+            command.args([package, revision, transport]).arg(target);
+            checked(&format!("TypeScript {package} ({revision})"), transport, &mut command)?;
+        }
+        checked("TypeScript SDK 2.x", transport, node("typescript2.mjs").arg(transport).arg(target))?;
+        for (version, revision) in OLD_PYTHON_SDKS {
+            let mut command = python(foreign.old_python_program(version), "python1_client.py");
+            command.args([revision, transport]).arg(target);
+            checked(&format!("Python SDK {version} ({revision})"), transport, &mut command)?;
+        }
+        checked("Python SDK 2.x", transport, newest_python("python_client.py").arg(transport).arg(target))?;
+        inspect(foreign, transport, &skald, &url)?;
+    }
+    checked("AI SDK", "http", node("ai_sdk.mjs").args(["http", &url]))?;
+    checked("Python SDK 2.x", "a bridge", newest_python("python_client.py").arg("bridge").arg(&skald).arg(&grpc))?;
+    checked("grpcio", "gRPC", newest_python("grpc_client.py").arg(&grpc).arg(&skald))?;
     checked("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
 }
 

@@ -10,6 +10,9 @@ use anyhow::Context;
 
 use crate::{paths, run, say};
 
+/// Old versions of the Python SDK, each with the newest revision of the protocol that it knows.
+pub(crate) const OLD_PYTHON_SDKS: [(&str, &str); 2] = [("1.8.1", "2024-11-05"), ("1.12.4", "2025-06-18")];
+
 /// Foreign clients and the programs that run them.
 #[derive(Debug, Clone)]
 pub(crate) struct Foreign {
@@ -49,7 +52,16 @@ impl Foreign {
     }
 
     pub(crate) fn python_program(&self) -> PathBuf {
-        self.folder.join("python/bin/python")
+        self.environment_program("python")
+    }
+
+    /// The Python that has this version of the old SDK.
+    pub(crate) fn old_python_program(&self, version: &str) -> PathBuf {
+        self.environment_program(&old_environment(version))
+    }
+
+    fn environment_program(&self, name: &str) -> PathBuf {
+        self.folder.join(name).join("bin/python")
     }
 
     fn copy_scripts(&self) -> anyhow::Result<()> {
@@ -65,24 +77,37 @@ impl Foreign {
 
     fn npm(&self) -> anyhow::Result<()> {
         self.once("npm", &["package.json"], || {
-            say("installing Node 22, the Inspector, the TypeScript SDKs and the conformance suite (npm)");
+            say(
+                "installing Node 22, the Inspector, the TypeScript SDKs, the AI SDK's client and the conformance suite (npm)",
+            );
             let install = ["install", "--no-package-lock", "--no-audit", "--no-fund"];
             run::captured(Command::new("npm").args(install).current_dir(&self.folder)).map(drop)
         })
     }
 
     fn python(&self) -> anyhow::Result<()> {
-        self.once("python", &["requirements.txt"], || {
-            say("installing the Python SDK (pip)");
-            let environment = self.folder.join("python");
+        self.environment("python", "requirements.txt", &[])?;
+        for (version, _) in OLD_PYTHON_SDKS {
+            self.environment(&old_environment(version), "requirements1.txt", &[&format!("mcp=={version}")])?;
+        }
+        Ok(())
+    }
+
+    /// A Python environment with what a file lists, and with these packages.
+    fn environment(&self, name: &str, requirements: &str, packages: &[&str]) -> anyhow::Result<()> {
+        self.once(name, &[requirements], || {
+            let what = [&[requirements], packages].concat().join(" and ");
+            say(&format!("installing {what} into the environment {name} (pip)"));
+            let environment = self.folder.join(name);
             let make =
                 |folder: &Path| run::captured(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
             if make(&environment).is_err() {
                 debian_packages(&["python3-venv"])?;
                 make(&environment)?;
             }
-            let pip = ["-m", "pip", "install", "--quiet", "-r", "requirements.txt"];
-            run::captured(Command::new(self.python_program()).args(pip).current_dir(&self.folder)).map(drop)
+            let pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
+            let mut command = Command::new(self.environment_program(name));
+            run::captured(command.args(pip).args(packages).current_dir(&self.folder)).map(drop)
         })
     }
 
@@ -98,6 +123,11 @@ impl Foreign {
         fs::write(stamp, wanted)?;
         Ok(())
     }
+}
+
+/// The name of the environment of an old Python SDK.
+fn old_environment(version: &str) -> String {
+    format!("python-{version}")
 }
 
 /// Installs the packages of those programs that are not there.
