@@ -9,15 +9,12 @@ const { url } = target();
 const NOTIFICATION = 'Unsupported message type';
 // Reported in a session only: the client asks for a GET stream before it has a session, and the protocol says 400 to that.
 const NO_SESSION_YET = 'GET SSE failed: 400';
-// Reported in a session only, for an event without data: the server begins streams with one, which 2025-11-25 recommends
-// and this client does not know. Anything else that cannot be parsed has a text.
-const isEmptyEvent = error => error.cause?.text === '';
 
 const connect = protocolVersionDiscovery => async () => {
   const streamOpened = observeGetStream();
   let onNotification = () => {};
   const isSession = !protocolVersionDiscovery;
-  const isExpected = error => isSession && (error.message.includes(NO_SESSION_YET) || isEmptyEvent(error));
+  const isExpected = error => isSession && error.message.includes(NO_SESSION_YET);
   const client = await createMCPClient({
     transport: { type: 'http', url: url.href },
     protocolVersionDiscovery,

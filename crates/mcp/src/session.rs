@@ -95,15 +95,15 @@ impl Sessions {
         owners.get(id).is_some_and(|owner| owner.id() == principal.id())
     }
 
-    /// Passes on the events that the session's revision allows: since 2025-11-25 a stream may begin with one that has an
-    /// id and no message, from which the client resumes if the connection breaks before the first message.
+    /// Passes on the events that the session's revision allows: only 2025-11-25 has events without a message.
     fn allowed_events(
         &self,
         id: &SessionId,
         events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
     ) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
         let is_primed = self.primed.read().unwrap_or_else(PoisonError::into_inner).contains(id);
-        events.filter(move |event| std::future::ready(is_primed || event.message.is_some()))
+        let is_allowed = move |event: &ServerSseMessage| is_primed || event.message.is_some();
+        primed_late(events).filter(move |event| std::future::ready(is_allowed(event)))
     }
 
     /// Makes a stream that a GET opened replaceable by one that resumes it.
@@ -125,6 +125,28 @@ impl Sessions {
         let handles = self.standalone.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         handles.iter().flatten().for_each(StreamHandle::end);
     }
+}
+
+/// How long a stream may be silent before its priming event is sent.
+const PRIMING_DELAY: Duration = Duration::from_secs(1);
+
+/// Holds back the event without a message that rmcp begins a stream with. From its id a client resumes if the connection
+/// breaks before the first message, so it is of use only where that message takes long; and some clients of 2025-11-25
+/// report it as an error.
+fn primed_late(
+    events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+) -> impl Stream<Item = ServerSseMessage> + Send + Sync + 'static {
+    let begun = async move {
+        let mut events = Box::pin(events);
+        let mut first = events.next().await;
+        if first.as_ref().is_some_and(|event| event.message.is_none())
+            && let Ok(message) = tokio::time::timeout(PRIMING_DELAY, events.next()).await
+        {
+            first = message;
+        }
+        futures::stream::iter(first).chain(events)
+    };
+    futures::stream::once(begun).flatten()
 }
 
 fn knows_priming(initialized: &ServerJsonRpcMessage) -> bool {
