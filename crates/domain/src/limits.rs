@@ -86,10 +86,24 @@ pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 pub const BODY_BYTES_MAX: usize = 10_000_000;
 /// Seconds in which a request body must have come.
 pub const BODY_READ_SECONDS: u64 = 30;
+/// Connections that one port holds.
+pub const CONNECTIONS_MAX: usize = 10_000;
+/// Seconds from a connection, or from the end of an answer, in which the headers of the next request must have come.
+pub const HEADERS_READ_SECONDS: u64 = 30;
+/// Seconds in which a gRPC connection must have said that it is one.
+pub const HANDSHAKE_SECONDS: u64 = 10;
 /// Nested arrays and objects in one JSON document.
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Live MCP sessions of one process.
 pub const SESSIONS_MAX: usize = 1_024;
+/// Live MCP sessions of one principal on one process: a quarter of all, so that nobody takes them from the others.
+pub const SESSIONS_PER_PRINCIPAL_MAX: usize = SESSIONS_MAX / 4;
+/// Bytes of an `initialize`, which its session keeps.
+pub const INITIALIZE_BYTES_MAX: usize = 16_384;
+/// Bytes of one text in it, as of the client's name.
+pub const CLIENT_TEXT_BYTES_MAX: usize = 1_024;
+/// Bytes of the URI of a resource.
+pub const URI_BYTES_MAX: usize = 2_048;
 /// Seconds after which an idle MCP session ends.
 pub const SESSION_IDLE_SECONDS: u64 = 3_600;
 /// Resources one MCP session or one `subscriptions/listen` may watch.
@@ -162,8 +176,19 @@ pub const ALL: &[Limit] = &[
     limit("file of an artifact that is shown, or read as JSON", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
+    limit("connections to one port", CONNECTIONS_MAX as u64, "connections"),
+    limit(
+        "the headers of the next request must have come within, or an idle connection ends",
+        HEADERS_READ_SECONDS,
+        "seconds",
+    ),
+    limit("the handshake of a gRPC connection must have come within", HANDSHAKE_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
     limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
+    limit("live MCP sessions of one principal", SESSIONS_PER_PRINCIPAL_MAX as u64, "sessions"),
+    limit("an initialize of an MCP client", INITIALIZE_BYTES_MAX as u64, "bytes"),
+    limit("one text in it", CLIENT_TEXT_BYTES_MAX as u64, "bytes"),
+    limit("URI of a resource", URI_BYTES_MAX as u64, "bytes"),
     limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),
     limit("resources watched by one subscriber", SUBSCRIPTIONS_MAX as u64, "resources"),
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),

@@ -6,6 +6,7 @@
 
 mod campaign;
 mod client;
+mod connections;
 mod convert;
 mod desk;
 mod duality;

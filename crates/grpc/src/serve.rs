@@ -7,10 +7,10 @@ use app::{Engine, Visible, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 
 use crate::Health;
 use crate::campaign::Campaigns;
+use crate::connections::{ConnectionLimits, incoming};
 use crate::desk::Desk;
 use crate::duality::DualityDice;
 use crate::gateway::GatewayService;
@@ -82,7 +82,7 @@ pub async fn serve(
             .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
+    let incoming = incoming(listener, ConnectionLimits::default());
     let served = Server::builder()
         .max_concurrent_streams(STREAMS_MAX)
         .initial_stream_window_size(WINDOW_BYTES)

@@ -4,16 +4,17 @@
 //! does not know them.
 
 mod calls;
+mod connections;
 mod door;
 mod fault;
 mod health;
 mod identify;
 mod metering;
 mod openapi;
-mod patience;
 mod routes;
 mod serve;
 mod universes;
+mod write_timeout;
 
 pub use calls::Calls;
 pub use door::Allowlist;

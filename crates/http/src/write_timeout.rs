@@ -1,5 +1,5 @@
-//! Clients that take nothing of what they are sent. One that goes on reading, however slowly, is waited for; one that has
-//! taken nothing for a while is cut, so that it holds neither memory nor a descriptor.
+//! Cuts a connection whose client has taken nothing of what it was sent for a while, so that it holds neither memory nor a
+//! descriptor. A client that goes on reading, however slowly, is waited for.
 
 use std::future::Future;
 use std::io;
@@ -7,59 +7,36 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::serve::Listener;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A listener whose connections have patience.
-pub(crate) struct PatientListener<L> {
-    inner: L,
-    patience: Duration,
-}
-
-impl<L> PatientListener<L> {
-    pub(crate) fn new(inner: L, patience: Duration) -> Self {
-        Self { inner, patience }
-    }
-}
-
-impl<L: Listener> Listener for PatientListener<L> {
-    type Io = Patient<L::Io>;
-    type Addr = L::Addr;
-
-    async fn accept(&mut self) -> (Self::Io, Self::Addr) {
-        let (inner, address) = self.inner.accept().await;
-        (Patient { inner, patience: self.patience, waiting: None }, address)
-    }
-
-    fn local_addr(&self) -> io::Result<Self::Addr> {
-        self.inner.local_addr()
-    }
-}
-
 /// A connection. A write that is taken at once costs one look at an option.
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     inner: S,
-    patience: Duration,
+    limit: Duration,
     /// Runs while the client takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    fn minded<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(inner: S, limit: Duration) -> Self {
+        Self { inner, limit, waiting: None }
+    }
+
+    fn check<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waiting = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
         waiting.as_mut().poll(context).map(|()| {
-            tracing::debug!(patience = ?self.patience, "a client that takes nothing is cut");
+            tracing::debug!(limit = ?self.limit, "a client that takes nothing is cut");
             Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))
         })
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -69,10 +46,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
-        self.minded(context, written)
+        self.check(context, written)
     }
 
     fn poll_write_vectored(
@@ -81,7 +58,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write_vectored(context, buffers);
-        self.minded(context, written)
+        self.check(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -109,8 +86,10 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
     use tokio::sync::mpsc;
+    use tokio_util::sync::CancellationToken;
 
     use super::*;
+    use crate::connections::{ConnectionLimits, accept};
 
     /// Tells when the last of it is gone.
     struct Endless(mpsc::Sender<Instant>);
@@ -121,8 +100,8 @@ mod tests {
         }
     }
 
-    /// A server whose one answer never ends, with so much patience, and a client that has asked for it.
-    async fn asked(patience: Duration) -> (TcpStream, mpsc::Receiver<Instant>) {
+    /// A server whose one answer never ends, with this limit, and a client that has asked for it.
+    async fn asked(limit: Duration) -> (TcpStream, mpsc::Receiver<Instant>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, ended) = mpsc::channel(1);
@@ -134,7 +113,8 @@ mod tests {
             }))
         };
         let router = Router::new().route("/", get(answer));
-        tokio::spawn(async move { axum::serve(PatientListener::new(listener, patience), router).await });
+        let limits = ConnectionLimits { write: limit, ..ConnectionLimits::default() };
+        tokio::spawn(accept(listener, router, limits, CancellationToken::new()));
         let mut client = TcpStream::connect(address).await.expect("the server listens");
         client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("the server reads");
         (client, ended)
@@ -142,12 +122,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_client_that_takes_nothing_is_cut_and_not_before_its_time() {
-        let patience = Duration::from_millis(300);
+        let limit = Duration::from_millis(300);
         let began = Instant::now();
-        let (mut client, mut ended) = asked(patience).await;
+        let (mut client, mut ended) = asked(limit).await;
         let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
         let cut = cut.expect("the answer is given up").expect("a moment");
-        assert!(cut - began >= patience, "cut after {:?}", cut - began);
+        assert!(cut - began >= limit, "cut after {:?}", cut - began);
         // What was sent before can still be read; then there is an end.
         let mut sink = vec![0; 1_000_000];
         while matches!(client.read(&mut sink).await, Ok(read) if read > 0) {}
@@ -158,7 +138,7 @@ mod tests {
         let (mut client, mut ended) = asked(Duration::from_millis(1_500)).await;
         let mut sink = vec![0; 4_000_000];
         let began = Instant::now();
-        // Each pause is shorter than the patience, all of them are longer.
+        // Each pause is shorter than the limit, all of them are longer.
         while began.elapsed() < Duration::from_secs(4) {
             tokio::time::sleep(Duration::from_millis(300)).await;
             assert!(client.read(&mut sink).await.expect("the connection stands") > 0);
