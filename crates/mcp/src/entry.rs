@@ -85,12 +85,44 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
             Ok(Admitted { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
         }
         Some("initialize") => {
+            check_initialize(message.get("params").unwrap_or(&Value::Null), bytes.len())
+                .map_err(|refused| refused.answering(bytes))?;
             let repaired = repair_initialize(&mut message);
             let bytes =
                 if repaired { Value::Object(message).to_string().into_bytes().into() } else { Cow::Borrowed(bytes) };
             Ok(Admitted { bytes, is_initialize: true })
         }
         _ => Ok(as_it_is),
+    }
+}
+
+/// Refuses an `initialize` that is long, or has a long text in it: a session keeps it for as long as it lives.
+pub(crate) fn check_initialize(params: &Value, bytes: usize) -> Result<(), Refused> {
+    if bytes > limits::INITIALIZE_BYTES_MAX {
+        let most = limits::INITIALIZE_BYTES_MAX;
+        return Err(Refused::new(INVALID_PARAMS, format!("initialize has {bytes} bytes, at most {most} are taken")));
+    }
+    match long_text(params, "/params") {
+        None => Ok(()),
+        Some((pointer, bytes)) => {
+            let most = limits::CLIENT_TEXT_BYTES_MAX;
+            Err(Refused::new(INVALID_PARAMS, format!("{pointer} has {bytes} bytes, at most {most} are kept of a text")))
+        }
+    }
+}
+
+/// The first text that is too long to be kept, and its length.
+fn long_text(value: &Value, at: &str) -> Option<(String, usize)> {
+    let check = |text: &str| (text.len() > limits::CLIENT_TEXT_BYTES_MAX).then(|| (at.to_owned(), text.len()));
+    match value {
+        Value::String(text) => check(text),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, item)| long_text(item, &format!("{at}/{index}")))
+        }
+        Value::Object(fields) => {
+            fields.iter().find_map(|(name, field)| check(name).or_else(|| long_text(field, &format!("{at}/{name}"))))
+        }
+        _ => None,
     }
 }
 

@@ -31,7 +31,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::entry::{self, INVALID_REQUEST, Refused};
-use crate::session::{ID_UNDER_WAY, Sessions};
+use crate::session::{CALLING, ID_UNDER_WAY, SESSIONS_TAKEN, Sessions};
 use crate::{Options, splice};
 
 static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -202,9 +202,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if let Err(refused) = entry::check_depth(&bytes) {
             return error(StatusCode::BAD_REQUEST, &refused);
         }
-        let principal = principal(&parts);
         let mut answer = self.pass(parts, bytes).await;
-        self.open_session(&mut answer, principal);
+        set_session_cookie(&mut answer);
         answer
     }
 
@@ -217,8 +216,9 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let principal = principal(&parts);
         if admitted.is_initialize {
             parts.headers.remove(&SESSION_HEADER);
-            if self.keeps_sessions && self.sessions.is_full().await {
-                return self.full(bytes);
+            // rmcp would log each refusal as an error of its own.
+            if let Some(refusal) = self.sessions.refusal(&principal).filter(|_| self.keeps_sessions) {
+                return sessions_taken(&refusal.to_string(), bytes);
             }
         } else {
             cookie_to_header(&mut parts.headers);
@@ -235,7 +235,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             std::borrow::Cow::Owned(repaired) => repaired.into(),
         };
         let mut answer = self.pass(parts, message).await;
-        self.open_session(&mut answer, principal);
+        set_session_cookie(&mut answer);
         if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
     }
 
@@ -260,16 +260,15 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     async fn pass(&self, parts: Parts, bytes: Bytes) -> Answer {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+        let principal = principal(&parts);
         // rmcp's future is large: on the heap it is not copied into ours, and ours not with it.
-        let answer = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone())))).await;
+        let handled = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))));
+        let answer = CALLING.scope(principal, handled).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
             return answer;
         }
         if answer.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE && is_json {
             return error(StatusCode::BAD_REQUEST, &entry::explain(&bytes));
-        }
-        if answer.status().is_server_error() && is_initialize(&bytes) && self.sessions.is_full().await {
-            return self.full(&bytes);
         }
         explain(answer, &bytes).await
     }
@@ -279,26 +278,16 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         let id = headers.get(&SESSION_HEADER).filter(|_| self.keeps_sessions);
         id.is_some_and(|id| !id.to_str().is_ok_and(|id| self.sessions.belongs_to(id, principal)))
     }
+}
 
-    /// Binds the session that an answer opens, if it opens one, to its principal.
-    fn open_session(&self, answer: &mut Answer, principal: Principal) {
-        let Some(id) = answer.headers().get(&SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
-            return;
-        };
-        self.sessions.claim(id, principal);
-        let cookie = format!("{SESSION_COOKIE}={id}; Path=/mcp; HttpOnly; SameSite=Strict");
-        if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-            answer.headers_mut().append(SET_COOKIE, cookie);
-        }
-    }
-
-    fn full(&self, bytes: &[u8]) -> Answer {
-        let message = format!(
-            "all {} sessions are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none",
-            self.sessions.max()
-        );
-        let refused = Refused::new(SESSIONS_FULL, message).answering(bytes);
-        error(StatusCode::TOO_MANY_REQUESTS, &refused)
+/// Names the session that an answer opens, if it opens one, in a cookie too.
+fn set_session_cookie(answer: &mut Answer) {
+    let Some(id) = answer.headers().get(&SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
+        return;
+    };
+    let cookie = format!("{SESSION_COOKIE}={id}; Path=/mcp; HttpOnly; SameSite=Strict");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        answer.headers_mut().append(SET_COOKIE, cookie);
     }
 }
 
@@ -443,6 +432,7 @@ async fn explain(answer: Answer, request: &[u8]) -> Answer {
         StatusCode::BAD_REQUEST if text.contains("Unsupported MCP-Protocol-Version") => {
             return error(status, &unsupported_version().answering(request));
         }
+        status if status.is_server_error() && text.contains(SESSIONS_TAKEN) => return sessions_taken(&text, request),
         status if status.is_server_error() && text.contains(ID_UNDER_WAY) => {
             let message = "a request with this id is under way in this session: give each request an id of its own";
             return error(StatusCode::BAD_REQUEST, &Refused::new(INVALID_REQUEST, message).answering(request));
@@ -482,6 +472,15 @@ fn unsupported_version() -> Refused {
     let supported: Vec<&str> = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let message = format!("this MCP-Protocol-Version is not spoken here, supported: {}", supported.join(", "));
     Refused { data: Some(Box::new(json!({ "supported": supported }))), ..Refused::new(UNSUPPORTED_VERSION, message) }
+}
+
+/// The answer to an `initialize` for which there is no session, from the error of the sessions.
+fn sessions_taken(text: &str, request: &[u8]) -> Answer {
+    let which = text.split_once(SESSIONS_TAKEN).map_or("all sessions", |(_, which)| which);
+    let message = format!(
+        "{which} are taken: end one (DELETE /mcp), wait for an idle one to end, or speak 2026-07-28, which has none"
+    );
+    error(StatusCode::TOO_MANY_REQUESTS, &Refused::new(SESSIONS_FULL, message).answering(request))
 }
 
 fn session_not_found(request: &[u8]) -> Answer {

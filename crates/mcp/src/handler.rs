@@ -25,7 +25,7 @@ use serde_json::Value;
 
 use crate::names::named;
 use crate::subscriptions::{self, Eyes, Watch};
-use crate::{Options, answer, splice};
+use crate::{Options, answer, entry, splice};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -200,6 +200,10 @@ impl Handler {
 
     /// Refuses a URI that reads nothing, or nothing that this request may see.
     fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        if uri.len() > limits::URI_BYTES_MAX {
+            let (bytes, most) = (uri.len(), limits::URI_BYTES_MAX);
+            return Err(invalid(format!("the URI has {bytes} bytes, at most {most} are taken")));
+        }
         let is_visible = self.visible_toolset(context)?;
         let catalogue = self.engine().catalogue();
         let Err(fault) = catalogue.resolve_among(uri, &is_visible) else { return Ok(()) };
@@ -282,6 +286,12 @@ fn hidden(what: &str, name: &str) -> Fault {
     Fault::new(Code::NotFound, message).hint("ask for other toolsets, or without read-only")
 }
 
+/// The same check as at the entry, for a method that was written so that it was not recognised there.
+fn check_kept(request: &InitializeRequestParams) -> Result<(), ErrorData> {
+    let params = serde_json::to_value(request).map_err(|error| invalid(error.to_string()))?;
+    entry::check_initialize(&params, params.to_string().len()).map_err(|refused| invalid(refused.message))
+}
+
 /// Every list fits one page, so no cursor of ours is out there.
 fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_ref()) {
@@ -318,6 +328,7 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        check_kept(&request)?;
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
         // A server elsewhere is not waited for: until the client is answered, nobody notices that it has gone.

@@ -2,6 +2,7 @@
 //! event streams that the session's revision allows.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,18 +14,61 @@ use rmcp::transport::streamable_http_server::session::{ServerSseMessage, Session
 
 use crate::replaceable_stream::{ReplaceableStream, StreamHandle};
 
-/// What an error says when a request's id is under way already; rmcp hands an error on as text.
+/// How errors of sessions begin; rmcp hands an error on as text.
 pub(crate) const ID_UNDER_WAY: &str = "the id is under way";
+pub(crate) const SESSIONS_TAKEN: &str = "the sessions are taken: ";
+
+tokio::task_local! {
+    /// Who sends the request that is being handled. rmcp opens a session within it, and does not say for whom.
+    pub(crate) static CALLING: Principal;
+}
 
 pub(crate) struct Sessions {
     local: LocalSessionManager,
-    owners: RwLock<HashMap<SessionId, Principal>>,
+    owners: RwLock<Owners>,
     /// The sessions whose clients know events without a message. Those of older revisions fail on one.
     primed: RwLock<HashSet<SessionId>>,
     /// The streams that GETs opened, by session.
     standalone: Mutex<HashMap<SessionId, Vec<StreamHandle<ServerSseMessage>>>>,
     calls: Calls,
+    opening: tokio::sync::Mutex<()>,
     max: usize,
+}
+
+/// Whose the live sessions are.
+#[derive(Default)]
+struct Owners {
+    by_session: HashMap<SessionId, Owned>,
+    opened: u64,
+}
+
+struct Owned {
+    principal: Principal,
+    /// Sessions opened before this one.
+    number: u64,
+    /// Whether anything came after `initialize`.
+    is_used: AtomicBool,
+}
+
+impl Owners {
+    /// The oldest session in which nothing came after `initialize`, of one principal or of all.
+    fn oldest_unused(&self, principal: Option<&Principal>) -> Option<SessionId> {
+        let is_whose = |owned: &Owned| principal.is_none_or(|principal| owned.principal.id() == principal.id());
+        let unused =
+            self.by_session.iter().filter(|(_, owned)| !owned.is_used.load(Ordering::Relaxed) && is_whose(owned));
+        unused.min_by_key(|(_, owned)| owned.number).map(|(id, _)| id.clone())
+    }
+
+    fn count(&self, principal: &Principal) -> usize {
+        self.by_session.values().filter(|owned| owned.principal.id() == principal.id()).count()
+    }
+}
+
+/// Whether there is room for another session.
+enum Room {
+    Free,
+    InPlaceOf(SessionId),
+    None(SessionError),
 }
 
 /// The requests under way, by session and id. rmcp would lose one of two with the same id.
@@ -44,8 +88,10 @@ impl Drop for Call {
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SessionError {
-    #[error("all {0} sessions are taken")]
+    #[error("{SESSIONS_TAKEN}all {0} sessions of this server")]
     Full(usize),
+    #[error("{SESSIONS_TAKEN}all {0} sessions that one caller may have")]
+    PrincipalFull(usize),
     #[error("{ID_UNDER_WAY}")]
     IdUnderWay,
     #[error(transparent)]
@@ -62,16 +108,34 @@ impl Sessions {
             primed: RwLock::default(),
             standalone: Mutex::default(),
             calls: Calls::default(),
+            opening: tokio::sync::Mutex::default(),
             max,
         }
     }
 
-    pub(crate) fn max(&self) -> usize {
-        self.max
+    /// What stands in the way of another session of this principal, and which session may leave for it: one in which
+    /// nothing came after `initialize` costs a client nothing, and would keep everybody else out.
+    fn room(&self, principal: &Principal) -> Room {
+        // A quarter, so that no principal keeps the others out.
+        let most = self.max.div_ceil(4);
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        let (is_taken, is_full) = (owners.count(principal) >= most, owners.by_session.len() >= self.max);
+        if !is_taken && !is_full {
+            return Room::Free;
+        }
+        match owners.oldest_unused(is_taken.then_some(principal)) {
+            Some(id) => Room::InPlaceOf(id),
+            None if is_taken => Room::None(SessionError::PrincipalFull(most)),
+            None => Room::None(SessionError::Full(self.max)),
+        }
     }
 
-    pub(crate) async fn is_full(&self) -> bool {
-        self.local.sessions.read().await.len() >= self.max
+    /// Why this principal cannot open a session now, if so.
+    pub(crate) fn refusal(&self, principal: &Principal) -> Option<SessionError> {
+        match self.room(principal) {
+            Room::Free | Room::InPlaceOf(_) => None,
+            Room::None(error) => Some(error),
+        }
     }
 
     fn begin(&self, session: &SessionId, message: &ClientJsonRpcMessage) -> Result<Option<Call>, SessionError> {
@@ -84,15 +148,19 @@ impl Sessions {
     }
 
     /// Binds a session that was just opened to the one who opened it.
-    pub(crate) fn claim(&self, id: &str, principal: Principal) {
-        self.owners.write().unwrap_or_else(PoisonError::into_inner).insert(id.into(), principal);
+    fn claim(&self, id: &SessionId, principal: Principal) {
+        let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
+        owners.opened += 1;
+        let owned = Owned { principal, number: owners.opened, is_used: AtomicBool::new(false) };
+        owners.by_session.insert(id.clone(), owned);
     }
 
     /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.
     pub(crate) fn belongs_to(&self, id: &str, principal: &Principal) -> bool {
         let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
         // Not by roles: those may have changed since.
-        owners.get(id).is_some_and(|owner| owner.id() == principal.id())
+        let owned = owners.by_session.get(id).filter(|owned| owned.principal.id() == principal.id());
+        owned.inspect(|owned| owned.is_used.store(true, Ordering::Relaxed)).is_some()
     }
 
     /// Passes on the events that the session's revision allows: only 2025-11-25 has events without a message.
@@ -168,10 +236,17 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
-        if self.is_full().await {
-            return Err(SessionError::Full(self.max));
+        let principal = CALLING.try_with(Principal::clone).unwrap_or(Principal::Owner);
+        // One at a time, so that no two take the last place.
+        let _opening = self.opening.lock().await;
+        match self.room(&principal) {
+            Room::Free => {}
+            Room::InPlaceOf(id) => self.close_session(&id).await?,
+            Room::None(error) => return Err(error),
         }
-        Ok(self.local.create_session().await?)
+        let (id, transport) = self.local.create_session().await?;
+        self.claim(&id, principal);
+        Ok((id, transport))
     }
 
     async fn initialize_session(
@@ -191,7 +266,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), SessionError> {
-        self.owners.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.owners.write().unwrap_or_else(PoisonError::into_inner).by_session.remove(id);
         self.primed.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         self.standalone.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         Ok(self.local.close_session(id).await?)

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use mcp::Options;
 use serde_json::json;
+use testkit::Reply;
 use testkit::message::{BOTH, JSON, call, initialize, request};
 
 use crate::server::{Server, awkward, dice, wait_until_begun};
@@ -30,17 +31,118 @@ fn a_session_belongs_to_who_opened_it() {
     assert_eq!(server.post(&[JSON, BOTH, alice, ("Mcp-Session-Id", session)], &list).status, 200, "it lives on");
 }
 
+/// Opens a session as somebody; the reply says whether that was possible.
+fn open_as(server: &Server, name: &str) -> Reply {
+    server.post(&[JSON, BOTH, ("X-Test-Principal", name)], &initialize("2025-11-25"))
+}
+
+fn is_alive(server: &Server, name: &str, session: &str) -> bool {
+    let headers = [JSON, BOTH, ("X-Test-Principal", name), ("Mcp-Session-Id", session)];
+    server.post(&headers, &request(2, "tools/list", &json!({}))).status == 200
+}
+
+/// Opens a session and uses it.
+fn used_session(server: &Server, name: &str) -> String {
+    let opened = open_as(server, name);
+    let session = opened.header("mcp-session-id").unwrap_or_else(|| panic!("{}", opened.text())).to_owned();
+    assert!(is_alive(server, name, &session));
+    session
+}
+
 #[test]
-fn there_are_only_so_many_sessions() {
-    let server = Server::with(dice(), Options { sessions_max: 2, ..Options::default() });
-    let first = server.session("2025-11-25");
-    server.session("2025-11-25");
-    let full = server.post(&[JSON, BOTH], &initialize("2025-11-25"));
+fn there_are_only_so_many_sessions_for_one_and_for_all() {
+    // Two for each, a quarter of all.
+    let server = Server::with(dice(), Options { sessions_max: 8, ..Options::default() });
+    let names = ["alice", "bob", "carol", "dave"];
+    let sessions: Vec<(&str, String)> =
+        names.iter().flat_map(|name| [(); 2].map(|()| (*name, used_session(&server, name)))).collect();
+    let full = open_as(&server, "alice");
     assert_eq!((full.status, full.json()["error"]["code"].as_i64()), (429, Some(-32003)));
-    assert!(full.json()["error"]["message"].as_str().unwrap().contains("all 2 sessions"));
+    let message = full.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("all 2 sessions that one caller may have are taken"), "{message}");
+    let full = open_as(&server, "erin");
+    assert_eq!(full.status, 429);
+    assert!(full.text().contains("all 8 sessions of this server are taken"), "{}", full.text());
     assert_eq!(server.modern(&call("duality_rules_version", &json!({}))).status, 200, "who needs no session is served");
-    assert_eq!(server.client().send("DELETE", "/mcp", &[("Mcp-Session-Id", &first)], b"").status, 200);
-    server.session("2025-11-25");
+    assert!(sessions.iter().all(|(name, session)| is_alive(&server, name, session)), "nobody's session was touched");
+    let (name, first) = &sessions[0];
+    let headers = [("Mcp-Session-Id", first.as_str()), ("X-Test-Principal", *name)];
+    assert_eq!(server.client().send("DELETE", "/mcp", &headers, b"").status, 200);
+    used_session(&server, "erin");
+}
+
+#[test]
+fn sessions_that_never_began_leave_first() {
+    let server = Server::with(dice(), Options { sessions_max: 8, ..Options::default() });
+    let used = used_session(&server, "alice");
+    let mut unused = Vec::new();
+    for _ in 0..50 {
+        let opened = open_as(&server, "alice");
+        assert_eq!(opened.status, 200, "{}", opened.text());
+        unused.push(opened.header("mcp-session-id").unwrap().to_owned());
+    }
+    assert!(is_alive(&server, "alice", &used));
+    assert!(!is_alive(&server, "alice", &unused[48]), "the oldest made room");
+    assert!(is_alive(&server, "alice", &unused[49]));
+    assert_eq!(open_as(&server, "alice").status, 429, "both are in use now");
+    // Those of all others make room too, once all places are taken.
+    for name in ["bob", "bob", "carol", "carol", "dave", "dave", "erin", "erin", "frank"] {
+        assert_eq!(open_as(&server, name).status, 200, "{name}");
+    }
+    assert!(is_alive(&server, "alice", &used) && is_alive(&server, "alice", &unused[49]));
+}
+
+#[test]
+fn a_session_keeps_only_so_much_of_its_client() {
+    let server = Server::start(dice());
+    let named = |name: &str, method: &str| {
+        let message = initialize("2025-11-25").to_string();
+        let message = message.replace("\"test\"", &format!("{name:?}")).replace("\"initialize\"", method);
+        server.client().send("POST", "/mcp", &[JSON, BOTH], message.as_bytes())
+    };
+    let plain = "\"initialize\"";
+    assert!(named(&"n".repeat(1_024), plain).json()["result"].is_object());
+    // The second is the same method, written so that only a parser knows it.
+    for method in [plain, "\"\\u0069nitialize\""] {
+        let refused = named(&"n".repeat(1_025), method).json();
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("/clientInfo/name has 1025 bytes, at most 1024"), "{message}");
+    }
+    let padded = |length: usize| {
+        let mut message = initialize("2025-11-25");
+        let missing = length - message.to_string().len() - r#","pad":[]"#.len();
+        // Many short texts: no single one is too long.
+        let full = missing / 100;
+        let last = missing - full * 100;
+        let texts: Vec<String> =
+            (0..full).map(|_| "p".repeat(97)).chain([("p").repeat(last.saturating_sub(2))]).collect();
+        message["params"]["pad"] = json!(texts);
+        message
+    };
+    let at_most = padded(16_384);
+    assert_eq!(at_most.to_string().len(), 16_384);
+    assert_eq!(server.post(&[JSON, BOTH], &at_most).status, 200);
+    let too_long = server.post(&[JSON, BOTH], &padded(16_385));
+    assert_eq!((too_long.status, too_long.json()["error"]["code"].as_i64()), (400, Some(-32602)));
+}
+
+#[test]
+fn a_uri_has_a_longest() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let read = |length: usize| {
+        let uri = format!("campaign://{}", "x".repeat(length - "campaign://".len()));
+        let ask = |method: &str| server.call(&session, &request(2, method, &json!({"uri": uri})))["error"].clone();
+        ["resources/read", "resources/subscribe"].map(ask)
+    };
+    for error in read(2_048) {
+        assert!(!error["message"].as_str().unwrap_or_default().contains("bytes"), "{error}");
+    }
+    for error in read(2_049) {
+        assert_eq!(error["code"], -32602);
+        assert!(error["message"].as_str().unwrap().contains("2049 bytes, at most 2048"), "{error}");
+    }
 }
 
 #[test]
