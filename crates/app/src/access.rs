@@ -79,6 +79,31 @@ pub fn token_required() -> Fault {
     fault.hint("send Authorization: Bearer with a token of skald token create")
 }
 
+/// Headers that proxies and tunnels add to what they pass on, beside those that begin with `x-forwarded`.
+const FORWARDING_HEADERS: [&str; 9] = [
+    "forwarded",
+    "via",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "fastly-client-ip",
+    "x-envoy-external-address",
+];
+
+/// Whether the headers of a request, by their lower-case names, say that somebody passed it on: then whoever sent it need
+/// not be on this machine, though the connection is.
+pub fn is_forwarded<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
+    names.any(|name| FORWARDING_HEADERS.contains(&name) || name.starts_with("x-forwarded"))
+}
+
+/// Why a request that was passed on is refused without a token.
+pub fn token_required_of_forwarded() -> Fault {
+    let fault = Fault::new(Code::Unauthorized, "a token is required of what came through a proxy");
+    fault.hint("send Authorization: Bearer with a token of skald token create")
+}
+
 impl App {
     /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {

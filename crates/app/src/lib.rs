@@ -34,7 +34,7 @@ mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
 
-pub use access::{NewToken, Token, bearer, token_required};
+pub use access::{NewToken, Token, bearer, is_forwarded, token_required, token_required_of_forwarded};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,

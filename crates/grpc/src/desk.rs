@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, bearer, short, token_required};
+use app::{
+    Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, bearer, is_forwarded, short,
+    token_required, token_required_of_forwarded,
+};
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
 use tonic::Status;
-use tonic::metadata::MetadataMap;
+use tonic::metadata::{KeyRef, MetadataMap};
 
 use crate::fault::refused;
 use crate::metadata;
@@ -44,6 +47,7 @@ impl Desk {
             Some(Ok(token)) => self.engine.authenticate(token).await,
             Some(Err(fault)) => Err(fault),
             None if self.is_token_required => Err(token_required()),
+            None if is_forwarded(names(metadata)) => Err(token_required_of_forwarded()),
             None => Ok(Caller::owner()),
         };
         let conversation = |caller: &Caller| conversation(metadata, caller);
@@ -68,6 +72,13 @@ impl Desk {
     pub(crate) fn check_visible(&self, what: &str, name: &str, toolset: Toolset) -> Result<(), Fault> {
         if self.visible.toolsets.contains(toolset) { Ok(()) } else { Err(hidden(what, name)) }
     }
+}
+
+fn names(metadata: &MetadataMap) -> impl Iterator<Item = &str> {
+    metadata.keys().map(|key| match key {
+        KeyRef::Ascii(key) => key.as_str(),
+        KeyRef::Binary(key) => key.as_str(),
+    })
 }
 
 /// What the toolsets hide is as good as not there, but says so.

@@ -31,6 +31,8 @@ const ALLOWED: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, accept, idempotency-key, if-match, if-none-match, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
      x-mcp-readonly",
 );
+/// No page of another origin may embed an answer.
+const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 /// What a page may read beside the headers that any page may.
 const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, etag, link, location");
 
@@ -60,6 +62,18 @@ impl Allowlist {
             }
             None => Ok(()),
         }
+    }
+
+    /// A page of another site makes a browser fetch an image or submit a form without naming its origin; the browser
+    /// says so in a header of its own, which no page can change. Following a link is none of that.
+    fn check_site(method: &Method, headers: &HeaderMap) -> Result<(), Fault> {
+        let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
+        let is_link = method == Method::GET && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document");
+        if headers.contains_key(ORIGIN) || !is("sec-fetch-site", "cross-site") || is_link {
+            return Ok(());
+        }
+        Err(Fault::new(Code::Forbidden, "pages of other sites may not call this server")
+            .hint("open the address itself, or start the server with --allowed-origins"))
     }
 
     fn takes_host(&self, host: &str) -> bool {
@@ -132,6 +146,7 @@ impl<S> Door<S> {
 impl Shared {
     fn check(&self, request: &Request, surface: Surface) -> Result<(), Fault> {
         self.allowlist.check(request.uri(), request.headers())?;
+        Allowlist::check_site(request.method(), request.headers())?;
         match surface {
             Surface::Mcp | Surface::Rest if !self.readiness.takes_requests() => {
                 let fault = Fault::new(Code::Unavailable, "the server is stopping");
@@ -213,6 +228,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
             headers.append(VARY, HeaderValue::from_static("origin"));
         }
+        response.headers_mut().insert("cross-origin-resource-policy", SAME_ORIGIN);
         this.shared.meter(*this.surface).answered(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
     }

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Caller, Engine, Fault, bearer, token_required};
+use app::{Caller, Engine, Fault, bearer, is_forwarded, token_required, token_required_of_forwarded};
 use axum::extract::Request;
-use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use pin_project_lite::pin_project;
@@ -22,7 +22,8 @@ use crate::metering::{METRICS, Surface};
 #[derive(Clone)]
 pub struct Access {
     pub engine: Arc<dyn Engine>,
-    /// Whether a request without a token is refused: wherever others than the owner can reach the server.
+    /// Whether a request without a token is refused: wherever others than the owner can reach the server. One that a proxy
+    /// passed on is refused everywhere.
     pub is_token_required: bool,
 }
 
@@ -70,6 +71,9 @@ where
             Some(Ok(token)) => token.to_owned(),
             Some(Err(fault)) => return Identifying::refused(&fault),
             None if access.is_token_required => return Identifying::refused(&token_required()),
+            None if is_forwarded(request.headers().keys().map(HeaderName::as_str)) => {
+                return Identifying::refused(&token_required_of_forwarded());
+            }
             None => {
                 request.extensions_mut().insert(Caller::owner());
                 return Identifying::Known { answer: self.inner.call(request) };

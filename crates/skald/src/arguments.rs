@@ -190,12 +190,23 @@ pub(crate) struct DoorArguments {
     /// Whether MCP clients before 2026-07-28 get sessions.
     #[arg(long, env = "SKALD_SESSIONS", default_value = "on")]
     pub sessions: Switch,
+    /// Refuse whoever sends no token, on this machine too. Implied where --allowed-hosts is given: then a proxy stands
+    /// before the server, and every request seems to come from this machine.
+    #[arg(long, env = "SKALD_REQUIRE_TOKEN", value_parser = BoolishValueParser::new())]
+    pub require_token: bool,
     /// Names, beside loopback's, under which the server may be called.
     #[arg(long, env = "SKALD_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOSTS")]
     pub allowed_hosts: Vec<String>,
     /// Origins, beside loopback's, whose web pages may call the server.
     #[arg(long, env = "SKALD_ALLOWED_ORIGINS", value_delimiter = ',', value_name = "ORIGINS")]
     pub allowed_origins: Vec<String>,
+}
+
+impl DoorArguments {
+    /// Whether a token is asked for wherever the server listens.
+    pub(crate) fn is_token_required(&self) -> bool {
+        self.require_token || !self.allowed_hosts.is_empty()
+    }
 }
 
 pub(crate) const DEFAULT_HTTP_ADDR: &str = "127.0.0.1:8081";

@@ -36,7 +36,8 @@ pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Re
 pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let exposition = exposition()?;
-    let listening = listen(&arguments.door.http_addr, listening::HTTP, None).await?;
+    let is_token_required = arguments.door.is_token_required();
+    let listening = listen(&arguments.door.http_addr, listening::HTTP, None, is_token_required).await?;
     let remote = start(address)?;
     let readiness = Readiness::default();
     let (watching, told) = (Arc::clone(&remote), readiness.clone());

@@ -40,6 +40,13 @@ pub(crate) async fn run(arguments: &DoctorArguments) -> anyhow::Result<ExitCode>
             }
         }
     }
+    if is_owner_without_token(&arguments.http_addr) {
+        say(&format!(
+            "warn  tokens: whoever reaches {} without a token is the owner. Behind a proxy or a tunnel that is everybody: \
+             start it with --require-token",
+            arguments.http_addr
+        ));
+    }
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -125,14 +132,25 @@ async fn check_grpc(address: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The version that a running Skald tells.
-fn health(address: &str) -> anyhow::Result<String> {
+/// Whether a server that runs there takes whoever sends no token for the owner.
+fn is_owner_without_token(address: &str) -> bool {
+    health(address).is_ok() && get(address, "/api/v1/context").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
+}
+
+/// The beginning of what a running server answers.
+fn get(address: &str, path: &str) -> anyhow::Result<String> {
     let resolved = address.to_socket_addrs()?.next().context("no address")?;
     let mut stream = TcpStream::connect_timeout(&resolved, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
-    write!(stream, "GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(10_000).read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+/// The version that a running Skald tells.
+fn health(address: &str) -> anyhow::Result<String> {
+    let answer = get(address, "/health")?;
     let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
     let health: Value = serde_json::from_str(body)?;
     ensure!(health["name"] == "skald", "the answer is not Skald's");

@@ -23,10 +23,11 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let exposition = exposition()?;
     let local = world::engine(&arguments.store, &arguments.gate).await?;
-    let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local)).await?;
+    let is_token_required = arguments.door.is_token_required();
+    let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         NOWHERE => None,
-        address => Some(listen(address, listening::GRPC, Some(&local)).await?),
+        address => Some(listen(address, listening::GRPC, Some(&local), is_token_required).await?),
     };
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, health) = (Readiness::default(), grpc::Health::new().await);
@@ -65,10 +66,10 @@ pub(crate) async fn serve_http(
     options: mcp::Options,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
-    let Door { arguments, listening: Listening { listener, is_open }, readiness } = door;
+    let Door { arguments, listening: Listening { listener, is_token_required }, readiness } = door;
     descriptors::allow_many();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
-    let access = Access { engine: Arc::clone(&engine), is_token_required: is_open };
+    let access = Access { engine: Arc::clone(&engine), is_token_required };
     let (mcp, drain) = mcp::http(Arc::clone(&engine), &options);
     let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
     let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
@@ -105,8 +106,11 @@ async fn serve_grpc(
     health: grpc::Health,
     stopping: CancellationToken,
 ) -> anyhow::Result<()> {
-    let options =
-        grpc::Options { is_token_required: listening.is_open, visible: visible(shown), stopping: stopping.clone() };
+    let options = grpc::Options {
+        is_token_required: listening.is_token_required,
+        visible: visible(shown),
+        stopping: stopping.clone(),
+    };
     let served = grpc::serve(listening.listener, engine, options, &health, stopping.clone());
     let too_late = async {
         stopping.cancelled().await;

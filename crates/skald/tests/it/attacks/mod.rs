@@ -1,0 +1,4 @@
+//! What a hostile client or agent tries, a file for each aim. Each attempt gets nothing, and the server goes on.
+
+mod become_the_owner;
+mod call_from_another_site;
