@@ -40,6 +40,7 @@ mod stories;
 mod streaming;
 mod table;
 mod traced;
+mod transaction_ids;
 mod universe;
 mod universes;
 mod watched;
