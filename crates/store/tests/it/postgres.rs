@@ -242,3 +242,45 @@ fn a_busy_node_does_not_starve_another() {
         assert!(waits[50] < Duration::from_millis(200) && waits[99] < Duration::from_secs(2), "{waits:?}");
     });
 }
+
+/// What every node asks several times a second must not go through all records, not even on a database that has no
+/// statistics yet.
+#[test]
+fn followers_need_no_statistics() {
+    let statements = [
+        ("pending", "pending", include_str!("../../sql/postgres/pending.sql")),
+        ("end_of", "end_of", include_str!("../../sql/postgres/end.sql")),
+        ("follow (text, bigint, bigint)", "follow ('1', 1, 100)", include_str!("../../sql/postgres/follow.sql")),
+    ];
+    block_on(async {
+        let address = postgres().await;
+        let journal = store::open(&address).await.unwrap();
+        let client = client(&address).await;
+        client.batch_execute("ALTER TABLE records SET (autovacuum_enabled = off)").await.unwrap();
+        let many = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+            SELECT 1, 'x/' || number, 1, 'added', 0, 'tester', '[]', '', '' FROM generate_series(1, 20000) number";
+        client.batch_execute(many).await.unwrap();
+        let analyzed = "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'records'::regclass";
+        assert!(!client.query_one(analyzed, &[]).await.unwrap().get::<_, bool>(0), "there are statistics");
+        for (declared, called, statement) in statements {
+            client.batch_execute(&format!("PREPARE {declared} AS {statement}")).await.unwrap();
+            for mode in ["force_generic_plan", "force_custom_plan"] {
+                client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
+                let plan = client.query(&format!("EXPLAIN EXECUTE {called}"), &[]).await.unwrap();
+                let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+                let plan = plan.join("\n");
+                assert!(plan.contains("records_in_order") && !plan.contains("Seq Scan"), "{statement}:\n{plan}");
+            }
+        }
+        // And the answer is right: nothing is hidden here but by a transaction that runs.
+        let running = crate::places::client(&address).await;
+        running.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
+        client.execute(RECORD, &[&"x/hidden"]).await.unwrap();
+        let pending = client.query_one("EXECUTE pending", &[]).await.unwrap();
+        assert!(pending.get::<_, bool>(0), "the last record is hidden");
+        running.batch_execute("COMMIT").await.unwrap();
+        let seen = || async { journal.end().await.unwrap().position > 20_000 };
+        until("the hidden record", seen).await;
+        assert!(!client.query_one("EXECUTE pending", &[]).await.unwrap().get::<_, bool>(0), "nothing is hidden");
+    });
+}
