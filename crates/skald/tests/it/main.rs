@@ -36,6 +36,7 @@ mod recorded;
 mod rest;
 mod serving;
 mod stdio;
+mod stoppable;
 mod stories;
 mod streaming;
 mod table;

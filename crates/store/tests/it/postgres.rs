@@ -13,6 +13,9 @@ use crate::tally::{Tally, add, keyed, remove, stream};
 const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
     VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
 
+/// Within which every call is answered, and a second for a machine that is busy.
+const PROMISED: Duration = Duration::from_secs(app::limits::DATABASE_WAIT_SECONDS + 1);
+
 async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
     let page = journal.follow(*after, 100).await.unwrap();
     *after = page.last().map_or(*after, |(cursor, _)| *cursor);
@@ -181,8 +184,77 @@ fn nodes_that_start_at_once_make_one_schema() {
 #[test]
 fn what_is_not_reachable_is_named_without_its_password() {
     let refused = block_on(store::open("postgres://skald:secret@127.0.0.1:1/world")).err().unwrap().to_string();
-    assert!(refused.starts_with("the database \"world\" cannot be opened"), "{refused}");
+    assert!(refused.starts_with("the database \"world\" cannot be reached"), "{refused}");
     assert!(!refused.contains("secret"), "{refused}");
+}
+
+/// What passes is waited for, and what does not is an error to be mended.
+#[test]
+fn a_database_that_is_away_is_told_from_one_that_refuses() {
+    let refused = |address: &str| block_on(store::open(address)).err().unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("postgres://skald@{}/world", silent.local_addr().unwrap());
+    let began = std::time::Instant::now();
+    for away in ["postgres://skald@127.0.0.1:1/world", "postgres://skald@database.invalid/world", &silent] {
+        let refused = refused(away);
+        assert!(matches!(refused, OpenError::Unreachable { .. }), "{refused}");
+    }
+    assert!(began.elapsed() < 3 * PROMISED, "nothing ended in time");
+    let (server, path) = server().rsplit_once('/').map(|(server, path)| (server.to_owned(), path.to_owned())).unwrap();
+    let stranger = server.replace("//skald@", "//stranger@");
+    for (address, words) in [
+        (format!("{server}/nowhere"), "does not exist (3D000)"),
+        (format!("{stranger}/{path}"), "does not exist (28000)"),
+        (format!("{server}/{path}?sslmode=verify-full"), "invalid peer certificate"),
+    ] {
+        let refused = refused(&address);
+        assert!(matches!(refused, OpenError::Failed { .. }), "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+}
+
+/// Somebody locks tables in a transaction that they forget to end. Each waited until it was its turn, and then as long
+/// again.
+#[test]
+fn nobody_waits_for_a_lock_longer_than_promised() {
+    block_on(async {
+        let address = postgres().await;
+        // One node has the stream open. The other has to load it, which one caller does for all.
+        let nodes = [store::open(&address).await.unwrap(), store::open(&address).await.unwrap()];
+        let nodes = nodes.map(|journal| Arc::new(Streams::<Tally>::new(journal)));
+        let one = stream("one");
+        nodes[0].execute(&one, add("first", 1)).await.map_err(|_| "failed").unwrap();
+        let forgetful = client(&address).await;
+        forgetful.batch_execute("BEGIN; LOCK TABLE heads, records").await.unwrap();
+        let began = std::time::Instant::now();
+        let calls = nodes.iter().flat_map(|node| (0..10).map(move |number| (Arc::clone(node), number)));
+        let calls = calls.map(|(node, number)| {
+            tokio::spawn(async move {
+                let is_unavailable = if number % 2 == 0 {
+                    let key = number.to_string();
+                    let written = node.execute(&stream("one"), keyed(add(&key, 1), &key)).await;
+                    matches!(written, Err(Failure::Unavailable(_)))
+                } else {
+                    matches!(node.read(&stream("one")).await, Err(StoreError::Unavailable(_)))
+                };
+                (is_unavailable, began.elapsed())
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let (is_unavailable, took) = call.await.unwrap();
+            assert!(is_unavailable, "something was answered");
+            assert!(took < PROMISED, "{took:?}");
+        }
+        forgetful.batch_execute("ROLLBACK").await.unwrap();
+        // What was cut off is sent again, and happens once.
+        for number in (0..10).step_by(2) {
+            let key = number.to_string();
+            let sent_again = || async { nodes[1].execute(&one, keyed(add(&key, 1), &key)).await.is_ok() };
+            until("a retry", sent_again).await;
+        }
+        let kept = nodes[0].read(&one).await.unwrap();
+        assert_eq!((kept.revision(), kept.state.total()), (6, 6));
+    });
 }
 
 #[test]
