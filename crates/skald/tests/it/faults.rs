@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::Folder;
-use crate::process::{Running, run};
+use crate::places::{Folder, told};
+use crate::process::{Running, run, skald};
 use crate::rest::Rest;
 
 /// Where SQLite keeps the version of a schema, in the header of a file.
@@ -270,5 +270,45 @@ mod postgres {
             unavailable(&answer);
         }
         (text, began.elapsed())
+    }
+
+    #[test]
+    fn a_server_waits_for_its_database() {
+        let database = Stoppable::new();
+        let serve = || {
+            let arguments = ["serve", "--http-addr", "127.0.0.1:0", "--store", &database.place.address];
+            let server = Running::start(skald(&arguments));
+            server.until_said("waiting for the store: the database \"postgres\" cannot be reached");
+            server
+        };
+        database.stop("fast");
+        let impatient = serve();
+        impatient.signal("TERM");
+        let (status, took, said) = impatient.end();
+        assert!(status.success() && took < READY, "{status} after {took:?}: {said}");
+        let server = serve();
+        database.start();
+        is_soon_ready(&server);
+        // One that is there but does nothing is as good as none.
+        let frozen = database.freeze();
+        let server = serve();
+        drop(frozen);
+        is_soon_ready(&server);
+    }
+
+    fn is_soon_ready(server: &Running) {
+        let began = Instant::now();
+        let address = server.address();
+        ready(&mut Rest::new(address), 200);
+        assert!(began.elapsed() < READY, "ready after {:?}", began.elapsed());
+    }
+
+    #[test]
+    fn a_database_that_does_not_exist_is_not_waited_for() {
+        let nowhere = told("SKALD_TEST_POSTGRES").replace("/postgres", "/nowhere");
+        let output = run(&["serve", "--http-addr", "127.0.0.1:0", "--store", &nowhere]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("database \"nowhere\" does not exist") && !text.contains("waiting"), "{text}");
     }
 }
