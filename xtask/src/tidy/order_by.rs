@@ -109,12 +109,26 @@ fn computed_output(item: &[String]) -> Option<String> {
         (Some(column), Some(alias)) => (alias != column).then(|| alias.clone()),
         (Some(_), None) => None,
         (None, Some(alias)) => Some(alias.clone()),
-        // A cast is called as what is cast, and a call as its function.
-        (None, None) => {
-            let words: Vec<&String> = expression.iter().take_while(|token| is_name(token) || *token == ".").collect();
-            words.last().filter(|name| is_name(name)).map(|name| (*name).clone())
-        }
+        (None, None) => implied_name(expression),
     }
+}
+
+/// What the database calls an output that was given no name: a cast as what is cast, a call as its function. Anything else
+/// has none.
+fn implied_name(expression: &[String]) -> Option<String> {
+    let inner = match expression {
+        [cast, open, inner @ ..] if cast.eq_ignore_ascii_case("CAST") && open == "(" => inner,
+        expression => expression,
+    };
+    let is_cast = inner.len() < expression.len();
+    let mut rest = inner.iter().skip_while(|token| *token == "(").peekable();
+    let mut name = None;
+    while let Some(token) = rest.next_if(|token| is_name(token) && !token.eq_ignore_ascii_case("AS") || *token == ".") {
+        name = Some(token);
+    }
+    let after = rest.find(|token| *token != ")")?;
+    let is_named = after == "::" || after == "(" || (is_cast && after.eq_ignore_ascii_case("AS"));
+    name.filter(|_| is_named).cloned()
 }
 
 /// The name that is ordered by, if that is all that is said.
@@ -130,6 +144,7 @@ fn a_name_that_is_computed_is_found() {
         ("SELECT id::text, place FROM t ORDER BY id, place LIMIT 1", &["id"][..]),
         ("SELECT id::text\nFROM t -- by number\norder by id desc nulls last, place", &["id"]),
         ("SELECT t.id::text FROM t ORDER BY id", &["id"]),
+        ("SELECT (id)::text, CAST(t.place AS text) FROM t ORDER BY id, place", &["id", "place"]),
         ("SELECT lower(name) AS name, id FROM t ORDER BY id, name", &["name"]),
         ("SELECT max(a, b), id FROM t GROUP BY id ORDER BY max", &["max"]),
         ("SELECT a AS b, b AS a FROM t ORDER BY a, b", &["a", "b"]),
@@ -148,6 +163,7 @@ fn a_name_that_is_clear_is_left_alone() {
         "SELECT id, place FROM t WHERE (id, place) > ($1, $2) ORDER BY id, place",
         "SELECT t.id, a AS a FROM t ORDER BY id, a",
         "SELECT id::text AS shown FROM t ORDER BY id",
+        "SELECT id >= now(), id + 1, -place FROM t ORDER BY id DESC, place",
         "SELECT id::text FROM t ORDER BY lower(id), id + 1",
         "SELECT array_agg(n ORDER BY id), id::text FROM t",
         "INSERT INTO t (id) SELECT id FROM u ORDER BY place ON CONFLICT (id) DO UPDATE SET id = excluded.id",
