@@ -66,19 +66,23 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
 
 fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
-    // They run until all tests have ended, one for all and one to be stopped, the first of them in private. Without them,
-    // tests that need them fail rather than pass unrun.
-    let databases = if mode == Mode::Quick { None } else { Some((Postgres::start_encrypted()?, Postgres::start()?)) };
+    // They run until all tests have ended: one for all, with certificates, one to be stopped, and one whose transaction ids
+    // are still few. Without them, tests that need them fail rather than pass unrun.
+    let databases = match mode {
+        Mode::Quick => None,
+        Mode::Default | Mode::Long => Some([Postgres::start_encrypted()?, Postgres::start()?, Postgres::start()?]),
+    };
     if mode != Mode::Quick {
         install::debian(&[("strace", "strace")])?;
     }
     let mut left_out = Vec::new();
-    if let Some((postgres, stoppable)) = &databases {
+    if let Some([postgres, stoppable, new]) = &databases {
         command
             .env("SKALD_TEST_POSTGRES", postgres.address())
             .env("SKALD_TEST_CERTIFICATES", postgres.certificates())
             .env("SKALD_TEST_STOPPABLE", stoppable.address())
             .env("SKALD_TEST_STOPPABLE_CONTROL", stoppable.control_line())
+            .env("SKALD_TEST_NEW_POSTGRES", new.address())
             .env("SKALD_KILLS", KILLS)
             .env("SKALD_TOGETHER_SECONDS", TOGETHER_SECONDS);
     } else {

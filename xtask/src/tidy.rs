@@ -1,5 +1,7 @@
 //! Rules of the house that a compiler does not check.
 
+mod order_by;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -105,6 +107,14 @@ fn no_conflict_is_swallowed() {
     for path in files(".sql") {
         let text = text(&path).to_uppercase();
         assert!(!text.contains("DO NOTHING"), "{} would lose an update without a word", path.display());
+    }
+}
+
+#[test]
+fn statements_order_by_columns() {
+    for path in files(".sql") {
+        let names = order_by::ambiguous_names(&text(&path));
+        assert!(names.is_empty(), "{}: {names:?} is what is selected, not the column; name its table", path.display());
     }
 }
 

@@ -116,6 +116,8 @@ pub const KEY_CHARS_MAX: usize = 200;
 pub const PAGE_DEFAULT: usize = 50;
 /// Rows of one page of a list.
 pub const PAGE_MAX: usize = 200;
+/// Seconds after which a call that waits for a database is answered that the database is not available.
+pub const DATABASE_WAIT_SECONDS: u64 = 5;
 /// Seconds a stopping server gives to the answers it has begun.
 pub const SHUTDOWN_GRACE_SECONDS: u64 = 10;
 
@@ -194,5 +196,6 @@ pub const ALL: &[Limit] = &[
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
     limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
+    limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];

@@ -22,7 +22,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let exposition = exposition()?;
-    let local = world::engine(&arguments.store, &arguments.gate).await?;
+    let Some(local) = world::engine_when_reachable(&arguments.store, &arguments.gate, &stopping).await? else {
+        return Ok(());
+    };
     let is_token_required = arguments.door.is_token_required();
     let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {

@@ -2,13 +2,21 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 use app::journal::Journal;
 use app::{App, Clock, Entropy, Local};
+use store::OpenError;
+use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{GateArguments, StoreArguments};
 use crate::folders::{data, folders};
+
+/// How soon a store that cannot be reached is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// How often whoever waits for a store says so.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
 
 struct OsEntropy;
 
@@ -41,6 +49,34 @@ pub(crate) fn forgetful() -> Arc<Local> {
 /// The engine on the store that the command line names.
 pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
     local(journal(arguments).await?, arguments, gate)
+}
+
+/// The same for a server: one that is started while its database is away waits for it. `None` if it is stopped first.
+pub(crate) async fn engine_when_reachable(
+    arguments: &StoreArguments,
+    gate: &GateArguments,
+    stopping: &CancellationToken,
+) -> anyhow::Result<Option<Arc<Local>>> {
+    let mut said: Option<Instant> = None;
+    loop {
+        let opened = tokio::select! {
+            () = stopping.cancelled() => return Ok(None),
+            opened = engine(arguments, gate) => opened,
+        };
+        let error = match opened {
+            Ok(engine) => return Ok(Some(engine)),
+            Err(error) => error,
+        };
+        let Some(away @ OpenError::Unreachable { .. }) = error.downcast_ref() else { return Err(error) };
+        if said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) {
+            tracing::warn!("waiting for the store: {away}");
+            said = Some(Instant::now());
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return Ok(None),
+            () = tokio::time::sleep(TRY_AGAIN) => {}
+        }
+    }
 }
 
 /// The engine on a store that is there already: whoever only looks makes no new file.

@@ -33,6 +33,9 @@ pub enum OpenError {
     Damaged { what: String, why: String },
     #[error("{what} cannot be opened: {why}")]
     Failed { what: String, why: String },
+    /// It is worth trying again later, with the same address.
+    #[error("{what} cannot be reached: {why}")]
+    Unreachable { what: String, why: String },
 }
 
 /// Whether the store at an address is one that several machines may serve.

@@ -33,6 +33,8 @@ pub(super) struct Cell<N: Noun> {
     loading: tokio::sync::Mutex<()>,
     /// How often somebody began to, and the number of the last who did.
     loads: (AtomicU64, AtomicU64),
+    /// How many loads failed, and why the last one did.
+    failed_loads: Mutex<(u64, Option<StoreError>)>,
     used: Mutex<Instant>,
     /// The revision of the newest snapshot, and how many bytes it has.
     snapshot: (AtomicU64, AtomicU64),
@@ -49,6 +51,7 @@ impl<N: Noun> Cell<N> {
             forgotten: AtomicU64::new(0),
             loading: tokio::sync::Mutex::new(()),
             loads: (AtomicU64::new(0), AtomicU64::new(0)),
+            failed_loads: Mutex::default(),
             used: Mutex::new(Instant::now()),
             snapshot: (AtomicU64::new(0), AtomicU64::new(0)),
             is_snapshotting: AtomicBool::new(false),
@@ -59,10 +62,17 @@ impl<N: Noun> Cell<N> {
     pub(super) async fn newest(&self) -> Result<Arc<Kept<N>>, StoreError> {
         *lock(&self.used) = Instant::now();
         let begun = self.loads.0.load(Ordering::Acquire);
+        let failed = lock(&self.failed_loads).0;
         if let Some(kept) = self.fresh().await? {
             return Ok(kept);
         }
         let _loading = self.loading.lock().await;
+        // A load that failed while this one waited would fail again, and each who waits would wait longer than the last.
+        if let (count, Some(error)) = &*lock(&self.failed_loads)
+            && *count > failed
+        {
+            return Err(error.clone());
+        }
         // What somebody began to load after this one came is new enough for it. Were each to look again, those who wait
         // for a busy stream would go to the database one after the other.
         if self.loads.1.load(Ordering::Acquire) > begun
@@ -70,6 +80,16 @@ impl<N: Noun> Cell<N> {
         {
             return Ok(kept);
         }
+        let loaded = self.load().await;
+        if let Err(error) = &loaded {
+            let mut failed = lock(&self.failed_loads);
+            *failed = (failed.0 + 1, Some(error.clone()));
+        }
+        loaded
+    }
+
+    /// Reads what is stored, and publishes it. One at a time.
+    async fn load(&self) -> Result<Arc<Kept<N>>, StoreError> {
         let number = self.loads.0.fetch_add(1, Ordering::AcqRel) + 1;
         // Asked before the store is read: what comes in between is looked at again.
         let forgotten = self.forgotten.load(Ordering::Acquire);
@@ -164,7 +184,7 @@ pub(super) async fn run<N: Noun>(
         match tokio::time::timeout(limits.idle, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
             Ok(0) => return,
             Ok(_) => {
-                turn(&cell, batch).await;
+                turn(&cell, batch, &mut requests).await;
                 snapshot_if_due(&cell, limits.records_per_snapshot);
                 listen(&requests).await;
             }
@@ -189,11 +209,11 @@ async fn listen<N: Noun>(requests: &mpsc::Receiver<Request<N>>) {
 }
 
 /// Decides and stores one batch, and answers everyone in it.
-async fn turn<N: Noun>(cell: &Arc<Cell<N>>, requests: Vec<Request<N>>) {
+async fn turn<N: Noun>(cell: &Arc<Cell<N>>, batch: Vec<Request<N>>, waiting: &mut mpsc::Receiver<Request<N>>) {
     let turn = match cell.known().await {
-        Ok(kept) => Turn::new(cell.stream.clone(), kept, requests),
+        Ok(kept) => Turn::new(cell.stream.clone(), kept, batch),
         Err(error) => {
-            Turn::new(cell.stream.clone(), Arc::default(), requests).fail(|| failure(&error));
+            fail(&mut Turn::new(cell.stream.clone(), Arc::default(), batch), waiting, &error);
             return;
         }
     };
@@ -202,13 +222,28 @@ async fn turn<N: Noun>(cell: &Arc<Cell<N>>, requests: Vec<Request<N>>) {
         if error != StoreError::Full {
             cell.forget();
         }
-        lock(&turn).fail(|| failure(&error));
+        fail(&mut lock(&turn), waiting, &error);
         return;
     }
     cell.publish(lock(&turn).after());
     match replays(cell, &turn).await {
         Ok(replayed) => lock(&turn).finish(&replayed),
-        Err(error) => lock(&turn).fail(|| failure(&error)),
+        Err(error) => fail(&mut lock(&turn), waiting, &error),
+    }
+}
+
+/// Answers everyone in a turn why it failed. If the store was the reason, all who wait behind it are told the same: they
+/// have waited as long as the turn took, and would have to wait as long again.
+fn fail<N: Noun>(turn: &mut Turn<N>, waiting: &mut mpsc::Receiver<Request<N>>, error: &StoreError) {
+    // Taken out first: who sends again once the turn is answered is not one of them.
+    let mut behind = Vec::new();
+    if matches!(error, StoreError::Unavailable(_) | StoreError::Held(_)) {
+        behind.extend(std::iter::from_fn(|| waiting.try_recv().ok()));
+    }
+    turn.fail(|| failure(error));
+    for request in behind {
+        // Whoever gave up does not listen.
+        let _ = request.reply.send(Err(failure(error)));
     }
 }
 

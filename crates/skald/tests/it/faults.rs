@@ -1,15 +1,15 @@
 //! A store that fails, under a program that does not: it says so, goes on where it can, and resumes by itself.
 
 use std::io::{Seek, SeekFrom, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::{Folder, Place, told};
-use crate::process::{Running, run};
+use crate::places::{Folder, told};
+use crate::process::{Running, run, skald};
 use crate::rest::Rest;
 
 /// Where SQLite keeps the version of a schema, in the header of a file.
@@ -155,21 +155,20 @@ pub(crate) fn texts(rest: &mut Rest, campaign_id: &str) -> Vec<String> {
 
 mod postgres {
     use super::*;
+    use crate::stoppable::Stoppable;
 
-    /// Has the PostgreSQL that is there for this stopped or started.
-    fn control(deed: &str) {
-        let line = format!("{} {deed}", told("SKALD_TEST_STOPPABLE_CONTROL"));
-        // The database must not keep our pipes.
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(line).current_dir("/").stdin(Stdio::null()).stdout(Stdio::null());
-        let status = command.status();
-        assert!(status.is_ok_and(|status| status.success()), "PostgreSQL does not {deed}");
-    }
+    /// Within which every call is answered, and a second for a machine that is busy.
+    const PROMISED: Duration = Duration::from_secs(app::limits::DATABASE_WAIT_SECONDS + 1);
+    /// How soon after the database is there a node is ready, and a second for a machine that is busy.
+    const READY: Duration = Duration::from_secs(2 + 1);
+    /// Calls that come at once, to the same campaign.
+    const CALLS: usize = 20;
 
     #[test]
     fn a_database_that_comes_back_is_used_again() {
-        let place = Place::stoppable();
-        let (_server, address) = Running::serve(&["--store", &place.address]);
+        let database = Stoppable::new();
+        let store = database.place.address.as_str();
+        let (_server, address) = Running::serve(&["--store", store]);
         let campaign_id = Rest::new(address).open_campaign("away");
         let is_over = AtomicBool::new(false);
         let mut sent: Vec<String> = std::thread::scope(|scope| {
@@ -190,7 +189,7 @@ mod postgres {
             let mut rest = Rest::new(address);
             for mode in ["fast", "immediate"] {
                 std::thread::sleep(Duration::from_millis(200));
-                control(&format!("--mode {mode} stop"));
+                database.stop(mode);
                 let page = ready(&mut rest, 503);
                 assert_eq!(page["status"], "unready");
                 assert!(page["reason"].as_str().is_some_and(|why| !why.is_empty()), "{page}");
@@ -203,9 +202,9 @@ mod postgres {
                     unavailable(&answer);
                 }
                 refused(&mut rest, campaign_id, &format!("while it is gone, {mode}"));
-                let text = String::from_utf8_lossy(&run(&["verify", "--store", &place.address]).stderr).into_owned();
-                assert!(text.contains("cannot be opened") && !text.contains("panicked"), "{text}");
-                control("start");
+                let text = String::from_utf8_lossy(&run(&["verify", "--store", store]).stderr).into_owned();
+                assert!(text.contains("cannot be reached") && !text.contains("panicked"), "{text}");
+                database.start();
                 ready(&mut rest, 200);
             }
             std::thread::sleep(Duration::from_millis(200));
@@ -214,7 +213,102 @@ mod postgres {
         });
         sent.sort();
         assert_eq!(texts(&mut Rest::new(address), &campaign_id), sent, "each once");
-        let verified = run(&["verify", "--store", &place.address]);
+        let verified = run(&["verify", "--store", store]);
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    }
+
+    /// A read and a write hung for more than a minute, since only the first step of a connection had a time limit, and
+    /// whoever came later waited for the same lock.
+    #[test]
+    fn a_frozen_database_keeps_nobody_waiting() {
+        let database = Stoppable::new();
+        let store = database.place.address.as_str();
+        let (_server, address) = Running::serve(&["--store", store]);
+        let mut rest = Rest::new(address);
+        let campaign_id = rest.open_campaign("frozen");
+        let campaign_id = campaign_id.as_str();
+        let mut sent = Vec::new();
+        for is_cut in [false, true] {
+            let frozen = if is_cut { database.cut_and_freeze() } else { database.freeze() };
+            std::thread::scope(|scope| {
+                let calls: Vec<_> = (0..CALLS)
+                    .map(|number| scope.spawn(move || call_in_vain(address, campaign_id, number, is_cut)))
+                    .collect();
+                for call in calls {
+                    let (text, took) = call.join().expect("a call");
+                    assert!(took < PROMISED, "{text:?} took {took:?}");
+                    sent.extend(text);
+                }
+            });
+            let page = ready(&mut rest, 503);
+            assert_eq!(page["status"], "unready");
+            assert_eq!(rest.page("/health").0, 200);
+            assert_eq!(rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))["total"], 13, "needs no store");
+            drop(frozen);
+            let began = Instant::now();
+            ready(&mut rest, 200);
+            assert!(began.elapsed() < READY, "ready after {:?}", began.elapsed());
+            // Whatever became of them, they are there once.
+            for text in &sent {
+                insist(&mut rest, campaign_id, text);
+            }
+        }
+        sent.sort();
+        assert_eq!(texts(&mut rest, campaign_id), sent, "each once");
+    }
+
+    /// A call that cannot be answered: every second one a note, whose text comes back. And how long it took.
+    fn call_in_vain(address: SocketAddr, campaign_id: &str, number: usize, is_cut: bool) -> (Option<String>, Duration) {
+        let (mut rest, began) = (Rest::new(address), Instant::now());
+        let text = number.is_multiple_of(2).then(|| format!("{number} {is_cut}"));
+        if let Some(text) = &text {
+            refused(&mut rest, campaign_id, text);
+        } else {
+            let path = if number % 4 == 1 { format!("/{campaign_id}") } else { String::new() };
+            let (status, answer) = rest.page(&format!("/api/v1/campaigns{path}"));
+            assert_eq!(status, 503, "{path}: {answer}");
+            unavailable(&answer);
+        }
+        (text, began.elapsed())
+    }
+
+    #[test]
+    fn a_server_waits_for_its_database() {
+        let database = Stoppable::new();
+        let serve = || {
+            let arguments = ["serve", "--http-addr", "127.0.0.1:0", "--store", &database.place.address];
+            let server = Running::start(skald(&arguments));
+            server.until_said("waiting for the store: the database \"postgres\" cannot be reached");
+            server
+        };
+        database.stop("fast");
+        let impatient = serve();
+        impatient.signal("TERM");
+        let (status, took, said) = impatient.end();
+        assert!(status.success() && took < READY, "{status} after {took:?}: {said}");
+        let server = serve();
+        database.start();
+        is_soon_ready(&server);
+        // One that is there but does nothing is as good as none.
+        let frozen = database.freeze();
+        let server = serve();
+        drop(frozen);
+        is_soon_ready(&server);
+    }
+
+    fn is_soon_ready(server: &Running) {
+        let began = Instant::now();
+        let address = server.address();
+        ready(&mut Rest::new(address), 200);
+        assert!(began.elapsed() < READY, "ready after {:?}", began.elapsed());
+    }
+
+    #[test]
+    fn a_database_that_does_not_exist_is_not_waited_for() {
+        let nowhere = told("SKALD_TEST_POSTGRES").replace("/postgres", "/nowhere");
+        let output = run(&["serve", "--http-addr", "127.0.0.1:0", "--store", &nowhere]);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("database \"nowhere\" does not exist") && !text.contains("waiting"), "{text}");
     }
 }

@@ -45,12 +45,8 @@ impl Place {
         Self::schema_in(&told("SKALD_TEST_POSTGRES"))
     }
 
-    /// A schema in a PostgreSQL that a test may stop.
-    pub(crate) fn stoppable() -> Self {
-        Self::schema_in(&told("SKALD_TEST_STOPPABLE"))
-    }
-
-    fn schema_in(server: &str) -> Self {
+    /// A schema in a PostgreSQL.
+    pub(crate) fn schema_in(server: &str) -> Self {
         let schema = fresh("program");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         runtime.block_on(async {

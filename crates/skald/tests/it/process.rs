@@ -1,10 +1,11 @@
 //! The binary under test, as a process that ends with the test.
 
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -31,8 +32,9 @@ pub(crate) struct Running {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Read as it comes: a program whose errors nobody reads would wait for ever.
-    errors: Option<JoinHandle<String>>,
+    /// What came on standard error. It is read as it comes: a program whose errors nobody reads would wait for ever.
+    errors: Arc<Mutex<String>>,
+    errors_reader: Option<JoinHandle<()>>,
     /// Notifications that came before an answer.
     heard: VecDeque<Value>,
 }
@@ -52,13 +54,18 @@ impl Running {
                 let _ = sender.send(line);
             }
         });
-        let mut output = child.stderr.take().expect("an error output");
-        let errors = std::thread::spawn(move || {
-            let mut errors = Vec::new();
-            let _ = output.read_to_end(&mut errors);
-            String::from_utf8_lossy(&errors).into_owned()
+        let mut output = BufReader::new(child.stderr.take().expect("an error output"));
+        let errors = Arc::new(Mutex::new(String::new()));
+        let said = Arc::clone(&errors);
+        let reader = std::thread::spawn(move || {
+            let mut line = Vec::new();
+            while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+                said.lock().expect("a text").push_str(&String::from_utf8_lossy(&line));
+                line.clear();
+            }
         });
-        Self { input: child.stdin.take(), child, lines, errors: Some(errors), heard: VecDeque::new() }
+        let input = child.stdin.take();
+        Self { input, child, lines, errors, errors_reader: Some(reader), heard: VecDeque::new() }
     }
 
     /// `skald serve` on a free port, and where it listens.
@@ -69,13 +76,28 @@ impl Running {
     /// A server, started in some way, and where it says that it listens.
     pub(crate) fn greeted(command: Command) -> (Self, SocketAddr) {
         let running = Self::start(command);
+        let address = running.address();
+        (running, address)
+    }
+
+    /// Where a server says that it listens, once it greets.
+    pub(crate) fn address(&self) -> SocketAddr {
         loop {
-            let line = running.line().expect("a greeting");
+            let line = self.line().expect("a greeting");
             if let Some((_, rest)) = line.split_once("http://")
                 && let Some(address) = rest.strip_suffix("/mcp")
             {
-                return (running, address.parse().expect("an address"));
+                return address.parse().expect("an address");
             }
+        }
+    }
+
+    /// Waits until this stands on standard error.
+    pub(crate) fn until_said(&self, words: &str) {
+        let began = Instant::now();
+        while !self.errors.lock().expect("a text").contains(words) {
+            assert!(began.elapsed() < PATIENCE, "it does not say {words:?}");
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 
@@ -154,8 +176,15 @@ impl Running {
             std::thread::sleep(Duration::from_millis(1));
         };
         let took = began.elapsed();
-        let errors = self.errors.take().and_then(|errors| errors.join().ok());
-        (status, took, errors.expect("text"))
+        (status, took, self.all_errors())
+    }
+
+    /// What stood on standard error when it had ended.
+    fn all_errors(&mut self) -> String {
+        if let Some(reader) = self.errors_reader.take() {
+            let _ = reader.join();
+        }
+        self.errors.lock().map(|errors| errors.clone()).unwrap_or_default()
     }
 }
 
@@ -164,9 +193,8 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
         // What the program said is of interest only if a test fails.
-        if std::thread::panicking()
-            && let Some(errors) = self.errors.take().and_then(|errors| errors.join().ok())
-        {
+        if std::thread::panicking() {
+            let errors = self.all_errors();
             let _ = writeln!(std::io::stderr(), "process {} said:\n{errors}", self.child.id());
         }
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use testkit::message::{self, BOTH, JSON, initialize, request};
 use testkit::{Client, Events, Reply};
 
+use crate::places;
 use crate::process::{PATIENCE, Running, skald};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,16 +28,19 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(kind: Kind) -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("world_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(&name);
-        std::fs::create_dir_all(&folder).expect("a folder");
+        let (name, folder) = fresh_folder();
         let store = match kind {
             Kind::Memory => "memory".to_owned(),
             Kind::Sqlite => format!("sqlite:{}", folder.join("world.db").display()),
-            Kind::Postgres => postgres(&name),
+            Kind::Postgres => schema_in(&places::told("SKALD_TEST_POSTGRES"), &name),
         };
         Self { store, folder }
+    }
+
+    /// On the PostgreSQL whose transaction ids are still few. One test has it for itself.
+    pub(crate) fn on_new_postgres() -> Self {
+        let (name, folder) = fresh_folder();
+        Self { store: schema_in(&places::told("SKALD_TEST_NEW_POSTGRES"), &name), folder }
     }
 
     pub(crate) fn sqlite() -> Self {
@@ -103,14 +107,21 @@ impl Drop for World {
     }
 }
 
+/// A name that nobody else has, and a folder of that name.
+fn fresh_folder() -> (String, PathBuf) {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("world_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(&name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    (name, folder)
+}
+
 /// The address of a fresh schema.
-fn postgres(schema: &str) -> String {
-    let server = std::env::var("SKALD_TEST_POSTGRES");
-    let server = server.expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address");
+fn schema_in(server: &str, schema: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let (client, connection) =
-            tokio_postgres::connect(&server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+            tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
         tokio::spawn(connection);
         client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
     });
@@ -127,6 +138,10 @@ impl Server {
     /// Ends it without a word, whatever it is doing.
     pub(crate) fn kill(self) {
         self.running.kill();
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
     }
 
     /// The command of a bridge to it.

@@ -1,3 +1,3 @@
 SELECT transaction::text, position
 FROM records WHERE transaction < pg_snapshot_xmin(pg_current_snapshot())
-ORDER BY transaction DESC, position DESC LIMIT 1
+ORDER BY records.transaction DESC, records.position DESC LIMIT 1

@@ -9,12 +9,11 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::link::explain;
+use super::session::WAIT;
 use super::tls::{self, Trust};
+use super::trouble::{Trouble, explain};
 use crate::OpenError;
 
-/// How long a connection may take to be made.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The modes of `sslmode` that are known here. `allow`, which encrypts only if it must, is no use to anybody.
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
@@ -38,7 +37,9 @@ impl Database {
             config.application_name("skald");
         }
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
+            // A host that swallows what it is sent leaves time for the others, or for its own second address.
+            let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+            config.connect_timeout(WAIT / u32::try_from(hosts + 1).unwrap_or(u32::MAX));
         }
         let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
         let tls = tls::client(&trust, is_direct).map_err(failed)?;
@@ -48,6 +49,12 @@ impl Database {
     /// What is said of it. The address may hold a password.
     pub(super) fn name(&self) -> String {
         format!("the database {:?}", self.config.get_dbname().unwrap_or_default())
+    }
+
+    /// Why it could not be opened.
+    pub(super) fn not_opened(&self, trouble: &Trouble) -> OpenError {
+        let (what, why) = (self.name(), trouble.words());
+        if trouble.is_passing() { OpenError::Unreachable { what, why } } else { OpenError::Failed { what, why } }
     }
 
     pub(super) async fn connect(&self) -> Result<(Client, Connection<Socket, Stream>), tokio_postgres::Error> {

@@ -7,12 +7,13 @@ use std::time::Duration;
 use app::journal::{Append, Change, Command, Head, Missed, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
+use tokio_postgres::Row;
 
-use super::address::Database;
-use super::link::{Session, Trouble, explain};
+use super::link::Link;
 use super::rows;
+use super::session::{Parameters, Session, WAIT};
 use super::sql;
-use super::status::Status;
+use super::trouble::Trouble;
 use crate::fit::MISSED_MAX;
 use crate::number::signed;
 
@@ -22,8 +23,6 @@ const GATHER: Duration = Duration::from_micros(150);
 const ROWS_MAX: usize = 1_024;
 /// How often a batch is decided again because another node was faster.
 const ATTEMPTS: usize = 64;
-/// The first and the longest pause between attempts to connect.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
 
 pub(super) struct Job {
     pub(super) append: Append,
@@ -43,10 +42,8 @@ impl Job {
 }
 
 pub(super) struct Committer {
-    pub(super) number: usize,
-    pub(super) database: Database,
+    pub(super) link: Link,
     pub(super) jobs: mpsc::Receiver<Job>,
-    pub(super) status: Arc<Status>,
     pub(super) wakes: watch::Sender<u64>,
     /// Told of every commit; other nodes hear of it from there.
     pub(super) news: Arc<Notify>,
@@ -54,29 +51,16 @@ pub(super) struct Committer {
 
 impl Committer {
     /// Works until nobody can send any more.
-    pub(super) async fn run(mut self, session: Arc<Session>) {
-        let (mut session, mut last, mut waiting) = (session, 0, VecDeque::new());
-        loop {
-            let group = tokio::select! {
-                biased;
-                group = self.gather(&mut waiting, last) => group,
-                () = session.ended() => Some(Vec::new()),
-            };
-            let Some(group) = group else { return };
+    pub(super) async fn run(mut self) {
+        let (mut last, mut waiting) = (0, VecDeque::new());
+        while let Some(group) = self.gather(&mut waiting, last).await {
             last = group.len();
-            let is_lost = if group.is_empty() {
-                Some("the connection ended".to_owned())
-            } else {
-                self.store(&session, group, &mut waiting).await.err()
-            };
-            if let Some(why) = is_lost {
-                for job in waiting.drain(..) {
-                    job.answer(Err(StoreError::Unavailable(why.clone())));
-                }
-                match self.reconnect(why).await {
-                    Some(opened) => session = opened,
-                    None => return,
-                }
+            if group.is_empty() {
+                continue;
+            }
+            match self.link.session(Instant::now() + WAIT).await {
+                Ok(session) => self.store(&session, group, &mut waiting).await,
+                Err(error) => answer_all(group, &error),
             }
         }
     }
@@ -99,6 +83,8 @@ impl Committer {
                 break;
             }
         }
+        // Whoever has been told that the outcome is unknown sends it again, and finds it stored or not.
+        waiting.retain(|job| !job.answer.is_closed());
         let mut streams = HashSet::new();
         let (now, later): (Vec<_>, Vec<_>) =
             waiting.drain(..).partition(|job| streams.insert(job.append.stream.clone()));
@@ -106,8 +92,8 @@ impl Committer {
         Some(now)
     }
 
-    /// Stores a group. An error means that the connection is lost, and whether the group was stored is unknown.
-    async fn store(&self, session: &Session, group: Vec<Job>, waiting: &mut VecDeque<Job>) -> Result<(), String> {
+    /// Stores a group, and answers those that were stored or never will be.
+    async fn store(&self, session: &Session, group: Vec<Job>, waiting: &mut VecDeque<Job>) {
         match append(session, &group).await {
             Ok(stored) => {
                 if !stored.is_empty() {
@@ -122,56 +108,29 @@ impl Committer {
                 for job in missed {
                     waiting.extend(decide_again(session, job).await);
                 }
-                Ok(())
             }
-            Err(trouble) if trouble.is_loss() => {
-                let why = trouble.words();
-                for job in group {
-                    job.answer(Err(StoreError::Unavailable(why.clone())));
-                }
-                Err(why)
-            }
-            Err(trouble) if trouble.is_collision() => {
-                waiting.extend(group);
-                Ok(())
-            }
+            Err(trouble) if trouble.is_collision() => waiting.extend(group),
             // One that can never be stored must not take the others with it.
             Err(trouble) if trouble.is_refusal() && group.len() > 1 => {
                 for job in group {
-                    Box::pin(self.store(session, vec![job], waiting)).await?;
+                    Box::pin(self.store(session, vec![job], waiting)).await;
                 }
-                Ok(())
             }
-            Err(trouble) => {
-                for job in group {
-                    job.answer(Err(trouble.explain()));
-                }
-                Ok(())
-            }
+            // If the connection is lost, whether the group was stored is unknown.
+            Err(trouble) => answer_all(group, &trouble.explain()),
         }
     }
+}
 
-    /// Tries until it works. Meanwhile everyone is told so.
-    async fn reconnect(&mut self, why: String) -> Option<Arc<Session>> {
-        tracing::error!(why, "the connection to the database is lost");
-        self.status.is_down(self.number, &why);
-        let (mut pause, mut next) = (PAUSES.0, Instant::now());
-        loop {
-            while let Ok(job) = tokio::time::timeout_at(next, self.jobs.recv()).await {
-                job?.answer(Err(StoreError::Unavailable(why.clone())));
-            }
-            match Session::open(&self.database).await {
-                Ok(session) => {
-                    tracing::info!("the database can be reached again");
-                    self.status.is_up(self.number);
-                    return Some(session);
-                }
-                Err(error) => tracing::debug!(error = explain(&error), "the database still cannot be reached"),
-            }
-            pause = (pause * 2).min(PAUSES.1);
-            next = Instant::now() + pause;
-        }
+fn answer_all(group: Vec<Job>, error: &StoreError) {
+    for job in group {
+        job.answer(Err(error.clone()));
     }
+}
+
+/// A statement that has its full time.
+async fn query(session: &Session, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
+    session.query(text, parameters, Instant::now() + WAIT).await
 }
 
 /// One statement for all of them. Answers the streams whose batches fitted.
@@ -181,40 +140,40 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
         columns.add(&job.append);
     }
     let Columns { heads, records, commands, puts, deletes } = &columns;
-    let rows = session
-        .query(
-            sql::APPEND,
-            &[
-                &heads.0,
-                &heads.1,
-                &heads.2,
-                &heads.3,
-                &heads.4,
-                &heads.5,
-                &records.0,
-                &records.1,
-                &records.2,
-                &records.3,
-                &records.4,
-                &records.5,
-                &records.6,
-                &records.7,
-                &commands.0,
-                &commands.1,
-                &commands.2,
-                &commands.3,
-                &commands.4,
-                &puts.0,
-                &puts.1,
-                &puts.2,
-                &puts.3,
-                &puts.4,
-                &deletes.0,
-                &deletes.1,
-                &deletes.2,
-            ],
-        )
-        .await?;
+    let rows = query(
+        session,
+        sql::APPEND,
+        &[
+            &heads.0,
+            &heads.1,
+            &heads.2,
+            &heads.3,
+            &heads.4,
+            &heads.5,
+            &records.0,
+            &records.1,
+            &records.2,
+            &records.3,
+            &records.4,
+            &records.5,
+            &records.6,
+            &records.7,
+            &commands.0,
+            &commands.1,
+            &commands.2,
+            &commands.3,
+            &commands.4,
+            &puts.0,
+            &puts.1,
+            &puts.2,
+            &puts.3,
+            &puts.4,
+            &deletes.0,
+            &deletes.1,
+            &deletes.2,
+        ],
+    )
+    .await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
@@ -306,9 +265,9 @@ async fn missed(session: &Session, append: &Append) -> Result<(Head, Missed), Tr
     let keys: Vec<&str> = batch.commands.iter().map(|command| command.key.key.as_str()).collect();
     // Records first: a key that is answered after them is found in the next attempt.
     let limit = crate::number::rows(MISSED_MAX + 1);
-    let records = session.query(sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
-    let answered = session.query(sql::ANSWERED, &[&stream, &keys]).await?;
-    let head = session.query(sql::HEAD, &[&stream]).await?;
+    let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
+    let answered = query(session, sql::ANSWERED, &[&stream, &keys]).await?;
+    let head = query(session, sql::HEAD, &[&stream]).await?;
     let missed = Missed {
         records: records.iter().map(rows::record).collect(),
         answered: answered.iter().map(rows::command).collect(),

@@ -5,9 +5,12 @@ mod committer;
 mod link;
 mod notifier;
 mod rows;
+mod schema;
+mod session;
 mod sql;
 mod status;
 mod tls;
+mod trouble;
 
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
@@ -19,19 +22,23 @@ use app::journal::{
     Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
     StoreError, StreamName,
 };
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, try_join, try_join_all};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use crate::OpenError;
 use crate::number::{rows as page, signed, small};
 use crate::snapshots::{marked, read_apart};
 use address::Database;
 use committer::{Committer, Job};
-use link::{Link, Session, explain, migrate};
+use link::Link;
 use notifier::Notifier;
+use schema::migrate;
+use session::{Parameters, WAIT};
 use status::Status;
+use trouble::Trouble;
 
 /// Tasks that commit. More connections would mean smaller batches.
 const COMMITTERS: usize = 2;
@@ -43,6 +50,7 @@ const HIDDEN: Duration = Duration::from_millis(10);
 /// A journal in a database that other nodes use too.
 pub struct Postgres {
     jobs: Vec<mpsc::Sender<Job>>,
+    /// For all that read, and for the little that is written outside the journal.
     link: Link,
     notifier: JoinHandle<()>,
     status: Arc<Status>,
@@ -57,28 +65,21 @@ impl Postgres {
         let database = Database::at(address)?;
         migrate(&database).await?;
         let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
+        let link = |number| Link::open(&database, number, Arc::clone(&status));
+        let links = try_join(link(COMMITTERS), try_join_all((0..COMMITTERS).map(link))).await;
+        let (reading, committing) = links.map_err(|trouble| database.not_opened(&trouble))?;
         let mut jobs = Vec::with_capacity(COMMITTERS);
-        for number in 0..COMMITTERS {
-            let session = Session::open(&database)
-                .await
-                .map_err(|error| OpenError::Failed { what: database.name(), why: explain(&error) })?;
+        for link in committing {
             let (sender, receiver) = mpsc::channel(QUEUE);
             jobs.push(sender);
-            let committer = Committer {
-                number,
-                database: database.clone(),
-                jobs: receiver,
-                status: Arc::clone(&status),
-                wakes: wakes.clone(),
-                news: Arc::clone(&news),
-            };
-            tokio::spawn(committer.run(session));
+            let committer = Committer { link, jobs: receiver, wakes: wakes.clone(), news: Arc::clone(&news) };
+            tokio::spawn(committer.run());
         }
         // Any name that no other node has.
         let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
-        let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
+        let notifier = Notifier { database, node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
-        Ok(Arc::new(Self { jobs, link: Link::new(database), notifier, status, wakes, is_waking: Arc::default() }))
+        Ok(Arc::new(Self { jobs, link: reading, notifier, status, wakes, is_waking: Arc::default() }))
     }
 }
 
@@ -123,7 +124,8 @@ impl Journal for Postgres {
         });
         Box::pin(async move {
             sent?;
-            outcome.await.unwrap_or_else(|_| Err(closed()))
+            let outcome = timeout(WAIT, outcome).await.map_err(|_| Trouble::Late.explain())?;
+            outcome.unwrap_or_else(|_| Err(closed()))
         })
     }
 
@@ -202,12 +204,11 @@ impl Journal for Postgres {
             let (KeptSnapshot { version, head, mark, parts, first }, others) = marked(snapshot);
             let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), signed(head.revision));
             for (part, body) in (1_i32..).zip(others) {
-                let parameters: link::Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
+                let parameters: Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
                 self.link.execute(sql::KEEP_SNAPSHOT_PART, parameters).await?;
             }
             let (version, parts, hash) = (small(version), small(parts), head.hash.as_slice());
-            let parameters: link::Parameters<'_> =
-                &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first];
+            let parameters: Parameters<'_> = &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first];
             self.link.execute(sql::KEEP_SNAPSHOT, parameters).await.map(drop)
         })
     }
@@ -247,7 +248,7 @@ impl Journal for Postgres {
     ) -> Answer<'a, Vec<Document>> {
         Box::pin(async move {
             let limit = page(limit);
-            let parameters: link::Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &limit];
+            let parameters: Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &limit];
             let found = self.link.query(sql::OWNED_DOCUMENTS, parameters).await?;
             Ok(found.iter().map(rows::document).collect())
         })
@@ -261,8 +262,7 @@ impl Journal for Postgres {
             let ranks: Vec<i64> = documents.iter().map(|document| document.rank).collect();
             let hash = head.hash.as_slice();
             let revision = signed(head.revision);
-            let parameters: link::Parameters<'_> =
-                &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision];
+            let parameters: Parameters<'_> = &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision];
             let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
             if replaced.iter().any(|row| row.get::<_, i64>(0) == 1) {
                 return Ok(());

@@ -11,15 +11,15 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Database;
-use super::link::explain;
+use super::link::PAUSES;
+use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
+use super::trouble::Trouble;
 
 /// Commits within this time are told of together.
 const COALESCE: Duration = Duration::from_millis(5);
 /// Followers look this often even if they hear nothing.
 const LOOK: Duration = Duration::from_secs(1);
-/// The first and the longest pause between attempts to connect.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
 
 pub(super) struct Notifier {
     pub(super) database: Database,
@@ -29,19 +29,26 @@ pub(super) struct Notifier {
     pub(super) wakes: watch::Sender<u64>,
 }
 
+/// A connection that listens. What is heard comes through the channel, which ends with the connection.
+struct Listening {
+    client: Client,
+    heard: mpsc::UnboundedReceiver<String>,
+    _connection: ConnectionTask,
+}
+
 impl Notifier {
     /// Runs until it is aborted.
     pub(super) async fn run(self) {
         let mut pause = PAUSES.0;
         loop {
             match self.connect().await {
-                Ok((client, heard)) => {
+                Ok(listening) => {
                     pause = PAUSES.0;
                     // Whatever was said while nobody listened.
                     self.wake();
-                    self.pass_on(&client, heard).await;
+                    self.pass_on(listening).await;
                 }
-                Err(error) => tracing::debug!(error = explain(&error), "nobody tells of commits elsewhere"),
+                Err(trouble) => tracing::debug!(why = trouble.words(), "nobody tells of commits elsewhere"),
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);
@@ -50,11 +57,10 @@ impl Notifier {
         }
     }
 
-    /// Listens. What is heard comes through the channel, which ends with the connection.
-    async fn connect(&self) -> Result<(Client, mpsc::UnboundedReceiver<String>), tokio_postgres::Error> {
-        let (client, mut connection) = self.database.connect().await?;
+    async fn connect(&self) -> Result<Listening, Trouble> {
+        let (client, mut connection) = within(WAIT, self.database.connect()).await?;
         let (hear, heard) = mpsc::unbounded_channel();
-        tokio::spawn(async move {
+        let connection = ConnectionTask::spawn(async move {
             let mut messages = poll_fn(move |context| connection.poll_message(context));
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notification(notification) = message {
@@ -63,21 +69,21 @@ impl Notifier {
                 }
             }
         });
-        client.batch_execute(sql::LISTEN).await?;
-        Ok((client, heard))
+        within(WAIT, client.batch_execute(sql::LISTEN)).await?;
+        Ok(Listening { client, heard, _connection: connection })
     }
 
-    async fn pass_on(&self, client: &Client, mut heard: mpsc::UnboundedReceiver<String>) {
+    async fn pass_on(&self, mut listening: Listening) {
         let mut look = tokio::time::interval(LOOK);
         loop {
             tokio::select! {
-                message = heard.recv() => match message {
+                message = listening.heard.recv() => match message {
                     Some(node) if node == self.node => {}
                     Some(_) => self.wake(),
                     None => return,
                 },
                 () = self.news.notified() => {
-                    if client.execute(sql::NOTIFY, &[&self.node]).await.is_err() {
+                    if within(WAIT, listening.client.execute(sql::NOTIFY, &[&self.node])).await.is_err() {
                         // It is told of again once there is a connection.
                         self.news.notify_one();
                         return;

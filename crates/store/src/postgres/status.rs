@@ -1,4 +1,4 @@
-//! Whether the database can be reached, as seen by all that write.
+//! Whether the database can be reached, as all connections see it that read and write.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -31,7 +31,12 @@ impl Status {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<usize, String>)) {
         let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut down);
-        let why = down.values().next();
-        self.health.send_replace(why.map_or(Health::Ready, |why| Health::Unready(why.clone())));
+        let health = down.values().next().map_or(Health::Ready, |why| Health::Unready(why.clone()));
+        match (&*self.health.borrow(), &health) {
+            (Health::Ready, Health::Unready(why)) => tracing::error!(why, "the database cannot be reached"),
+            (Health::Unready(_), Health::Ready) => tracing::info!("the database can be reached again"),
+            (Health::Ready, Health::Ready) | (Health::Unready(_), Health::Unready(_)) => {}
+        }
+        self.health.send_replace(health);
     }
 }

@@ -1,6 +1,7 @@
 //! Encryption on the way to the database: which certificates are trusted, and what is said of those that are not.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -161,10 +162,18 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
+fn of_tls(error: &io::Error) -> Option<&rustls::Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+/// Whether a connection failed because one side does not accept the other's encryption or certificate.
+pub(super) fn is_refusal(error: &io::Error) -> bool {
+    of_tls(error).is_some()
+}
+
 /// What to do about a certificate that is not trusted, if that is what went wrong.
 pub(super) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
-    let error = error.downcast_ref::<std::io::Error>()?.get_ref()?.downcast_ref::<rustls::Error>()?;
-    match error {
+    match of_tls(error.downcast_ref()?)? {
         error if is_about_name(error) => {
             Some("call the database by a name that its certificate has, or use sslmode=verify-ca")
         }

@@ -22,7 +22,12 @@ pub(crate) enum Trouble {
     AppendLost = 2,
     /// Nothing can be read or written.
     Down = 3,
+    /// Records are neither read nor written, and that is known only after a while.
+    Stuck = 4,
 }
+
+/// How often others have their turn before a stuck store fails.
+const STUCK_TURNS: usize = 100;
 
 pub(crate) struct Faulty {
     pub(crate) inner: Arc<dyn Journal>,
@@ -58,6 +63,18 @@ impl Faulty {
         if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
     }
 
+    fn unless_stuck<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+        if !self.is(Trouble::Stuck) {
+            return answer;
+        }
+        Box::pin(async {
+            for _ in 0..STUCK_TURNS {
+                tokio::task::yield_now().await;
+            }
+            Err(lost())
+        })
+    }
+
     fn delayed<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
         if !self.is_far_away.load(Ordering::SeqCst) {
             return answer;
@@ -79,6 +96,9 @@ impl Journal for Faulty {
         if self.is(Trouble::AppendLost) || self.is(Trouble::Down) {
             return Box::pin(async { Err(lost()) });
         }
+        if self.is(Trouble::Stuck) {
+            return self.unless_stuck(Box::pin(async { Ok(()) }));
+        }
         let stored = self.inner.append(append);
         Box::pin(async move {
             stored.await?;
@@ -88,7 +108,7 @@ impl Journal for Faulty {
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
         self.looks[1].fetch_add(1, Ordering::SeqCst);
-        self.delayed(self.unless_down(self.inner.read(stream, after, limit)))
+        self.delayed(self.unless_stuck(self.unless_down(self.inner.read(stream, after, limit))))
     }
 
     fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {

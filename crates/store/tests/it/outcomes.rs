@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use app::journal::{Failure, Journal, Streams};
+use app::journal::{Failure, Journal, Limits, Streams};
 
 use crate::faulty::{Faulty, Trouble};
 use crate::places::block_on;
@@ -91,5 +91,44 @@ fn who_waits_for_a_load_goes_nowhere_else() {
         let found = futures::future::join_all((0..50).map(|_| streams.read(&one))).await;
         assert!(found.iter().all(|kept| kept.as_ref().is_ok_and(|kept| kept.revision() == 1)));
         assert_eq!(looked(), [50, 1]);
+    });
+}
+
+/// Each tried again when its turn came, so that with a store that fails after five seconds, the tenth waited for fifty.
+#[test]
+fn who_waits_for_a_load_that_fails_fails_with_it() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (faulty, streams) = faulty().await;
+        faulty.has(Trouble::Stuck);
+        let one = stream("one");
+        let found = futures::future::join_all((0..50).map(|_| streams.read(&one))).await;
+        assert!(found.iter().all(Result::is_err));
+        assert_eq!(faulty.looks[1].swap(0, Ordering::SeqCst), 1, "one looked for all");
+        // That it failed once is not held against who comes later.
+        faulty.has(Trouble::None);
+        assert_eq!(streams.read(&one).await.unwrap().revision(), 0);
+    });
+}
+
+/// The same of those who write.
+#[test]
+fn who_waits_behind_a_turn_that_fails_fails_with_it() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let faulty = Faulty::new(store::open("memory").await.unwrap());
+        let limits = Limits { commands_per_commit: 1, ..Limits::default() };
+        let streams = Streams::<Tally>::with_limits(Arc::clone(&faulty) as Arc<dyn Journal>, limits);
+        let one = stream("one");
+        streams.execute(&one, add("first", 1)).await.map_err(|_| "failed").unwrap();
+        faulty.batches.lock().unwrap().clear();
+        faulty.has(Trouble::Stuck);
+        let names: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+        let replies = futures::future::join_all(names.iter().map(|name| streams.execute(&one, add(name, 1)))).await;
+        assert!(replies.iter().all(unavailable));
+        assert_eq!(*faulty.batches.lock().unwrap(), [1], "one was tried for all");
+        faulty.has(Trouble::None);
+        let done = streams.execute(&one, add("last", 1)).await.map_err(|_| "failed").unwrap();
+        assert_eq!(done.revision, 2, "none of them was stored");
     });
 }

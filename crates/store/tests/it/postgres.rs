@@ -13,6 +13,9 @@ use crate::tally::{Tally, add, keyed, remove, stream};
 const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
     VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
 
+/// Within which every call is answered, and a second for a machine that is busy.
+const PROMISED: Duration = Duration::from_secs(app::limits::DATABASE_WAIT_SECONDS + 1);
+
 async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
     let page = journal.follow(*after, 100).await.unwrap();
     *after = page.last().map_or(*after, |(cursor, _)| *cursor);
@@ -181,8 +184,77 @@ fn nodes_that_start_at_once_make_one_schema() {
 #[test]
 fn what_is_not_reachable_is_named_without_its_password() {
     let refused = block_on(store::open("postgres://skald:secret@127.0.0.1:1/world")).err().unwrap().to_string();
-    assert!(refused.starts_with("the database \"world\" cannot be opened"), "{refused}");
+    assert!(refused.starts_with("the database \"world\" cannot be reached"), "{refused}");
     assert!(!refused.contains("secret"), "{refused}");
+}
+
+/// What passes is waited for, and what does not is an error to be mended.
+#[test]
+fn a_database_that_is_away_is_told_from_one_that_refuses() {
+    let refused = |address: &str| block_on(store::open(address)).err().unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("postgres://skald@{}/world", silent.local_addr().unwrap());
+    let began = std::time::Instant::now();
+    for away in ["postgres://skald@127.0.0.1:1/world", "postgres://skald@database.invalid/world", &silent] {
+        let refused = refused(away);
+        assert!(matches!(refused, OpenError::Unreachable { .. }), "{refused}");
+    }
+    assert!(began.elapsed() < 3 * PROMISED, "nothing ended in time");
+    let (server, path) = server().rsplit_once('/').map(|(server, path)| (server.to_owned(), path.to_owned())).unwrap();
+    let stranger = server.replace("//skald@", "//stranger@");
+    for (address, words) in [
+        (format!("{server}/nowhere"), "does not exist (3D000)"),
+        (format!("{stranger}/{path}"), "does not exist (28000)"),
+        (format!("{server}/{path}?sslmode=verify-full"), "invalid peer certificate"),
+    ] {
+        let refused = refused(&address);
+        assert!(matches!(refused, OpenError::Failed { .. }), "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+}
+
+/// Somebody locks tables in a transaction that they forget to end. Each waited until it was its turn, and then as long
+/// again.
+#[test]
+fn nobody_waits_for_a_lock_longer_than_promised() {
+    block_on(async {
+        let address = postgres().await;
+        // One node has the stream open. The other has to load it, which one caller does for all.
+        let nodes = [store::open(&address).await.unwrap(), store::open(&address).await.unwrap()];
+        let nodes = nodes.map(|journal| Arc::new(Streams::<Tally>::new(journal)));
+        let one = stream("one");
+        nodes[0].execute(&one, add("first", 1)).await.map_err(|_| "failed").unwrap();
+        let forgetful = client(&address).await;
+        forgetful.batch_execute("BEGIN; LOCK TABLE heads, records").await.unwrap();
+        let began = std::time::Instant::now();
+        let calls = nodes.iter().flat_map(|node| (0..10).map(move |number| (Arc::clone(node), number)));
+        let calls = calls.map(|(node, number)| {
+            tokio::spawn(async move {
+                let is_unavailable = if number % 2 == 0 {
+                    let key = number.to_string();
+                    let written = node.execute(&stream("one"), keyed(add(&key, 1), &key)).await;
+                    matches!(written, Err(Failure::Unavailable(_)))
+                } else {
+                    matches!(node.read(&stream("one")).await, Err(StoreError::Unavailable(_)))
+                };
+                (is_unavailable, began.elapsed())
+            })
+        });
+        for call in calls.collect::<Vec<_>>() {
+            let (is_unavailable, took) = call.await.unwrap();
+            assert!(is_unavailable, "something was answered");
+            assert!(took < PROMISED, "{took:?}");
+        }
+        forgetful.batch_execute("ROLLBACK").await.unwrap();
+        // What was cut off is sent again, and happens once.
+        for number in (0..10).step_by(2) {
+            let key = number.to_string();
+            let sent_again = || async { nodes[1].execute(&one, keyed(add(&key, 1), &key)).await.is_ok() };
+            until("a retry", sent_again).await;
+        }
+        let kept = nodes[0].read(&one).await.unwrap();
+        assert_eq!((kept.revision(), kept.state.total()), (6, 6));
+    });
 }
 
 #[test]
@@ -240,5 +312,47 @@ fn a_busy_node_does_not_starve_another() {
         }
         waits.sort();
         assert!(waits[50] < Duration::from_millis(200) && waits[99] < Duration::from_secs(2), "{waits:?}");
+    });
+}
+
+/// What every node asks several times a second must not go through all records, not even on a database that has no
+/// statistics yet.
+#[test]
+fn followers_need_no_statistics() {
+    let statements = [
+        ("pending", "pending", include_str!("../../sql/postgres/pending.sql")),
+        ("end_of", "end_of", include_str!("../../sql/postgres/end.sql")),
+        ("follow (text, bigint, bigint)", "follow ('1', 1, 100)", include_str!("../../sql/postgres/follow.sql")),
+    ];
+    block_on(async {
+        let address = postgres().await;
+        let journal = store::open(&address).await.unwrap();
+        let client = client(&address).await;
+        client.batch_execute("ALTER TABLE records SET (autovacuum_enabled = off)").await.unwrap();
+        let many = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+            SELECT 1, 'x/' || number, 1, 'added', 0, 'tester', '[]', '', '' FROM generate_series(1, 20000) number";
+        client.batch_execute(many).await.unwrap();
+        let analyzed = "SELECT reltuples >= 0 FROM pg_class WHERE oid = 'records'::regclass";
+        assert!(!client.query_one(analyzed, &[]).await.unwrap().get::<_, bool>(0), "there are statistics");
+        for (declared, called, statement) in statements {
+            client.batch_execute(&format!("PREPARE {declared} AS {statement}")).await.unwrap();
+            for mode in ["force_generic_plan", "force_custom_plan"] {
+                client.batch_execute(&format!("SET plan_cache_mode = {mode}")).await.unwrap();
+                let plan = client.query(&format!("EXPLAIN EXECUTE {called}"), &[]).await.unwrap();
+                let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+                let plan = plan.join("\n");
+                assert!(plan.contains("records_in_order") && !plan.contains("Seq Scan"), "{statement}:\n{plan}");
+            }
+        }
+        // And the answer is right: nothing is hidden here but by a transaction that runs.
+        let running = crate::places::client(&address).await;
+        running.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
+        client.execute(RECORD, &[&"x/hidden"]).await.unwrap();
+        let pending = client.query_one("EXECUTE pending", &[]).await.unwrap();
+        assert!(pending.get::<_, bool>(0), "the last record is hidden");
+        running.batch_execute("COMMIT").await.unwrap();
+        let seen = || async { journal.end().await.unwrap().position > 20_000 };
+        until("the hidden record", seen).await;
+        assert!(!client.query_one("EXECUTE pending", &[]).await.unwrap().get::<_, bool>(0), "nothing is hidden");
     });
 }

@@ -1,0 +1,113 @@
+//! The PostgreSQL that tests may stop and freeze. One test at a time has it.
+
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::places::{Place, told};
+
+/// The processes that serve connections, but for the one that asks.
+const CLIENTS: &str =
+    "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+
+pub(crate) struct Stoppable {
+    /// A schema of the test's own.
+    pub(crate) place: Place,
+    server: String,
+    /// What a shell runs, with a word after it.
+    control: String,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Stoppable {
+    pub(crate) fn new() -> Self {
+        static TURN: Mutex<()> = Mutex::new(());
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let (server, control) = (told("SKALD_TEST_STOPPABLE"), told("SKALD_TEST_STOPPABLE_CONTROL"));
+        // A test that failed may have left it stopped.
+        if !run(&control, "status", Stdio::null()).status.success() {
+            run(&control, "start", Stdio::null());
+        }
+        Self { place: Place::schema_in(&server), server, control, _turn: turn }
+    }
+
+    pub(crate) fn start(&self) {
+        assert!(run(&self.control, "start", Stdio::null()).status.success(), "PostgreSQL does not start");
+    }
+
+    /// Stops it in a mode: `fast` or `immediate`.
+    pub(crate) fn stop(&self, mode: &str) {
+        let stopped = run(&self.control, &format!("--mode {mode} stop"), Stdio::null());
+        assert!(stopped.status.success(), "PostgreSQL does not stop");
+    }
+
+    /// From now on all its processes do nothing, and say nothing on connections that stay open.
+    pub(crate) fn freeze(&self) -> Frozen {
+        let mut frozen = self.freeze_listener();
+        let children = children(frozen.0[0]);
+        signal("STOP", &children);
+        frozen.0.extend(children);
+        frozen
+    }
+
+    /// All connections end, and nobody who connects again is answered.
+    pub(crate) fn cut_and_freeze(&self) -> Frozen {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let (frozen, clients) = runtime.block_on(async {
+            let connected = tokio_postgres::connect(&self.server, tokio_postgres::NoTls).await;
+            let (client, connection) = connected.expect("PostgreSQL answers");
+            tokio::spawn(connection);
+            // From here on there are no new ones.
+            let frozen = self.freeze_listener();
+            let rows = client.query(CLIENTS, &[]).await.expect("processes");
+            (frozen, rows.iter().map(|row| row.get::<_, i32>(0).unsigned_abs()).collect::<Vec<_>>())
+        });
+        assert!(!clients.is_empty(), "nobody is connected");
+        signal("TERM", &clients);
+        frozen
+    }
+
+    /// Freezes the process that takes connections, from which all others come.
+    fn freeze_listener(&self) -> Frozen {
+        let status = run(&self.control, "status", Stdio::piped());
+        let text = String::from_utf8_lossy(&status.stdout).into_owned();
+        let id = text.split_once("PID: ").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
+        let id = id.unwrap_or_else(|| panic!("no process in {text}"));
+        signal("STOP", &[id]);
+        Frozen(vec![id])
+    }
+}
+
+/// Has the server stopped, started or asked how it is.
+fn run(control: &str, deed: &str, output: Stdio) -> Output {
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("{control} {deed}")).current_dir("/").stdin(Stdio::null()).stdout(output);
+    command.spawn().and_then(Child::wait_with_output).expect("a shell")
+}
+
+/// Processes that do nothing until this is dropped.
+pub(crate) struct Frozen(Vec<u32>);
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        signal("CONT", &self.0);
+    }
+}
+
+/// The processes that a process has started.
+fn children(parent: u32) -> Vec<u32> {
+    let folders = std::fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
+    let ids = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
+    let is_child = |id: &u32| {
+        let line = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+        // Its name comes first, in parentheses; then its state, and then its parent.
+        let fields = line.rsplit(')').next().unwrap_or_default();
+        fields.split_whitespace().nth(1).and_then(|field| field.parse().ok()) == Some(parent)
+    };
+    ids.filter(is_child).collect()
+}
+
+fn signal(name: &str, processes: &[u32]) {
+    let ids = processes.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    // One that has ended meanwhile hears nothing.
+    let _ = Command::new("sh").arg("-c").arg(format!("kill -s {name} {ids}")).stderr(Stdio::null()).status();
+}

@@ -1,0 +1,62 @@
+//! Files and folders that only their owner can read: they hold the story, and the hashes of tokens.
+//!
+//! In a folder that others can write to, somebody may have put a link where a file will be made. What is made here is
+//! made anew or not at all, and no link is followed.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Makes a folder and those above it, as far as they are missing.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Makes a file that is not there yet. A link of that name, wherever it leads, is there already.
+pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().write(true).create_new(true)).open(path)
+}
+
+/// Opens a file to write, or makes it.
+pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
+    match create_private_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if std::fs::symlink_metadata(path)?.is_symlink() {
+                return Err(io::Error::new(error.kind(), "it is a link, and is not followed; remove it"));
+            }
+            OpenOptions::new().write(true).open(path)
+        }
+        created => created,
+    }
+}
+
+/// Makes an empty file beside a path, under a name that nobody can guess.
+pub(crate) fn create_beside(path: &Path) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{:016x}.partial", u64::from_be_bytes(random)));
+    let beside = path.with_file_name(name);
+    create_private_file(&beside)?;
+    Ok(beside)
+}
+
+/// Gives a file a name that nothing has yet, and takes its old one away.
+pub(crate) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::hard_link(from, to) {
+        Ok(()) => std::fs::remove_file(from),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
+        // Not every file system has hard links: there the name is taken first, and then replaced by ourselves.
+        Err(_) => create_private_file(to).and_then(|_| std::fs::rename(from, to)),
+    }
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
