@@ -126,7 +126,7 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
     if let Some(path) = address.strip_prefix("sqlite:")
         && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
     {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        store::create_private_folder(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
     let opened = store::open(&address).await;
     opened

@@ -7,6 +7,7 @@ mod folders;
 mod memory;
 mod number;
 mod postgres;
+mod private_files;
 mod snapshots;
 mod sqlite;
 
@@ -18,6 +19,7 @@ use app::journal::Journal;
 pub use folders::{Folders, FoldersOptions, NAMING_FILES, named_run, run_in_file};
 pub use memory::Memory;
 pub use postgres::Postgres;
+pub use private_files::create_private_folder;
 pub use sqlite::{Sqlite, SqliteSettings};
 
 /// Why a store cannot be opened.

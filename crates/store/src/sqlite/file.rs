@@ -1,6 +1,5 @@
 //! The file: opened so that a commit is durable, with the schema that this program knows, or not at all.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use super::lock::Lock;
 use super::{SqliteSettings, sql};
 use crate::OpenError;
+use crate::private_files::{create_private_file, open_private_file};
 
 /// "SKLD", in the file's header.
 const APPLICATION: i64 = 0x534b_4c44;
@@ -39,20 +39,16 @@ impl Place {
         Ok(place)
     }
 
-    /// A new file is its owner's alone: it holds the story and the hashes of tokens. SQLite gives its other files the
-    /// same mode.
+    /// A new file is its owner's alone. SQLite gives its other files the same mode, but would follow a link that leads
+    /// nowhere yet, and make a file there that everybody can read.
     fn make_private(&self) -> std::io::Result<()> {
-        let mut options = File::options();
-        options.create(true).truncate(false).write(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        match options.open(&self.path) {
-            // What cannot be written may still be read, or the next step says why not.
-            Err(error) if self.path.exists() => {
-                tracing::debug!(%error, "the file cannot be written");
-                Ok(())
+        match create_private_file(&self.path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let leads_nowhere = !self.path.exists();
+                let refused = || std::io::Error::new(error.kind(), "it is a link that leads nowhere; remove it");
+                if leads_nowhere { Err(refused()) } else { Ok(()) }
             }
-            opened => opened.map(drop),
+            created => created.map(drop),
         }
     }
 
@@ -85,7 +81,7 @@ impl Place {
     pub(super) fn lock(&self) -> Result<Lock, OpenError> {
         let mut path = self.path.clone().into_os_string();
         path.push(".lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = open_private_file(Path::new(&path));
         let name = Path::new(&path).file_name().unwrap_or_default().display().to_string();
         Ok(Lock::new(file.map_err(|error| self.failed(&error))?, name))
     }

@@ -28,6 +28,7 @@ use tokio::sync::{oneshot, watch};
 use crate::OpenError;
 use crate::fit::Ledger;
 use crate::number::rows;
+use crate::private_files::{create_beside, rename_to_new};
 use crate::snapshots::marked;
 use damage::Damage;
 use file::Place;
@@ -293,22 +294,31 @@ impl Journal for Sqlite {
 
 /// Copies the file as it is at one moment; nobody finds a half-written copy under the name that was asked for.
 fn copy(place: &Place, path: &Path) -> Result<(), StoreError> {
-    if path.exists() {
-        return Err(StoreError::Unsupported("a backup does not replace a file; choose another name"));
+    if path.symlink_metadata().is_ok() {
+        return Err(StoreError::Unsupported(NO_REPLACEMENT));
     }
-    let partial = PathBuf::from(format!("{}.partial", path.display()));
     let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
-    if partial.exists() {
-        std::fs::remove_file(&partial).map_err(unavailable)?;
-    }
-    let connection = place.connect().map_err(|error| explain(&error))?;
-    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| {
-        // Half of a copy is none. It may not even have been begun.
+    // SQLite writes into a file that is there and empty.
+    let partial = create_beside(path).map_err(unavailable)?;
+    let copied = write_copy(place, &partial).and_then(|()| {
+        rename_to_new(&partial, path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => StoreError::Unsupported(NO_REPLACEMENT),
+            _ => unavailable(error),
+        })
+    });
+    copied.inspect_err(|_| {
+        // Half of a copy is none.
         let _ = std::fs::remove_file(&partial);
-        explain(&error)
-    })?;
-    OpenOptions::new().write(true).open(&partial).and_then(|file| file.sync_all()).map_err(unavailable)?;
-    std::fs::rename(&partial, path).map_err(unavailable)
+    })
+}
+
+const NO_REPLACEMENT: &str = "a backup does not replace a file; choose another name";
+
+fn write_copy(place: &Place, partial: &Path) -> Result<(), StoreError> {
+    let connection = place.connect().map_err(|error| explain(&error))?;
+    connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| explain(&error))?;
+    let synced = OpenOptions::new().write(true).open(partial).and_then(|file| file.sync_all());
+    synced.map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
 impl Shelf for Sqlite {
