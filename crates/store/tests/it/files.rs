@@ -247,6 +247,48 @@ fn a_backup_taken_while_writing_is_whole() {
     });
 }
 
+#[cfg(unix)]
+#[test]
+fn what_is_made_is_its_owners_alone_and_no_link_is_followed() {
+    use std::os::unix::fs::{MetadataExt, symlink};
+
+    let folder = Folder::new();
+    let mode = |name: &str| std::fs::metadata(folder.file(name)).unwrap().mode() & 0o777;
+    block_on(async {
+        store::create_private_folder(&folder.file("new/deep")).unwrap();
+        assert_eq!((mode("new"), mode("new/deep")), (0o700, 0o700));
+        let journal = open(&folder.file("new/world.db")).await.unwrap();
+        fill(Arc::clone(&journal), 3).await;
+        let names = ["world.db", "world.db.lock", "world.db-wal", "world.db-shm"];
+        for name in names.map(|name| format!("new/{name}")) {
+            assert_eq!(mode(&name), 0o600, "{name}");
+        }
+        // Whatever lies under the names that a backup once used is left alone.
+        std::fs::write(folder.file("copy.db.partial"), "mine").unwrap();
+        journal.backup(&folder.file("copy.db")).await.unwrap();
+        assert_eq!(mode("copy.db"), 0o600);
+        assert_eq!(std::fs::read_to_string(folder.file("copy.db.partial")).unwrap(), "mine");
+        // Nor is a link followed, or replaced, whether it leads somewhere or not.
+        std::fs::write(folder.file("victim"), "mine").unwrap();
+        for target in ["victim", "nowhere"] {
+            symlink(folder.file(target), folder.file(&format!("to-{target}"))).unwrap();
+            let refused = journal.backup(&folder.file(&format!("to-{target}"))).await;
+            assert!(matches!(refused, Err(StoreError::Unsupported(_))), "{target}: {refused:?}");
+        }
+        let refused = open(&folder.file("to-nowhere")).await.err().unwrap().to_string();
+        assert!(refused.contains("a link that leads nowhere"), "{refused}");
+        symlink(folder.file("victim"), folder.file("locked.db.lock")).unwrap();
+        let refused = open(&folder.file("locked.db")).await.err().unwrap().to_string();
+        assert!(refused.contains("it is a link"), "{refused}");
+        assert_eq!(std::fs::read_to_string(folder.file("victim")).unwrap(), "mine");
+        assert!(!folder.file("nowhere").exists());
+        let left = std::fs::read_dir(folder.file("."))
+            .unwrap()
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".partial"));
+        assert_eq!(left.count(), 1, "a backup that failed leaves nothing");
+    });
+}
+
 #[test]
 fn own_commits_do_not_send_readers_to_the_file() {
     let folder = Folder::new();
