@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use crate::campaign::Contexts;
 use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
-use crate::gate::{AGENT, NoFiles, Processes, Watching};
+use crate::gate::{AGENT, AttemptsCounted, NoFiles, Processes, Watching};
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::universe::Feeds;
 use crate::{Call, Change, Code, Fault, GateFiles, limits};
@@ -47,6 +47,7 @@ pub struct App {
     pub(crate) runs: Streams<RunRules>,
     pub(crate) processes: Processes,
     pub(crate) watching: Watching,
+    pub(crate) attempts_counted: AttemptsCounted,
     pub(crate) contexts: Contexts,
     pub(crate) computing: Computing,
     pub(crate) telling: Telling,
@@ -63,6 +64,7 @@ impl App {
             runs: Streams::new(Arc::clone(&journal)),
             processes: Processes::default(),
             watching: Watching::default(),
+            attempts_counted: AttemptsCounted::default(),
             gate_role: AGENT.to_owned(),
             journal,
             default_campaign: None,

@@ -76,6 +76,12 @@ pub const ARTIFACTS_SUBMITTED_MAX: usize = 100;
 pub const ARTIFACTS_MAX: usize = 100_000;
 /// Bytes of one artifact that is handed in with an event.
 pub const INLINE_BYTES_MAX: usize = 1_000_000;
+/// Bytes of all content that is handed in to one run.
+pub const INLINE_RUN_BYTES_MAX: u64 = 50_000_000;
+/// Bytes of all content that is handed in to the runs of one campaign.
+pub const INLINE_CAMPAIGN_BYTES_MAX: u64 = 500_000_000;
+/// Refused attempts of one run that are kept one by one; of more, the oldest are summed up.
+pub const ATTEMPTS_MAX: usize = 1_000;
 /// Bytes of the path of one artifact.
 pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
 /// Bytes of the file of one artifact.
@@ -108,6 +114,8 @@ pub const URI_BYTES_MAX: usize = 2_048;
 pub const SESSION_IDLE_SECONDS: u64 = 3_600;
 /// Resources one MCP session or one `subscriptions/listen` may watch.
 pub const SUBSCRIPTIONS_MAX: usize = 256;
+/// Contexts of clients without a session that are kept for one principal; of more, the oldest goes.
+pub const CONTEXTS_MAX: usize = 256;
 /// Values one completion answers.
 pub const COMPLETIONS_MAX: usize = 100;
 /// Characters of an idempotency key.
@@ -173,6 +181,9 @@ pub const ALL: &[Limit] = &[
     limit("artifacts submitted by one event", ARTIFACTS_SUBMITTED_MAX as u64, "artifacts"),
     limit("artifacts of one run", ARTIFACTS_MAX as u64, "artifacts"),
     limit("an artifact handed in with an event", INLINE_BYTES_MAX as u64, "bytes"),
+    limit("all content handed in to one run", INLINE_RUN_BYTES_MAX, "bytes"),
+    limit("all content handed in to the runs of one campaign", INLINE_CAMPAIGN_BYTES_MAX, "bytes"),
+    limit("refused attempts of one run that are kept one by one", ATTEMPTS_MAX as u64, "attempts"),
     limit("path of one artifact", ARTIFACT_PATH_BYTES_MAX as u64, "bytes"),
     limit("file of one artifact", ARTIFACT_BYTES_MAX, "bytes"),
     limit("file of an artifact that is shown, or read as JSON", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
@@ -193,6 +204,7 @@ pub const ALL: &[Limit] = &[
     limit("URI of a resource", URI_BYTES_MAX as u64, "bytes"),
     limit("an idle MCP session ends after", SESSION_IDLE_SECONDS, "seconds"),
     limit("resources watched by one subscriber", SUBSCRIPTIONS_MAX as u64, "resources"),
+    limit("contexts kept for the clients of one principal", CONTEXTS_MAX as u64, "contexts"),
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
     limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),

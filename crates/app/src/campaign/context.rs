@@ -13,7 +13,7 @@ use crate::{
     Allowed, App, Call, Caller, CampaignRole, Change, Code, Conversation, Fault, Kind, Operation, Toolset, limits,
 };
 
-/// What is kept on the shelf under this kind.
+/// What the kinds of stored contexts are called.
 const KIND: &str = "context";
 /// Where a client reads it.
 pub(crate) const CONTEXT: &str = "context://current";
@@ -57,18 +57,36 @@ impl Contexts {
     }
 }
 
-/// The key of the context of a conversation that another process holds. No client's is the same: those have a principal
-/// before the slash.
-fn held_key(conversation: &str) -> String {
-    format!("/{conversation}")
+/// A place in the store for a context that outlives a process: a kind for each principal, so that each can be counted.
+struct StoredContext {
+    kind: String,
+    key: String,
 }
 
-/// The key of a client's context on the shelf. Not every name is one that every store takes for a key.
-fn shelf_key(caller: &Caller, client: &str) -> String {
-    if client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control) {
-        return format!("{}/{client}", caller.id());
+impl StoredContext {
+    /// Of a conversation that another process holds: its name begins with the principal.
+    fn of_held(conversation: &str) -> Self {
+        let (principal, session) = conversation.split_once('/').unwrap_or((conversation, ""));
+        Self { kind: format!("held-{KIND}/{principal}"), key: session.to_owned() }
     }
-    format!("{}/{}", caller.id(), hash(client))
+
+    /// Of a client without a session, by its name. Not every name is one that every store takes for a key.
+    fn of_client(caller: &Caller, client: &str) -> Self {
+        let is_key = client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control);
+        // A hash has no slash before it, and a name has one.
+        let key = if is_key { format!("/{client}") } else { hash(client) };
+        Self { kind: format!("{KIND}/{}", caller.id()), key }
+    }
+}
+
+/// A context as it is stored.
+#[derive(Serialize, Deserialize)]
+struct DatedContext {
+    #[serde(flatten)]
+    context: Context,
+    /// When it was set, in microseconds: of too many, the oldest goes.
+    #[serde(default)]
+    set_at: i64,
 }
 
 impl App {
@@ -76,19 +94,35 @@ impl App {
         match &caller.conversation {
             Conversation::None => Ok(None),
             Conversation::Session(session) => Ok(self.contexts.lock().get(session).cloned()),
-            Conversation::Held(conversation) => self.kept_context(&held_key(conversation)).await,
-            Conversation::Client(client) => self.kept_context(&shelf_key(caller, client)).await,
+            Conversation::Held(conversation) => self.stored_context(&StoredContext::of_held(conversation)).await,
+            Conversation::Client(client) => self.stored_context(&StoredContext::of_client(caller, client)).await,
         }
     }
 
-    async fn kept_context(&self, key: &str) -> Result<Option<Context>, Fault> {
-        let body = self.journal.get(KIND, key).await.map_err(|error| self.unread(&error))?;
+    async fn stored_context(&self, place: &StoredContext) -> Result<Option<Context>, Fault> {
+        let body = self.journal.get(&place.kind, &place.key).await.map_err(|error| self.unread(&error))?;
         Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
     }
 
-    async fn put_context(&self, key: &str, context: &Context) -> Result<(), Fault> {
-        let body = serde_json::to_string(context).expect("a context is JSON");
-        self.journal.put(KIND, key, body).await.map_err(|error| self.unread(&error))
+    async fn put_context(&self, place: &StoredContext, context: &Context) -> Result<(), Fault> {
+        self.drop_oldest_context(place).await?;
+        let dated = DatedContext { context: context.clone(), set_at: self.clock.now().as_microsecond() };
+        let body = serde_json::to_string(&dated).expect("a context is JSON");
+        self.journal.put(&place.kind, &place.key, body).await.map_err(|error| self.unread(&error))
+    }
+
+    /// Makes room for a new context among those of one principal, whose clients may call themselves whatever they like.
+    async fn drop_oldest_context(&self, place: &StoredContext) -> Result<(), Fault> {
+        let rows = self.journal.list(&place.kind, "", limits::CONTEXTS_MAX).await;
+        let rows = rows.map_err(|error| self.unread(&error))?;
+        if rows.len() < limits::CONTEXTS_MAX || rows.iter().any(|(key, _)| *key == place.key) {
+            return Ok(());
+        }
+        let set_at = |body: &str| serde_json::from_str::<DatedContext>(body).map_or(0, |dated| dated.set_at);
+        if let Some((oldest, _)) = rows.iter().min_by_key(|(_, body)| set_at(body)) {
+            self.journal.remove(&place.kind, oldest).await.map_err(|error| self.unread(&error))?;
+        }
+        Ok(())
     }
 
     /// Forgets what was kept for a conversation that has ended.
@@ -99,9 +133,9 @@ impl App {
                 self.contexts.lock().remove(session);
             }
             Conversation::Held(conversation) => {
-                let (journal, key) = (Arc::clone(&self.journal), held_key(conversation));
+                let (journal, place) = (Arc::clone(&self.journal), StoredContext::of_held(conversation));
                 tokio::spawn(async move {
-                    if let Err(error) = journal.remove(KIND, &key).await {
+                    if let Err(error) = journal.remove(&place.kind, &place.key).await {
                         tracing::warn!(%error, "the context of a conversation that has ended is still kept");
                     }
                 });
@@ -130,8 +164,8 @@ impl App {
                 self.contexts.lock().insert(Arc::clone(session), context.clone());
                 Ok(())
             }
-            Conversation::Held(conversation) => self.put_context(&held_key(conversation), context).await,
-            Conversation::Client(client) => self.put_context(&shelf_key(caller, client), context).await,
+            Conversation::Held(conversation) => self.put_context(&StoredContext::of_held(conversation), context).await,
+            Conversation::Client(client) => self.put_context(&StoredContext::of_client(caller, client), context).await,
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Attempts that were refused. They are no events and move no run, so they stand beside its stream; but they are kept.
 
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+
 use domain::Moment;
 use domain::gate::GuardResult;
 use jiff::Timestamp;
@@ -55,6 +58,72 @@ fn key(revision: u64, at: Timestamp, chance: &str) -> String {
     format!("{revision:016x}-{:016x}-{chance}", at.as_microsecond())
 }
 
+/// Where the sums are stored, by run.
+const SUMMED: &str = "attempts-summed";
+
+/// Attempts that were kept one by one once.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct SummedAttempts {
+    pub count: u64,
+    pub first_at: Option<Moment>,
+    pub last_at: Option<Moment>,
+    /// How many were refused with each code.
+    pub codes: BTreeMap<String, u64>,
+    /// SHA-256 of the hashes of all of them, one after the other.
+    pub hash: String,
+}
+
+impl SummedAttempts {
+    fn add(&mut self, attempt: &Attempt) {
+        self.count += 1;
+        self.first_at = self.first_at.or(Some(attempt.at));
+        self.last_at = Some(attempt.at);
+        *self.codes.entry(attempt.code.clone()).or_default() += 1;
+        self.hash = hash(&format!("{}{}", self.hash, attempt.hash));
+    }
+
+    /// What a history says of them.
+    pub(super) fn sentence(&self) -> String {
+        let codes: Vec<String> = self.codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
+        format!("{} refused attempts are no longer kept one by one: {}", self.count, codes.join(", "))
+    }
+}
+
+/// How many attempts each run has, as far as this process has seen.
+#[derive(Default)]
+pub(crate) struct AttemptsCounted(Mutex<HashMap<String, usize>>);
+
+/// Runs that are counted; beyond that, counting begins anew.
+const RUNS_COUNTED_MAX: usize = 10_000;
+
+impl AttemptsCounted {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one more, if the run is counted.
+    fn count_one(&self, run_id: &str) -> Option<usize> {
+        let mut counted = self.lock();
+        let count = counted.get_mut(run_id)?;
+        *count += 1;
+        Some(*count)
+    }
+
+    fn begin(&self, run_id: &str, count: usize) {
+        let mut counted = self.lock();
+        if counted.len() >= RUNS_COUNTED_MAX {
+            counted.clear();
+        }
+        counted.insert(run_id.to_owned(), count);
+    }
+
+    fn forget_one(&self, run_id: &str) {
+        if let Some(count) = self.lock().get_mut(run_id) {
+            *count = count.saturating_sub(1);
+        }
+    }
+}
+
 impl App {
     pub(super) async fn keep_attempt(&self, call: &Call<'_>, visit: &Visit, refused: Refused<'_>) -> Result<(), Fault> {
         let at = self.given(call).at;
@@ -76,7 +145,56 @@ impl App {
             Attempt { hash: hash(&format!("{}{}", hex(&visit.kept.head.hash), written(&attempt))), ..attempt };
         let body = written(&attempt);
         let key = key(refused.revision, at, &self.request_id());
-        self.journal.put(&kind(&visit.run_id), &key, body).await.map_err(|error| self.unread(&error))
+        self.journal.put(&kind(&visit.run_id), &key, body).await.map_err(|error| self.unread(&error))?;
+        self.sum_up_attempts(&visit.run_id).await
+    }
+
+    /// Sums up the oldest attempts of a run, if there are more than are kept one by one. Each process counts what it has
+    /// seen, so that a refusal need not read them all.
+    async fn sum_up_attempts(&self, run_id: &str) -> Result<(), Fault> {
+        let counted = self.attempts_counted.count_one(run_id);
+        let count = match counted {
+            Some(count) => count,
+            None => {
+                let rows = self.journal.list(&kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
+                let count = rows.map_err(|error| self.unread(&error))?.len();
+                self.attempts_counted.begin(run_id, count);
+                count
+            }
+        };
+        let Some(excess) = count.checked_sub(limits::ATTEMPTS_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
+        for (key, attempt) in self.attempts(run_id, "", excess).await? {
+            // Who removes it counts it: two processes may try.
+            let removed = self.journal.remove(&kind(run_id), &key).await.map_err(|error| self.unread(&error))?;
+            if removed {
+                self.add_to_sum(run_id, &attempt).await?;
+            }
+            self.attempts_counted.forget_one(run_id);
+        }
+        Ok(())
+    }
+
+    async fn add_to_sum(&self, run_id: &str, attempt: &Attempt) -> Result<(), Fault> {
+        loop {
+            let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+            let mut sum: SummedAttempts =
+                row.as_ref().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
+            sum.add(attempt);
+            let sum = serde_json::to_string(&sum).expect("a sum is JSON");
+            let written = match &row {
+                Some(old) => self.journal.replace(SUMMED, run_id, old, sum).await,
+                None => self.journal.put(SUMMED, run_id, sum).await.map(|()| true),
+            };
+            if written.map_err(|error| self.unread(&error))? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The attempts that are no longer kept one by one, if there are any.
+    pub(super) async fn summed_attempts(&self, run_id: &str) -> Result<Option<SummedAttempts>, Fault> {
+        let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+        Ok(row.and_then(|row| serde_json::from_str(&row).ok()))
     }
 
     /// The attempts after a key, oldest first, each with its key.

@@ -111,6 +111,7 @@ impl App {
         emission: &Emission<'_>,
     ) -> Result<(RunCommand, Contents), Fault> {
         let resolved = self.resolve(visit, &emission.sent).await;
+        self.check_contents(visit, &resolved.contents).await?;
         // Last of all, since reading large files takes a while.
         let facts = self.facts(visit, Evidence::Here).await?;
         let command = RunCommand::Emit(Box::new(Emit {
@@ -214,7 +215,7 @@ async fn emit(
     let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
     let (answered, done) = tried.map_err(Tripped::Failed)?;
     // Only what was accepted is kept, and before anybody hears of it; whoever did not hear of it sends it again.
-    app.keep_contents(&contents).await?;
+    app.keep_contents(visit, &contents).await?;
     let code = done.replayed.then_some(REPLAY);
     Ok(Accepted { answered, replayed: done.replayed, code })
 }

@@ -9,10 +9,33 @@ use serde::{Deserialize, Serialize};
 
 use super::gatehouse::Visit;
 use crate::access::hash_bytes;
-use crate::{App, Fault, limits, short};
+use crate::{App, Code, Fault, limits, short};
 
 /// Content that was handed in, on the shelf, by its SHA-256.
 const CONTENTS: &str = "artifact";
+
+/// Bytes of content that were handed in, by run and by campaign.
+const COUNTED: &str = "artifact-bytes";
+
+/// How much content may be handed in to something.
+struct Quota {
+    key: String,
+    what: &'static str,
+    most: u64,
+}
+
+/// A run without a campaign counts for whoever created it.
+fn quotas(visit: &Visit) -> [Quota; 2] {
+    let run = visit.run();
+    let (key, what) = match &run.campaign_id {
+        Some(campaign_id) => (format!("campaign/{campaign_id}"), "a campaign"),
+        None => (format!("principal/{}", run.created_by), "whoever created the run"),
+    };
+    [
+        Quota { key: format!("run/{}", visit.run_id), what: "a run", most: limits::INLINE_RUN_BYTES_MAX },
+        Quota { key, what, most: limits::INLINE_CAMPAIGN_BYTES_MAX },
+    ]
+}
 
 /// An artifact as it is sent: a file below the artifact folder, or content.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -122,15 +145,57 @@ impl App {
     }
 
     /// Keeps content that came with a request, each once.
-    pub(super) async fn keep_contents(&self, contents: &Contents) -> Result<(), Fault> {
+    pub(super) async fn keep_contents(&self, visit: &Visit, contents: &Contents) -> Result<(), Fault> {
+        let mut added = 0;
         for (sha256, bytes) in contents {
             let is_kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?.is_some();
             if !is_kept {
                 let kept = self.journal.put(CONTENTS, sha256, STANDARD.encode(bytes)).await;
                 kept.map_err(|error| self.unread(&error))?;
+                added += bytes.len() as u64;
+            }
+        }
+        if added > 0 {
+            self.count_contents(visit, added).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses content that would be more than is kept of a run, or of a campaign.
+    pub(super) async fn check_contents(&self, visit: &Visit, contents: &Contents) -> Result<(), Fault> {
+        let added: u64 = contents.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+        for Quota { key, what, most } in quotas(visit).into_iter().filter(|_| added > 0) {
+            let total = self.contents_counted(&key).await?.map_or(0, |(_, total)| total) + added;
+            if total > most {
+                let message = format!("{what} keeps {most} bytes of content that is handed in, this would be {total}");
+                let hint = "write further evidence below the artifact folder and name it in artifact_paths: files are \
+                            not counted";
+                return Err(Fault::new(Code::TooLarge, message).at("/artifacts").hint(hint));
             }
         }
         Ok(())
+    }
+
+    async fn count_contents(&self, visit: &Visit, added: u64) -> Result<(), Fault> {
+        for Quota { key, .. } in quotas(visit) {
+            loop {
+                let counted = self.contents_counted(&key).await?;
+                let written = match &counted {
+                    Some((old, total)) => self.journal.replace(COUNTED, &key, old, (total + added).to_string()).await,
+                    None => self.journal.put(COUNTED, &key, added.to_string()).await.map(|()| true),
+                };
+                if written.map_err(|error| self.unread(&error))? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is counted under a key, as it is stored and as a number.
+    async fn contents_counted(&self, key: &str) -> Result<Option<(String, u64)>, Fault> {
+        let row = self.journal.get(COUNTED, key).await.map_err(|error| self.unread(&error))?;
+        Ok(row.map(|row| (row.clone(), row.parse().unwrap_or_default())))
     }
 
     /// Content that came with a request, if it is kept.

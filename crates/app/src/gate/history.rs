@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::attempts::Attempt;
+use super::attempts::{Attempt, SummedAttempts};
 use super::emit::event_id;
 use super::gatehouse::Visit;
 use crate::journal::{Record, hex};
@@ -107,6 +107,9 @@ impl App {
         let is_more = records.len() + attempts.len() > limit;
         let (mut records, mut attempts) = (records.into_iter().peekable(), attempts.into_iter().peekable());
         let mut entries = Vec::new();
+        if cursor.is_none() {
+            entries.extend(self.summed_attempts(&visit.run_id).await?.map(summed));
+        }
         while entries.len() < limit {
             let is_record_next = match (records.peek(), attempts.peek()) {
                 (None, None) => break,
@@ -184,6 +187,24 @@ impl Entry {
             }
         }
     }
+}
+
+/// The attempts before all that are kept one by one.
+fn summed(attempts: SummedAttempts) -> Entry {
+    let attempt = Attempt {
+        at: attempts.last_at.or(attempts.first_at).unwrap_or_else(|| jiff::Timestamp::UNIX_EPOCH.into()),
+        by: String::new(),
+        role: String::new(),
+        event: "refused_attempts".to_owned(),
+        state: String::new(),
+        revision: 0,
+        code: String::new(),
+        message: attempts.sentence(),
+        guards: Vec::new(),
+        request_hash: String::new(),
+        hash: attempts.hash,
+    };
+    Entry { from_state: None, code: None, request_hash: None, ..refused(attempt) }
 }
 
 fn refused(attempt: Attempt) -> Entry {

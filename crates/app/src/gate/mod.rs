@@ -26,6 +26,7 @@ mod submit;
 mod unaccepted;
 mod watching;
 
+pub(crate) use attempts::AttemptsCounted;
 pub(crate) use files::NoFiles;
 pub use files::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub(crate) use news::{changed, whole};

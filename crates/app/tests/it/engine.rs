@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use app::{App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Engine, Entropy, Local, Work};
+use app::{App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, Local, Work};
 use serde_json::{Value, json};
 
 struct Ones;
@@ -223,4 +223,44 @@ fn completions_are_cut_to_what_was_typed() {
     };
     assert_eq!(complete("Success"), ["SUCCESS_WITH_HOPE", "SUCCESS_WITH_FEAR"]);
     assert_eq!(complete("x"), [""; 0]);
+}
+
+#[test]
+fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
+    block_on(async {
+        let engine =
+            Local::new(App::new(Arc::new(Ones), Arc::new(Counting::default()), Arc::new(store::Memory::new())));
+        let created = engine
+            .call(&Caller::owner(), "campaign_create", json!({"name": "A", "gm_mode": "HUMAN"}), &Work::default())
+            .await;
+        let campaign = created.unwrap()["id"].clone();
+        let client = |number: usize| Caller::owner().within(Conversation::Client(format!("client {number}").into()));
+        let context = async |number: usize| {
+            let input = json!({"view": "context"});
+            let answer = engine.call(&client(number), "campaign_read", input, &Work::default()).await;
+            answer.unwrap()["context"]["campaign_id"].clone()
+        };
+        let set = async |number: usize| {
+            let input = json!({"campaign_id": campaign});
+            engine.call(&client(number), "set_context", input, &Work::default()).await.unwrap();
+        };
+        for number in 0..domain::limits::CONTEXTS_MAX {
+            set(number).await;
+        }
+        assert_eq!(context(0).await, campaign, "as many as are kept");
+        set(domain::limits::CONTEXTS_MAX).await;
+        assert_eq!((context(0).await, context(1).await), (Value::Null, campaign.clone()), "the oldest made room");
+        assert_eq!(context(domain::limits::CONTEXTS_MAX).await, campaign);
+    });
+}
+
+/// Every look at it is a second later.
+#[derive(Default)]
+struct Counting(std::sync::atomic::AtomicI64);
+
+impl Clock for Counting {
+    fn now(&self) -> jiff::Timestamp {
+        let seconds = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        jiff::Timestamp::from_second(1_768_478_400 + seconds).expect("a moment")
+    }
 }

@@ -4,6 +4,7 @@ mod campaign;
 mod emitting;
 mod meanwhile;
 mod people;
+mod quotas;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

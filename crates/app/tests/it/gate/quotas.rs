@@ -1,0 +1,79 @@
+//! What an agent may pile up beside a run: refused attempts and content that is handed in.
+
+use app::Caller;
+use domain::limits;
+use serde_json::{Value, json};
+
+use super::{RUN, emit, engine, event, observing, ok, run};
+
+#[test]
+fn of_too_many_refused_attempts_the_oldest_are_summed_up() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let refuse = async |number: usize| {
+            let event = event("finish_observation", 2, &format!("k{number}"), &json!({}), &[]);
+            let answer = emit(&engine, &Caller::owner(), event).await.unwrap();
+            assert_eq!(answer["error"]["code"], "GUARD_FAILED");
+        };
+        let history = async || {
+            let (mut rows, mut cursor) = (Vec::new(), Value::Null);
+            loop {
+                let input = json!({"method": "history", "run_id": RUN, "limit": 200, "cursor": cursor});
+                let page = ok(&engine, "state_gate.run", input).await;
+                rows.extend(page["history"].as_array().unwrap().iter().cloned());
+                cursor = page["next_cursor"].clone();
+                if cursor.is_null() {
+                    return rows;
+                }
+            }
+        };
+        for number in 0..limits::ATTEMPTS_MAX {
+            refuse(number).await;
+        }
+        let kept = history().await;
+        assert_eq!(kept.len(), 2 + limits::ATTEMPTS_MAX, "the run's two events, and every attempt");
+        for number in 0..3 {
+            refuse(limits::ATTEMPTS_MAX + number).await;
+        }
+        let kept = history().await;
+        assert_eq!(kept.len(), 3 + limits::ATTEMPTS_MAX, "one more row for three more attempts");
+        let summed = &kept[0];
+        assert_eq!((&summed["event_name"], &summed["accepted"]), (&json!("refused_attempts"), &json!(false)));
+        assert_eq!(summed["message"], "3 refused attempts are no longer kept one by one: 3 GUARD_FAILED");
+        assert!(summed["hash"].as_str().is_some_and(|hash| hash.len() == 64), "{summed}");
+    });
+}
+
+#[test]
+fn a_run_keeps_only_so_much_content() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let send = async |revision: u64, key: &str, sizes: &[(&str, usize)]| {
+            let contents: Vec<(String, String)> = sizes
+                .iter()
+                .map(|(name, size)| {
+                    (format!("observation-{key}-{name}.md"), format!("{key}{name}{}", "x".repeat(*size)))
+                })
+                .collect();
+            let contents: Vec<(&str, &str)> =
+                contents.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let event = event("submit_observation", revision, key, &json!({"findings": "x"}), &contents);
+            emit(&engine, &Caller::owner(), event).await.unwrap()
+        };
+        let names: Vec<String> = (10..60).map(|number| number.to_string()).collect();
+        // The plan has three bytes; each content begins with four of its own.
+        let full: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1_000_000 - 4)).collect();
+        let nearly = [&full[..49], &[("59", 1_000_000 - 4 - 3)]].concat();
+        let answer = send(2, "ab", &nearly).await;
+        assert_eq!(answer["success"], true, "exactly as much as is kept: {}", answer["error"]);
+        let answer = send(3, "cd", &[("1", 1)]).await;
+        assert_eq!(answer["error"]["code"], "TOO_LARGE", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("a run keeps 50000000 bytes"), "{message}");
+        assert!(answer["error"]["hint"].as_str().unwrap().contains("artifact_paths"), "{answer}");
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!(state["revision"], 3, "nothing came of it");
+    });
+}
