@@ -42,7 +42,7 @@ pub use caller::{
 pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
-pub use domain::limits;
+pub use domain::{limits, plain_text};
 pub use engine::{Contents, Engine, Local, Work};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};

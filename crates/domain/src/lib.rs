@@ -10,6 +10,7 @@ pub mod gate;
 pub mod id;
 pub mod limits;
 mod moment;
+pub mod plain_text;
 pub mod universe;
 mod words;
 

@@ -5,6 +5,7 @@ mod universe;
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use app::Toolsets;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -95,6 +96,27 @@ pub(crate) struct StoreArguments {
     /// The campaign of calls that name none.
     #[arg(long, env = "SKALD_CAMPAIGN", value_name = "ID")]
     pub campaign: Option<String>,
+}
+
+/// Whose token is used. It comes from a file or from the variable `SKALD_TOKEN`, never from an argument: every user of a
+/// machine sees the arguments of its programs.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TokenSource {
+    /// The file that holds the token of whoever acts; `SKALD_TOKEN` if left out, and the owner without either.
+    #[arg(long, env = "SKALD_TOKEN_FILE", value_name = "FILE", global = true)]
+    pub token_file: Option<PathBuf>,
+}
+
+impl TokenSource {
+    pub(crate) fn read(&self) -> anyhow::Result<Option<String>> {
+        let token = match &self.token_file {
+            Some(file) => {
+                Some(std::fs::read_to_string(file).with_context(|| format!("{} cannot be read", file.display()))?)
+            }
+            None => std::env::var("SKALD_TOKEN").ok(),
+        };
+        Ok(token.map(|token| token.trim().to_owned()).filter(|token| !token.is_empty()))
+    }
 }
 
 #[derive(Debug, Args)]
@@ -234,9 +256,8 @@ pub(crate) struct McpArguments {
     pub store: StoreArguments,
     #[command(flatten)]
     pub gate: GateArguments,
-    /// Whose client this is; the owner's if left out.
-    #[arg(long, env = "SKALD_TOKEN", hide_env_values = true, value_name = "TOKEN")]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub token: TokenSource,
     #[command(flatten)]
     pub door: DoorArguments,
 }

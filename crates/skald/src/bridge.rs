@@ -20,14 +20,15 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
     let mut options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
     let remote = start(address)?;
-    if let Some(token) = &arguments.token {
+    let token = arguments.token.read()?;
+    if let Some(token) = &token {
         options.principal = Remote::holder(token);
     }
     // The client is listened to at once, so that its end is noticed while the server is still looked for.
     let served = mcp::serve_stdio(remote.clone(), &options);
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
-        refused = refusal(&remote, address, arguments.token.as_deref()) => Err(refused),
+        refused = refusal(&remote, address, token.as_deref()) => Err(refused),
     };
     remote.finish().await;
     outcome

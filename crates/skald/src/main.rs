@@ -69,7 +69,7 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 async fn serve_mcp(arguments: &McpArguments) -> anyhow::Result<()> {
     match (arguments.transport, &arguments.addr) {
-        (Transport::Http, _) if arguments.token.is_some() => {
+        (Transport::Http, _) if arguments.token.read()?.is_some() => {
             anyhow::bail!("a token is for stdio: over HTTP each client sends its own; unset SKALD_TOKEN")
         }
         (Transport::Stdio, None) => serve::stdio(arguments).await,

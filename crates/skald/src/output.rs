@@ -1,31 +1,46 @@
 //! What the command line itself says. Nothing else in the workspace prints.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+
+use app::plain_text::{is_deceptive, is_zero_width};
 
 /// A line, or several, on standard output.
 pub(crate) fn say(text: &str) {
     // Whoever closed our standard output does not want to read it.
-    let _ = writeln!(std::io::stdout(), "{text}");
+    let _ = writeln!(std::io::stdout(), "{}", printable_lines(text));
 }
 
-/// A whole document on standard output, as it is.
+/// A whole document on standard output: as it is for a program, and for a terminal without what would deceive it.
 pub(crate) fn put(text: &str) -> std::io::Result<()> {
-    std::io::stdout().write_all(text.as_bytes())
+    let mut output = std::io::stdout();
+    if output.is_terminal() {
+        return output.write_all(printable_lines(text).as_bytes());
+    }
+    output.write_all(text.as_bytes())
 }
 
 /// An error with its causes, on standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
-    let _ = writeln!(std::io::stderr(), "skald: {error:#}");
+    let _ = writeln!(std::io::stderr(), "skald: {}", printable_lines(&format!("{error:#}")));
 }
 
 /// A note beside the output, on standard error.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
-/// A name on one line: what would move the cursor of a terminal does not.
+/// A name on one line: what would move the cursor of a terminal, turn the order of what is read, or not be seen, is shown
+/// as a mark.
 pub(crate) fn printable(name: &str) -> String {
-    name.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
+    let mark =
+        |character: char| if is_deceptive(character) || is_zero_width(character) { '\u{fffd}' } else { character };
+    name.chars().map(mark).collect()
+}
+
+/// The same of a text that may have several lines.
+fn printable_lines(text: &str) -> String {
+    let lines = text.split('\n').map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What long work says while it goes on: a line that moves on a terminal, nothing elsewhere.
@@ -48,5 +63,16 @@ impl Progress {
 
     pub(crate) fn end(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_is_not_deceived() {
+        assert_eq!(printable("a\u{1b}[2J\nb\u{202e}c\u{200b}d"), "a\u{fffd}[2J\u{fffd}b\u{fffd}c\u{fffd}d");
+        assert_eq!(printable_lines("a\tb\n\u{1b}c\r\n"), "a\tb\n\u{fffd}c\u{fffd}\n");
     }
 }

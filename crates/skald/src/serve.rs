@@ -132,8 +132,8 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let local = world::engine(&arguments.store, &arguments.gate).await?;
     let mut options = mcp_options(&arguments.shown, None, stopping);
-    if let Some(token) = &arguments.token {
-        let caller = local.authenticate(token).await;
+    if let Some(token) = arguments.token.read()? {
+        let caller = local.authenticate(&token).await;
         options.principal = caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal;
     }
     let following = Arc::clone(&local);

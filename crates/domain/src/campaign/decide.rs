@@ -12,6 +12,7 @@ use super::register::Register;
 use super::roll::RecordedRoll;
 use super::state::CampaignState;
 use crate::limits;
+use crate::plain_text::deceptive_in;
 
 type Decision = Result<Vec<CampaignEvent>, CampaignRefusal>;
 type Decided = Result<CampaignEvent, CampaignRefusal>;
@@ -158,7 +159,7 @@ fn start_session(state: &CampaignState, id: &str, name: &str) -> Decision {
         return Err(CampaignRefusal::ActiveSessionExists { session_id: session.id.clone() });
     }
     room(&state.sessions, id, "sessions", limits::PLAY_SESSIONS_MAX)?;
-    let name = bounded("name", name.trim(), limits::NAME_CHARS_MAX)?;
+    let name = plain("name", bounded("name", name.trim(), limits::NAME_CHARS_MAX)?)?;
     let activated = (status == CampaignStatus::Draft).then_some(CampaignEvent::CampaignActivated {});
     Ok(activated.into_iter().chain([CampaignEvent::SessionStarted { session_id: id.to_owned(), name }]).collect())
 }
@@ -268,7 +269,14 @@ fn required<'a>(field: &'static str, text: &'a str) -> Result<&'a str, CampaignR
 }
 
 fn named(field: &'static str, name: &str) -> Result<String, CampaignRefusal> {
-    bounded(field, required(field, name)?, limits::NAME_CHARS_MAX)
+    plain(field, bounded(field, required(field, name)?, limits::NAME_CHARS_MAX)?)
+}
+
+fn plain(field: &'static str, name: String) -> Result<String, CampaignRefusal> {
+    match deceptive_in(&name) {
+        Some(character) => Err(CampaignRefusal::Deceptive { field, character }),
+        None => Ok(name),
+    }
 }
 
 fn kept(field: &'static str, text: &str) -> Result<String, CampaignRefusal> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::record::CampaignStatus;
+use crate::plain_text::code_point;
 
 /// What a refusal comes to, for the table of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub enum CampaignRefusal {
     Empty { field: &'static str },
     #[error("{field} has at most {chars_max} characters, this one has {chars}")]
     TooLong { field: &'static str, chars: usize, chars_max: usize },
+    #[error("{field} has the character {}, and a name is one line of plain characters", code_point(*character))]
+    Deceptive { field: &'static str, character: char },
     #[error("an update needs at least one of {}", fields.join(", "))]
     NothingToUpdate { fields: &'static [&'static str] },
     #[error("a campaign has at most {count_max} {things}")]
@@ -95,7 +98,9 @@ impl CampaignRefusal {
             | Self::ParticipantNotFound { .. }
             | Self::ActorNotFound { .. }
             | Self::SessionNotFound { .. } => RefusalKind::NotFound,
-            Self::Empty { .. } | Self::TooLong { .. } | Self::NothingToUpdate { .. } => RefusalKind::Invalid,
+            Self::Empty { .. } | Self::TooLong { .. } | Self::Deceptive { .. } | Self::NothingToUpdate { .. } => {
+                RefusalKind::Invalid
+            }
             Self::TooMany { .. } => RefusalKind::TooLarge,
             Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => RefusalKind::ActiveSessionExists,
             Self::CampaignExists { .. }
@@ -110,9 +115,10 @@ impl CampaignRefusal {
     pub fn pointer(&self) -> Option<String> {
         match self {
             Self::CampaignNotFound => Some("/campaign_id".to_owned()),
-            Self::ParticipantNotFound { field, .. } | Self::Empty { field } | Self::TooLong { field, .. } => {
-                Some(format!("/{field}"))
-            }
+            Self::ParticipantNotFound { field, .. }
+            | Self::Empty { field }
+            | Self::TooLong { field, .. }
+            | Self::Deceptive { field, .. } => Some(format!("/{field}")),
             Self::ActorNotFound { .. } => Some("/actor_id".to_owned()),
             Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
             Self::NothingToUpdate { .. }
@@ -141,6 +147,7 @@ impl CampaignRefusal {
             Self::Empty { .. } => Some(""),
             Self::CampaignNotFound
             | Self::TooLong { .. }
+            | Self::Deceptive { .. }
             | Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
             | Self::NoActiveSession => None,
@@ -168,6 +175,7 @@ impl CampaignRefusal {
             Self::SessionNotFound { .. } => "list the campaign's sessions for their ids",
             Self::Empty { .. } => "send at least one character that is not a space",
             Self::TooLong { .. } => "shorten it, or put the rest elsewhere",
+            Self::Deceptive { .. } => "leave that character out; a longer text may have several lines in the notes",
             Self::NothingToUpdate { .. } => "send what should change",
             Self::TooMany { .. } => "remove what is no longer played, or start another campaign",
             Self::CampaignExists { .. } => "read it, or create another one under a new idempotency key",

@@ -251,6 +251,10 @@ fn names_are_trimmed_required_and_bounded() {
     let chars = limits::NAME_CHARS_MAX + 1;
     let refusal = table.refuses(create(&"é".repeat(chars)));
     assert_eq!(refusal, CampaignRefusal::TooLong { field: "name", chars, chars_max: limits::NAME_CHARS_MAX });
+    for character in ['\n', '\u{1b}', '\u{202e}', '\u{e0041}'] {
+        let refusal = table.refuses(create(&format!("a{character}b")));
+        assert_eq!(refusal, CampaignRefusal::Deceptive { field: "name", character });
+    }
     table.does(create(&format!(" {} ", "é".repeat(limits::NAME_CHARS_MAX))));
 
     let refusal = table.refuses(add_participant("part_1", "", Role::Player));

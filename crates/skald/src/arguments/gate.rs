@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ArgAction::Set;
 use clap::{Args, Subcommand};
 
-use super::{StoreArguments, ThemeWord};
+use super::{StoreArguments, ThemeWord, TokenSource};
 
 use hook::HookArguments;
 pub(crate) use hook::{GATE_SERVERS, HookCommand, NoRun, PostToolUseArguments, PreToolUseArguments, WhenAllowed};
@@ -36,9 +36,8 @@ pub(crate) struct GateCallArguments {
     pub store: StoreArguments,
     #[command(flatten)]
     pub gate: GateArguments,
-    /// Whose call this is; the owner's if left out.
-    #[arg(long, env = "SKALD_TOKEN", hide_env_values = true, value_name = "TOKEN", global = true)]
-    pub token: Option<String>,
+    #[command(flatten)]
+    pub token: TokenSource,
     /// Print the whole answer as JSON, an error too.
     #[arg(long, global = true)]
     pub json: bool,

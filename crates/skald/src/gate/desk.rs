@@ -32,9 +32,9 @@ impl Desk {
     }
 
     async fn on(engine: Arc<Local>, arguments: &GateCallArguments) -> Result<Self, Fault> {
-        let token = arguments.token.as_deref().filter(|token| !token.trim().is_empty());
+        let token = arguments.token.read().map_err(|error| Fault::new(Code::InvalidParams, format!("{error:#}")))?;
         let caller = match token {
-            Some(token) => engine.authenticate(token).await?,
+            Some(token) => engine.authenticate(&token).await?,
             None => Caller::owner(),
         };
         Ok(Self { engine, caller })

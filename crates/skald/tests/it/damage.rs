@@ -1,7 +1,5 @@
 //! A file that is damaged in its middle: that is found and said, what is whole is told, and nothing is made worse.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::faults::{overwrite, refusal, unready};

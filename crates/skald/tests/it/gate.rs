@@ -165,7 +165,8 @@ fn a_run_is_walked_as_json() {
     let own = desk.refused_json(&["emit-event", "--event", "approve", "--role", "human"]);
     assert_eq!(own["error"]["code"], "FORBIDDEN", "who submitted does not approve, in whatever role: {own}");
     let (token, _) = desk.token("Ada");
-    let closed = desk.json(&["emit-event", "--event", "approve", "--token", &token]);
+    desk.write("token", &token);
+    let closed = desk.json(&["emit-event", "--event", "approve", "--token-file", "token"]);
     assert_eq!(closed["result"]["new_revision"], 3);
     assert_eq!(desk.json(&["get-state"])["status"], "finished");
 }
@@ -186,12 +187,21 @@ fn a_token_says_who_calls_whatever_the_role() {
     let desk = Desk::new();
     desk.begin();
     let (token, id) = desk.token("Ada");
-    let token = token.as_str();
-    let over = ["override", "--event", "submit_repro", "--reason", "seen it", "--token", token, "--role", "agent"];
+    desk.write("token", &format!("{token}\n"));
+    let token = "token";
+    let over = ["override", "--event", "submit_repro", "--reason", "seen it", "--token-file", token, "--role", "agent"];
     assert!(desk.text(&over).starts_with("accepted: "));
-    let history = desk.json(&["history", "--token", token]);
+    let history = desk.json(&["history", "--token-file", token]);
     assert_eq!((&history["history"][1]["by"], &history["history"][1]["role"]), (&json!(id), &json!("human")));
-    assert!(desk.refused(&["get-state", "--token", "skald_wrong_token"]).starts_with("skald: UNAUTHORIZED: "));
+    desk.write("wrong", "skald_wrong_token");
+    assert!(desk.refused(&["get-state", "--token-file", "wrong"]).starts_with("skald: UNAUTHORIZED: "));
+    let missing = desk.refused(&["get-state", "--token-file", "nowhere"]);
+    assert!(missing.contains("nowhere cannot be read"), "{missing}");
+    let mut command = desk.command(&["gate", "history", "--json"]);
+    command.env("SKALD_TOKEN", std::fs::read_to_string(desk.file("token")).expect("a file"));
+    assert!(fed(command, "").status.success(), "a variable does as well");
+    let argument = desk.fed(&["gate", "get-state", "--token", "x"], "");
+    assert_eq!(argument.status.code(), Some(2), "every user of the machine would see it");
 }
 
 #[test]

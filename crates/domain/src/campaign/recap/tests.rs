@@ -35,7 +35,7 @@ fn a_session_is_told_again() {
     table.does(rolls(None, "4d6kh3", json!({ "total": 18 }), Some(0.016)));
     table.does(start_session("sess_1", "Session 1: The Journey Begins"));
     table.does(note("The party sets out at dawn."));
-    table.does(add_actor("actor_troll", "Bridge\nTroll", ActorKind::Npc));
+    table.does(add_actor("actor_troll", "Bridge Troll", ActorKind::Npc));
     table.does(note("A troll wants a toll:\n\n- gold\n- or a song"));
     let thorin = Some("actor_thorin");
     table.does(rolls(thorin, "duality(+2, dc 20)", duality(7, 7, 20), Some(0.2)));

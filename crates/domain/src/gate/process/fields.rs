@@ -5,6 +5,7 @@ use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, instead, join, s
 use super::super::schema::Schema;
 use super::super::yaml::{Content, Key, Node};
 use crate::limits;
+use crate::plain_text::{code_point, deceptive_in};
 
 /// All that was found so far.
 #[derive(Debug, Default)]
@@ -123,7 +124,7 @@ impl Reader {
         self.text(node, &fields.path(key))
     }
 
-    /// A text that is not empty, is not long, and has no control characters: what things are called by.
+    /// A text that is not empty, is not long, and is one line of plain characters: what things are called by.
     pub(super) fn name(&mut self, node: &Node, path: &str) -> Option<String> {
         let text = self.text(node, path)?;
         let chars = text.chars().count();
@@ -131,8 +132,8 @@ impl Reader {
             format!("{} is empty", named(path))
         } else if chars > limits::NAME_CHARS_MAX {
             format!("{} has at most {} characters, this one has {chars}", named(path), limits::NAME_CHARS_MAX)
-        } else if text.chars().any(char::is_control) {
-            format!("{} has a line break or another control character", named(path))
+        } else if let Some(character) = deceptive_in(&text) {
+            format!("{} has the character {}, and is one line of plain characters", named(path), code_point(character))
         } else {
             return Some(text);
         };
