@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 
 use crate::install::{self, Foreign};
 use crate::postgres::Postgres;
-use crate::{clients, conformance, generate, measure, run, say};
+use crate::{clients, conformance, generate, measure, paths, run, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -30,6 +30,9 @@ const LONG_KILLS: &str = "200";
 /// How long several programs work on one store; two seconds in the quick mode.
 const TOGETHER_SECONDS: &str = "30";
 const LONG_TOGETHER_SECONDS: &str = "120";
+/// The module of those tests, and how long they last; ten seconds otherwise.
+const HOSTILE: &str = "crowd_the_server::";
+const LONG_HOSTILE_SECONDS: &str = "60";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
@@ -48,6 +51,7 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
         steps.step("release build", || {
             run::shown(&mut run::cargo(&["build", "--quiet", "--release", "--package", "skald"]))
         })?;
+        steps.step("hostile clients", || hostile_clients(mode))?;
         let foreign = steps.step("foreign clients", || {
             foreign
                 .join()
@@ -75,7 +79,8 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
     if mode != Mode::Quick {
         install::debian(&[("strace", "strace")])?;
     }
-    let mut left_out = Vec::new();
+    // Measured alone, on the release build.
+    let mut left_out = vec![HOSTILE];
     if let Some([postgres, stoppable, new]) = &databases {
         command
             .env("SKALD_TEST_POSTGRES", postgres.address())
@@ -100,6 +105,17 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
         command.env("SKALD_TOGETHER_SECONDS", LONG_TOGETHER_SECONDS);
     }
     command.arg("--").args(left_out.iter().flat_map(|module| ["--skip", *module]));
+    run::shown(&mut command)
+}
+
+/// The tests of what a crowd of hostile clients costs, with nothing beside them.
+fn hostile_clients(mode: Mode) -> anyhow::Result<()> {
+    // The same packages as before, so that nothing is built again.
+    let mut command = run::cargo(&["test", "--quiet", "--workspace", "--test", "it", "--", HOSTILE]);
+    command.env("SKALD_TEST_RELEASE", paths::built("release", "skald"));
+    if mode == Mode::Long {
+        command.env("SKALD_HOSTILE_SECONDS", LONG_HOSTILE_SECONDS);
+    }
     run::shown(&mut command)
 }
 

@@ -17,27 +17,55 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
             format!("the body has {} bytes, at most {} are read", bytes.len(), limits::BODY_BYTES_MAX),
         ));
     }
-    if is_too_deep(bytes) {
-        return Err(Fault::new(
-            Code::InvalidParams,
-            format!("the JSON is nested deeper than {} levels", limits::JSON_DEPTH_MAX),
-        ));
+    if let Some(complex) = TooComplex::find(bytes, limits::JSON_VALUES_MAX) {
+        return Err(Fault::new(Code::InvalidParams, format!("the JSON is {}", complex.words())));
     }
     serde_json::from_slice(bytes).map_err(|error| {
         Fault::new(Code::InvalidParams, format!("the body is not JSON: {error}")).hint("send one JSON object")
     })
 }
 
-/// Whether arrays and objects are nested deeper than the limit. Nothing is parsed: a message with few brackets, which is
-/// almost every one, is not even scanned byte by byte.
-pub fn is_too_deep(bytes: &[u8]) -> bool {
-    memchr::memchr2_iter(b'{', b'[', bytes).nth(limits::JSON_DEPTH_MAX).is_some()
-        && depth(bytes) > limits::JSON_DEPTH_MAX
+/// Why a JSON document is not parsed though it is not too long: a parsed value takes up to a hundred times its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TooComplex {
+    Deep,
+    /// The most that there may be.
+    ManyValues(usize),
 }
 
-/// How deep arrays and objects are nested.
-fn depth(bytes: &[u8]) -> usize {
-    let (mut now, mut deepest) = (0_usize, 0);
+impl TooComplex {
+    /// Looks at a document without parsing it. A message with few brackets, which is almost every one, is not even
+    /// scanned byte by byte.
+    pub fn find(bytes: &[u8], values_max: usize) -> Option<Self> {
+        let has_many_brackets = memchr::memchr2_iter(b'{', b'[', bytes).nth(limits::JSON_DEPTH_MAX).is_some();
+        // Every value but the first has a comma or a bracket before it.
+        if !has_many_brackets && bytes.len() <= values_max {
+            return None;
+        }
+        let (depth, values) = measure(bytes);
+        if depth > limits::JSON_DEPTH_MAX {
+            return Some(Self::Deep);
+        }
+        (values > values_max).then_some(Self::ManyValues(values_max))
+    }
+
+    /// What a message says of it.
+    pub fn words(self) -> String {
+        match self {
+            Self::Deep => format!("nested deeper than {} levels", limits::JSON_DEPTH_MAX),
+            Self::ManyValues(most) => format!("of more than {most} values"),
+        }
+    }
+}
+
+/// About how many values a document has. Nothing is parsed.
+pub(crate) fn count_values(bytes: &[u8]) -> usize {
+    measure(bytes).1
+}
+
+/// How deep arrays and objects are nested, and about how many values there are.
+fn measure(bytes: &[u8]) -> (usize, usize) {
+    let (mut now, mut deepest, mut values) = (0_usize, 0, 1);
     let (mut in_string, mut escaped) = (false, false);
     for byte in bytes {
         match byte {
@@ -47,13 +75,15 @@ fn depth(bytes: &[u8]) -> usize {
             _ if in_string => {}
             b'{' | b'[' => {
                 now += 1;
+                values += 1;
                 deepest = deepest.max(now);
             }
+            b',' => values += 1,
             b'}' | b']' => now = now.saturating_sub(1),
             _ => {}
         }
     }
-    deepest
+    (deepest, values)
 }
 
 /// Fields that came as text (a query string, a URI, a prompt's arguments), typed as the schema says.

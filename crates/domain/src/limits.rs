@@ -90,6 +90,12 @@ pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
 pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_000_000;
+/// Bytes of a request body that waits for no other.
+pub const SMALL_BODY_BYTES_MAX: usize = 65_536;
+/// Bytes of larger request bodies that are read and worked on at once, over the whole process; others wait.
+pub const LARGE_BODIES_BYTES_MAX: usize = 12_582_912;
+/// Values in larger request bodies that are worked on at once, over the whole process; others wait.
+pub const LARGE_BODIES_VALUES_MAX: usize = JSON_VALUES_MAX;
 /// Seconds in which a request body must have come.
 pub const BODY_READ_SECONDS: u64 = 30;
 /// Connections that one port holds.
@@ -100,6 +106,10 @@ pub const HEADERS_READ_SECONDS: u64 = 30;
 pub const HANDSHAKE_SECONDS: u64 = 10;
 /// Nested arrays and objects in one JSON document.
 pub const JSON_DEPTH_MAX: usize = 64;
+/// Values in one JSON document: numbers, texts, arrays, objects.
+pub const JSON_VALUES_MAX: usize = 1_000_000;
+/// Values in one MCP message, which takes more to read than other JSON.
+pub const MESSAGE_VALUES_MAX: usize = 300_000;
 /// Live MCP sessions of one process.
 pub const SESSIONS_MAX: usize = 1_024;
 /// Live MCP sessions of one principal on one process: a quarter of all, so that nobody takes them from the others.
@@ -188,6 +198,9 @@ pub const ALL: &[Limit] = &[
     limit("file of one artifact", ARTIFACT_BYTES_MAX, "bytes"),
     limit("file of an artifact that is shown, or read as JSON", ARTIFACT_CONTENT_BYTES_MAX, "bytes"),
     limit("one request body, or one line on stdio", BODY_BYTES_MAX as u64, "bytes"),
+    limit("a request body that waits for no other", SMALL_BODY_BYTES_MAX as u64, "bytes"),
+    limit("larger request bodies read at once", LARGE_BODIES_BYTES_MAX as u64, "bytes"),
+    limit("values in larger request bodies worked on at once", LARGE_BODIES_VALUES_MAX as u64, "values"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("connections to one port", CONNECTIONS_MAX as u64, "connections"),
     limit(
@@ -197,6 +210,8 @@ pub const ALL: &[Limit] = &[
     ),
     limit("the handshake of a gRPC connection must have come within", HANDSHAKE_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
+    limit("values in one JSON document", JSON_VALUES_MAX as u64, "values"),
+    limit("values in one MCP message", MESSAGE_VALUES_MAX as u64, "values"),
     limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
     limit("live MCP sessions of one principal", SESSIONS_PER_PRINCIPAL_MAX as u64, "sessions"),
     limit("an initialize of an MCP client", INITIALIZE_BYTES_MAX as u64, "bytes"),

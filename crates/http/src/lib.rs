@@ -3,6 +3,7 @@
 //! REST routes are renderings of the engine's catalogue. Other surfaces that live on HTTP hand their router in; this room
 //! does not know them.
 
+mod body_budget;
 mod calls;
 mod connections;
 mod door;

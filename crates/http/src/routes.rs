@@ -9,14 +9,14 @@ use app::{
 };
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::rejection::BytesRejection;
-use axum::extract::{DefaultBodyLimit, Query, RawPathParams, Request, State};
+use axum::extract::{Query, RawPathParams, Request, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_MATCH, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
 
+use crate::body_budget::read_bytes;
 use crate::metering::METRICS;
 use crate::{Calls, Exposition, Readiness, fault, openapi, universes};
 
@@ -57,7 +57,6 @@ pub fn router(
         .route(METRICS, get(async move || exposition.render()))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
         .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone() })
 }
 
@@ -79,8 +78,6 @@ pub(crate) struct Rest {
     pub calls: Calls,
     pub readiness: Readiness,
 }
-
-type Body = Result<Bytes, BytesRejection>;
 
 /// The input is the body.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
@@ -120,20 +117,7 @@ fn fields(entry: &Entry, route: Route, path: &RawPathParams, query: &[(String, S
 
 /// The body of a request, as JSON; none is an empty object.
 pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
-    use axum::extract::FromRequest;
-    let patience = Duration::from_secs(limits::BODY_READ_SECONDS);
-    let body: Body = tokio::time::timeout(patience, Bytes::from_request(request, &())).await.map_err(|_| {
-        let message = format!("the body did not come within {} seconds", limits::BODY_READ_SECONDS);
-        Fault::new(Code::InvalidParams, message)
-    })?;
-    let body = body.map_err(|rejection| {
-        if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE {
-            let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
-            Fault::new(Code::TooLarge, message)
-        } else {
-            Fault::new(Code::InvalidParams, "the body could not be read")
-        }
-    })?;
+    let body = read_bytes(request.into_body()).await?;
     if body.trim_ascii().is_empty() { Ok(json!({})) } else { parse_json(&body) }
 }
 

@@ -6,6 +6,7 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::body_budget::BodyBudget;
 use crate::connections::{ConnectionLimits, accept};
 use crate::door::Door;
 use crate::identify::{Access, Identify};
@@ -21,6 +22,6 @@ pub async fn serve(
     readiness: Readiness,
     closing: CancellationToken,
 ) -> io::Result<()> {
-    let service = Door::new(Identify::new(router, access), allowlist, readiness);
+    let service = Door::new(Identify::new(BodyBudget::new(router), access), allowlist, readiness);
     accept(listener, service, ConnectionLimits::default(), closing).await
 }

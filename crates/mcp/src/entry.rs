@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use app::{is_too_deep, limits};
+use app::{TooComplex, limits};
 use memchr::memmem;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -61,21 +62,21 @@ pub(crate) fn misfit_initialize(message: &[u8]) -> Refused {
     Refused::new(INVALID_PARAMS, words).answering(message)
 }
 
-pub(crate) fn check_depth(bytes: &[u8]) -> Result<(), Refused> {
-    if !is_too_deep(bytes) {
-        return Ok(());
-    }
-    let message = format!("the message is nested deeper than {} levels", limits::JSON_DEPTH_MAX);
-    Err(Refused::new(INVALID_REQUEST, message).answering(bytes))
+/// Refuses what would take too much to parse. Only a short message is then parsed for its id.
+pub(crate) fn check_complexity(bytes: &[u8]) -> Result<(), Refused> {
+    let Some(complex) = TooComplex::find(bytes, limits::MESSAGE_VALUES_MAX) else { return Ok(()) };
+    let refused = Refused::new(INVALID_REQUEST, format!("the message is {}", complex.words()));
+    Err(if bytes.len() <= limits::SMALL_BODY_BYTES_MAX { refused.answering(bytes) } else { refused })
 }
 
-/// Checks the nesting and repairs the handshake. A message that needs nothing is neither parsed nor copied.
+/// Checks the complexity and repairs the handshake. A message that needs nothing is neither parsed nor copied.
 pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
-    check_depth(bytes)?;
+    check_complexity(bytes)?;
     let as_it_is = Admitted { bytes: Cow::Borrowed(bytes), is_initialize: false };
     if HANDSHAKE.find(bytes).is_none() {
         return Ok(as_it_is);
     }
+    check_length(bytes)?;
     let Ok(Value::Object(mut message)) = serde_json::from_slice(bytes) else {
         return Ok(as_it_is);
     };
@@ -85,8 +86,7 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
             Ok(Admitted { bytes: Value::Object(message).to_string().into_bytes().into(), is_initialize: false })
         }
         Some("initialize") => {
-            check_initialize(message.get("params").unwrap_or(&Value::Null), bytes.len())
-                .map_err(|refused| refused.answering(bytes))?;
+            check_texts(message.get("params").unwrap_or(&Value::Null)).map_err(|refused| refused.answering(bytes))?;
             let repaired = repair_initialize(&mut message);
             let bytes =
                 if repaired { Value::Object(message).to_string().into_bytes().into() } else { Cow::Borrowed(bytes) };
@@ -96,12 +96,26 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, Refused> {
     }
 }
 
-/// Refuses an `initialize` that is long, or has a long text in it: a session keeps it for as long as it lives.
-pub(crate) fn check_initialize(params: &Value, bytes: usize) -> Result<(), Refused> {
-    if bytes > limits::INITIALIZE_BYTES_MAX {
-        let most = limits::INITIALIZE_BYTES_MAX;
-        return Err(Refused::new(INVALID_PARAMS, format!("initialize has {bytes} bytes, at most {most} are taken")));
+/// What is read of a message to know what it is: the rest is skipped, not parsed.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+}
+
+/// Refuses an `initialize` that is long: a session keeps it for as long as it lives.
+fn check_length(bytes: &[u8]) -> Result<(), Refused> {
+    let (length, most) = (bytes.len(), limits::INITIALIZE_BYTES_MAX);
+    let is_initialize =
+        || serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.method.as_deref() == Some("initialize"));
+    if length <= most || !is_initialize() {
+        return Ok(());
     }
+    Err(Refused::new(INVALID_PARAMS, format!("initialize has {length} bytes, at most {most} are taken")))
+}
+
+/// Refuses an `initialize` with a long text in it.
+fn check_texts(params: &Value) -> Result<(), Refused> {
     match long_text(params, "/params") {
         None => Ok(()),
         Some((pointer, bytes)) => {
@@ -109,6 +123,16 @@ pub(crate) fn check_initialize(params: &Value, bytes: usize) -> Result<(), Refus
             Err(Refused::new(INVALID_PARAMS, format!("{pointer} has {bytes} bytes, at most {most} are kept of a text")))
         }
     }
+}
+
+/// Both checks, for an `initialize` that was written so that it was not recognised here.
+pub(crate) fn check_initialize(params: &Value) -> Result<(), Refused> {
+    let length = params.to_string().len();
+    if length > limits::INITIALIZE_BYTES_MAX {
+        let most = limits::INITIALIZE_BYTES_MAX;
+        return Err(Refused::new(INVALID_PARAMS, format!("initialize has {length} bytes, at most {most} are taken")));
+    }
+    check_texts(params)
 }
 
 /// The first text that is too long to be kept, and its length.

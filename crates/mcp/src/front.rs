@@ -199,7 +199,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
 
     /// A message of a client of 2026-07-28, or one that only says so: rmcp opens a session for an `initialize` all the same.
     async fn post_stateless(&self, parts: Parts, bytes: Bytes) -> Answer {
-        if let Err(refused) = entry::check_depth(&bytes) {
+        if let Err(refused) = entry::check_complexity(&bytes) {
             return error(StatusCode::BAD_REQUEST, &refused);
         }
         let mut answer = self.pass(parts, bytes).await;

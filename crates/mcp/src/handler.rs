@@ -289,7 +289,7 @@ fn hidden(what: &str, name: &str) -> Fault {
 /// The same check as at the entry, for a method that was written so that it was not recognised there.
 fn check_kept(request: &InitializeRequestParams) -> Result<(), ErrorData> {
     let params = serde_json::to_value(request).map_err(|error| invalid(error.to_string()))?;
-    entry::check_initialize(&params, params.to_string().len()).map_err(|refused| invalid(refused.message))
+    entry::check_initialize(&params).map_err(|refused| invalid(refused.message))
 }
 
 /// Every list fits one page, so no cursor of ours is out there.

@@ -1,6 +1,6 @@
 //! What does not fit is explained, whatever it is.
 
-use app::{Caller, Code, Engine, Work, is_too_deep, parse_json};
+use app::{Caller, Code, Engine, TooComplex, Work, parse_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -55,7 +55,8 @@ proptest! {
     #[test]
     fn nesting_is_measured_without_parsing(levels in 0..200_usize, text in "[\\[\\]{}\"a-z\\\\]{0,20}") {
         let nested = (0..levels).fold(json!(text), |inner, _| json!([inner]));
-        prop_assert_eq!(is_too_deep(nested.to_string().as_bytes()), levels > domain::limits::JSON_DEPTH_MAX);
+        let is_too_deep = TooComplex::find(nested.to_string().as_bytes(), 1_000) == Some(TooComplex::Deep);
+        prop_assert_eq!(is_too_deep, levels > domain::limits::JSON_DEPTH_MAX);
     }
 }
 
@@ -64,6 +65,12 @@ fn bodies_have_limits() {
     assert_eq!(parse_json(b"{").unwrap_err().code(), Code::InvalidParams);
     let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
     assert!(parse_json(deep.as_bytes()).unwrap_err().to_string().contains("64 levels"));
+    let values = |count: usize| format!("[{}1]", "1,".repeat(count - 2));
+    assert!(parse_json(values(domain::limits::JSON_VALUES_MAX).as_bytes()).is_ok());
+    let many = parse_json(values(domain::limits::JSON_VALUES_MAX + 1).as_bytes()).unwrap_err();
+    assert!(many.to_string().contains("more than 1000000 values"), "{many}");
+    let text = format!("[{:?}]", ",".repeat(2_000_000));
+    assert!(parse_json(text.as_bytes()).is_ok(), "what stands in a text is no value");
     let large = vec![b' '; domain::limits::BODY_BYTES_MAX + 1];
     assert_eq!(parse_json(&large).unwrap_err().code(), Code::TooLarge);
     assert_eq!(parse_json(br#"{"a": 1}"#).unwrap(), json!({"a": 1}));

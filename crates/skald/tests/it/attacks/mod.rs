@@ -2,3 +2,4 @@
 
 mod become_the_owner;
 mod call_from_another_site;
+mod crowd_the_server;

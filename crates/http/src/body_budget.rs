@@ -1,0 +1,110 @@
+//! Holds large requests back until there is memory for them. A small one, which is almost every one, is passed on as it
+//! is.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use app::{Code, Fault, Reserved, limits, reserve_bytes, reserve_values};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
+use axum::extract::Request;
+use axum::response::Response;
+use futures::future::BoxFuture;
+use http_body_util::LengthLimitError;
+use pin_project_lite::pin_project;
+use tower_service::Service;
+
+use crate::fault;
+
+#[derive(Clone)]
+pub(crate) struct BodyBudget<S> {
+    inner: S,
+}
+
+impl<S> BodyBudget<S> {
+    pub(crate) fn new(inner: S) -> Self {
+        Self { inner }
+    }
+}
+
+impl<S> Service<Request> for BodyBudget<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Budgeted<S::Future>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let length = request.body().size_hint().exact();
+        let is_refused_anyway = length.is_some_and(|length| length > limits::BODY_BYTES_MAX as u64);
+        if is_refused_anyway || length.is_some_and(|length| length <= limits::SMALL_BODY_BYTES_MAX as u64) {
+            return Budgeted::Small { answer: self.inner.call(request) };
+        }
+        let next = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, next);
+        let answer = async move {
+            match admitted(request, length).await {
+                // Held until the answer is there: what was parsed lives as long.
+                Ok((request, _reserved)) => inner.call(request).await,
+                Err(fault) => Ok(fault::response(&fault)),
+            }
+        };
+        Budgeted::Large { answer: Box::pin(answer) }
+    }
+}
+
+/// The request with its body read, and the room that it has.
+async fn admitted(request: Request, length: Option<u64>) -> Result<(Request, [Reserved; 2]), Fault> {
+    let bytes = reserve_bytes(length).await?;
+    let (parts, body) = request.into_parts();
+    let body = read_bytes(body).await?;
+    let values = reserve_values(&body).await?;
+    Ok((Request::from_parts(parts, body.into()), [bytes, values]))
+}
+
+/// Reads a body, within the limits of size and time.
+pub(crate) async fn read_bytes(body: Body) -> Result<Bytes, Fault> {
+    let limit = Duration::from_secs(limits::BODY_READ_SECONDS);
+    let read = tokio::time::timeout(limit, to_bytes(body, limits::BODY_BYTES_MAX)).await.map_err(|_| {
+        let message = format!("the body did not come within {} seconds", limits::BODY_READ_SECONDS);
+        Fault::new(Code::InvalidParams, message)
+    })?;
+    read.map_err(|error| {
+        let mut cause: Option<&dyn std::error::Error> = Some(&error);
+        while let Some(error) = cause {
+            if error.is::<LengthLimitError>() {
+                let message = format!("the body is larger than {} bytes", limits::BODY_BYTES_MAX);
+                return Fault::new(Code::TooLarge, message);
+            }
+            cause = error.source();
+        }
+        Fault::new(Code::InvalidParams, "the body could not be read")
+    })
+}
+
+pin_project! {
+    #[project = BudgetedProjection]
+    pub(crate) enum Budgeted<F> {
+        Small { #[pin] answer: F },
+        Large { answer: BoxFuture<'static, Result<Response, Infallible>> },
+    }
+}
+
+impl<F: Future<Output = Result<Response, Infallible>>> Future for Budgeted<F> {
+    type Output = Result<Response, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project() {
+            BudgetedProjection::Small { answer } => answer.poll(context),
+            BudgetedProjection::Large { answer } => answer.as_mut().poll(context),
+        }
+    }
+}
