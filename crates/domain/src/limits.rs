@@ -24,7 +24,7 @@ pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 pub const REPEATS_MAX: u32 = 100;
 /// Items of one set of rolls.
 pub const SET_ITEMS_MAX: usize = 20;
-/// Characters of one name.
+/// Characters of one name, unless it is a universe's or of something in one.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of one text: a theme, notes about an actor, a note of a session.
 pub const TEXT_CHARS_MAX: usize = 10_000;
@@ -36,6 +36,8 @@ pub const ACTORS_MAX: usize = 10_000;
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
+/// Characters of the name of a universe, or of anything in it.
+pub const UNIVERSE_NAME_CHARS_MAX: usize = 300;
 /// Bodies of one universe.
 pub const BODIES_MAX: usize = 100_000;
 /// Groups of one universe.
@@ -83,7 +85,7 @@ pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
 /// Bytes of an artifact's file whose content is looked into: read as JSON, or shown.
 pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
-pub const BODY_BYTES_MAX: usize = 10_000_000;
+pub const BODY_BYTES_MAX: usize = 10_485_760;
 /// Seconds in which a request body must have come.
 pub const BODY_READ_SECONDS: u64 = 30;
 /// Nested arrays and objects in one JSON document.
@@ -137,6 +139,7 @@ pub const ALL: &[Limit] = &[
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
+    limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
     limit("bodies of one universe", BODIES_MAX as u64, "bodies"),
     limit("groups of one universe", GROUPS_MAX as u64, "groups"),
     limit("places in the groups of one universe", GROUP_PLACES_MAX as u64, "places"),

@@ -14,6 +14,7 @@ on_every_store! {
     commands_come_alone_or_together,
     what_is_wrong_is_refused,
     revisions_are_minded,
+    a_universe_of_ten_mebibytes_is_taken,
     req_mcp_8_the_same_service_is_behind_both,
     req_mcp_17_to_23_sessions_begin_and_end,
     req_mcp_24_the_other_routes_answer_beside_it,
@@ -236,7 +237,7 @@ fn what_is_wrong_is_refused(server: &Server) {
         let path = if method == "POST" { commands } else { "/universes/u-1" };
         let reply = program.0.send(method, path, &[JSON], b"{\"type\": ");
         assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!("INVALID_PARAMS")));
-        let large = vec![b' '; 10_000_001];
+        let large = vec![b' '; 10_485_761];
         let reply = Client::connect(server.address).try_send(method, path, &[JSON], &large);
         // A server that has heard enough may close before everything was sent.
         assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
@@ -272,6 +273,34 @@ fn revisions_are_minded(server: &Server) {
     let another = json!({"id": "u-1", "name": "x", "state": {}});
     assert_eq!(pinned(&mut program, "\"99\"", "POST", "/universes", &another).status, 400);
     assert_eq!(pinned(&mut program, "\"2\"", "DELETE", "/universes/u-1", &Value::Null).status, 204);
+}
+
+/// The generator of the original makes states of more than 10 MB, and its server takes bodies of 10 MiB.
+fn a_universe_of_ten_mebibytes_is_taken(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    let stars: serde_json::Map<String, Value> = (0..2_000)
+        .map(|number| {
+            let id = format!("s{number}");
+            let mut body = star(&id, None)["payload"].take();
+            body["id"] = json!(id);
+            body["name"] = "n".repeat(300).into();
+            body["extensions"] = json!({"notes": "x".repeat(4_500)});
+            (id, body)
+        })
+        .collect();
+    let root_ids: Vec<&String> = stars.keys().collect();
+    let mut sent = json!({"state": {"rootIds": root_ids, "stars": stars}}).to_string();
+    assert!((9_000_000..10_485_760).contains(&sent.len()), "{}", sent.len());
+    sent.extend(std::iter::repeat_n(' ', 10_485_760 - sent.len()));
+    let put = program.0.send("PUT", "/universes/u-1", &[JSON], sent.as_bytes());
+    assert_eq!((put.status, &put.json()["revision"]), (200, &json!(2)));
+    let kept = program.get("/universes/u-1").json()["state"].take();
+    assert_eq!((&kept["stars"]["s7"]["name"], &kept["rootIds"]), (&stars["s7"]["name"], &json!(root_ids)));
+    sent.push(' ');
+    let reply = Client::connect(server.address).try_send("PUT", "/universes/u-1", &[JSON], sent.as_bytes());
+    // A server that has heard enough may close before everything was sent.
+    assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413), "one byte more");
 }
 
 /// REQ-MCP-8, scenario 8: whatever is sent comes to the same over MCP and over REST, answers and refusals alike.

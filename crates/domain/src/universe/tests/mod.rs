@@ -180,7 +180,7 @@ fn names_and_ids_of_universes_have_bounds() {
     assert_eq!(refused("__proto__", "x", None), "/id");
     assert_eq!(refused(&"x".repeat(limits::ID_CHARS_MAX + 1), "x", None), "/id");
     assert_eq!(refused("u", " ", None), "/name");
-    assert_eq!(refused("u", &"x".repeat(limits::NAME_CHARS_MAX + 1), None), "/name");
+    assert_eq!(refused("u", &"x".repeat(limits::UNIVERSE_NAME_CHARS_MAX + 1), None), "/name");
     assert_eq!(refused("u", "x", Some("")), "/campaignId");
     let state = |state: Value| serde_json::from_value::<UniverseState>(state).unwrap();
     let mut star = with(body("sun", Value::Null), "/color", json!("red"));
