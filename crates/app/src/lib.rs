@@ -43,7 +43,7 @@ pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
 pub use domain::limits;
-pub use engine::{Contents, Engine, Local, Work};
+pub use engine::{Contents, Engine, Local, Work, universe_named_by};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub use input::{from_text, is_too_deep, parse_json, short};

@@ -10,6 +10,7 @@ at_every_table! {
     req_mcp_8_and_9_a_command_is_done_and_answered,
     req_mcp_14_and_16_what_is_not_there_is_not_found,
     req_mcp_15_and_16_a_refused_command_changes_nothing,
+    req_mcp_16_every_error_names_the_universe,
     a_wrong_command_is_named_with_a_right_example,
     keys_and_revisions_are_minded,
     universes_are_kept,
@@ -217,14 +218,29 @@ fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
         assert_eq!((named(&fault).0, &fault["path"]), (code, &json!(path)), "{fault}");
         assert!(fault["example"]["type"].is_string() && fault["universeId"] == "u-1", "{fault}");
     }
-    for input in [
-        json!({"universeId": "u-1"}),
-        json!({"command": {"type": "tick"}}),
-        json!({"universeId": "u-1", "command": []}),
-    ] {
-        assert_eq!(named(&seat.refused(TOOLS[2], &input)).0, "INVALID_PARAMS", "{input}");
-    }
+    assert_eq!(named(&seat.refused(TOOLS[2], &json!({"command": {"type": "tick"}}))).0, "INVALID_PARAMS");
     assert_eq!(seat.listing("universe://u-1")["revision"], 1);
+}
+
+/// REQ-MCP-16: also where the input cannot be read, and so before the universe is looked for.
+fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
+    create(seat, "u-42");
+    for (tool, input) in [
+        (TOOLS[0], json!({"universeId": "u-42", "view": "everything"})),
+        (TOOLS[0], json!({"universeId": "u-42", "view": "summary", "limit": 3})),
+        (TOOLS[0], json!({"universeId": "u-42", "limit": "many"})),
+        (TOOLS[0], json!({"universeId": "u-42", "colour": "red"})),
+        (TOOLS[1], json!({"universeId": "u-42", "category": 7})),
+        (TOOLS[2], json!({"universeId": "u-42"})),
+        (TOOLS[2], json!({"universeId": "u-42", "command": []})),
+        (TOOLS[2], json!({"universeId": "u-42", "command": {"type": "tick"}, "state": "some"})),
+        ("universe", json!({"universeId": "u-42", "method": "explode"})),
+        ("universe", json!({"universeId": "u-42", "method": "rename"})),
+        ("universe", json!({"universeId": "u-42", "method": "replace", "state": {"star": {}}})),
+    ] {
+        let fault = seat.refused(tool, &input);
+        assert_eq!((named(&fault).0, &fault["universeId"]), ("INVALID_PARAMS", &json!("u-42")), "{tool} {input}");
+    }
 }
 
 fn keys_and_revisions_are_minded(seat: &mut Seat) {
@@ -301,6 +317,8 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
         (TOOLS[1], json!({"universeId": "u-missing"}), true),
         (TOOLS[2], json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "x"}}), true),
         (TOOLS[2], json!({"universeId": 1}), true),
+        (TOOLS[0], json!({"universeId": "u-1", "view": "everything"}), true),
+        (TOOLS[2], json!({"universeId": "u-1"}), true),
     ];
     for (tool, arguments, is_error) in calls {
         let answer = seat.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
@@ -309,6 +327,12 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
         for entry in result["content"].as_array().expect("content") {
             assert_eq!(entry["type"], "text");
             assert!(!entry["text"].as_str().expect("a text").is_empty());
+        }
+        // REQ-MCP-16: in the sentence that a model reads as well as in the object beside it.
+        if let Some(id) = arguments["universeId"].as_str().filter(|_| is_error) {
+            for entry in result["content"].as_array().expect("content") {
+                assert!(entry["text"].as_str().is_some_and(|text| text.contains(id)), "{entry}");
+            }
         }
         if !is_error {
             let text = result["content"][0]["text"].as_str().expect("a text");
