@@ -68,8 +68,10 @@ where
         let Some(access) = access else { return Identifying::Known { answer: self.inner.call(request) } };
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return Identifying::refused(&fault),
-            None if access.is_token_required => return Identifying::refused(&token_required()),
+            Some(Err(fault)) => return Identifying::refused(request.uri().path(), &fault),
+            None if access.is_token_required => {
+                return Identifying::refused(request.uri().path(), &token_required());
+            }
             None => {
                 request.extensions_mut().insert(Caller::owner());
                 return Identifying::Known { answer: self.inner.call(request) };
@@ -83,7 +85,7 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(&fault)),
+                Err(fault) => Ok(fault::response(request.uri().path(), &fault)),
             }
         };
         Identifying::Asking { answer: Box::pin(answer) }
@@ -100,8 +102,8 @@ pin_project! {
 }
 
 impl<F> Identifying<F> {
-    fn refused(fault: &Fault) -> Self {
-        Self::Refused { response: Some(Box::new(fault::response(fault))) }
+    fn refused(path: &str, fault: &Fault) -> Self {
+        Self::Refused { response: Some(Box::new(fault::response(path, fault))) }
     }
 }
 

@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 use crate::metering::METRICS;
 use crate::{Calls, Exposition, Readiness, fault, openapi, universes};
 
+/// Where the catalogue's operations are.
+const API: &str = "/api/v1";
+
 /// Every route of this room.
 pub fn router(
     engine: &Arc<dyn Engine>,
@@ -86,7 +89,7 @@ type Body = Result<Bytes, BytesRejection>;
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     match (Asked::by(&request), read(request).await) {
         (Ok(asked), Ok(input)) => rest.call(&asked, name, input, JSON).await,
-        (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
+        (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
     }
 }
 
@@ -99,7 +102,7 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
         let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, route, &path, &query));
         match (Asked::by(&request), input) {
             (Ok(asked), Ok(input)) => rest.call(&asked, name, input, route.mime_type).await,
-            (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
+            (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
         }
     };
     match route.verb {
@@ -188,7 +191,7 @@ impl Rest {
     async fn call(&self, asked: &Asked, name: &str, input: Value, mime_type: &'static str) -> Response {
         match self.ask(&asked.caller, name, input, &asked.work).await {
             Ok(answer) => at_revision(typed(mime_type, document(answer, mime_type)), &asked.work),
-            Err(fault) => fault::response(&fault),
+            Err(fault) => fault::response(API, &fault),
         }
     }
 }
@@ -225,11 +228,11 @@ fn typed(mime_type: &'static str, bytes: Bytes) -> Response {
 async fn no_route(uri: Uri) -> Response {
     let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(uri.path())))
         .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
-    fault::response(&fault)
+    fault::response(uri.path(), &fault)
 }
 
 async fn no_method(method: Method, uri: Uri) -> Response {
     let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", short(uri.path())))
         .hint("the allow header lists what is possible");
-    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
+    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &fault)
 }

@@ -133,7 +133,7 @@ fn operation(catalogue: &Catalogue, told: &Told) -> Value {
         "summary": told.summary,
         "tags": ["universe"],
         "parameters": parameters,
-        "responses": {told.status: answer, "default": {"$ref": "#/components/responses/Fault"}}
+        "responses": {told.status: answer, "default": {"$ref": "#/components/responses/UniverseFault"}}
     });
     if let (Some(body), Some(entry)) = (told.body, named(told.operation)) {
         let schema = body(&entry.input);

@@ -24,26 +24,35 @@ pub(crate) const UNIVERSES: &str = "/universes";
 /// Universes in a page that has all that they hold.
 const WHOLE_PAGE: u64 = 10;
 
+/// Whether a path is that of universes, of one, or below.
+pub(crate) fn is_universes_path(path: &str) -> bool {
+    path.strip_prefix(UNIVERSES).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
+
 type Answered = Result<Response, Fault>;
 type Fields = Query<Vec<(String, String)>>;
+type Id = Path<String>;
 
 /// The routes that may be seen; where nothing may be changed, those that read.
 pub(crate) fn routes(visible: Visible) -> Router<Rest> {
     if !visible.toolsets.contains(Toolset::Universe) {
         return Router::new();
     }
-    let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(&fault));
+    let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(UNIVERSES, &fault));
+    // Also where the request was refused before the universe was looked for.
+    let of = move |id: &str, answer: Answered| said(answer.map_err(|fault| fault.universe(id)));
     let mut all = get(async move |rest, query, request| said(list(rest, query, request).await));
-    let mut one = get(async move |rest, id, request| said(show(rest, id, request).await));
+    let mut one = get(async move |rest, Path(id): Id, request| of(&id, show(rest, &id, request).await));
     let reading = events::routes();
     if visible.read_only {
         return reading.route(UNIVERSES, all).route("/universes/{id}", one);
     }
     all = all.post(async move |rest, request| said(create(rest, request).await));
     one = one
-        .put(async move |rest, id, request| said(replace(rest, id, request).await))
-        .delete(async move |rest, id, request| said(delete(rest, id, request).await));
-    let commands = post(async move |rest, id, query, request| said(command(rest, id, query, request).await));
+        .put(async move |rest, Path(id): Id, request| of(&id, replace(rest, &id, request).await))
+        .delete(async move |rest, Path(id): Id, request| of(&id, delete(rest, &id, request).await));
+    let commands =
+        post(async move |rest, Path(id): Id, query, request| of(&id, command(rest, &id, query, request).await));
     reading.route(UNIVERSES, all).route("/universes/{id}", one).route("/universes/{id}/commands", commands)
 }
 
@@ -140,10 +149,10 @@ fn listing(query: &[(String, String)]) -> Result<(Map<String, Value>, bool), Fau
     Ok((input, is_whole))
 }
 
-async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn show(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).map(str::to_owned);
-    let body = record(&rest, &asked, &id, &asked.work).await?.into_json();
+    let body = record(&rest, &asked, id, &asked.work).await?.into_json();
     let response = at_revision(json_bytes(body), &asked.work);
     let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
     let is_known = known.is_some_and(|known| {
@@ -156,24 +165,24 @@ async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request
     Ok(response)
 }
 
-async fn replace(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn replace(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
     only(&input, &["name", "state"])?;
     input.insert("method".to_owned(), "replace".into());
-    input.insert("universeId".to_owned(), id.as_str().into());
+    input.insert("universeId".to_owned(), id.into());
     let done = rest.ask(&asked.caller, "universe", input.into(), &asked.work).await?.into_value();
-    after(&rest, &asked, &id, done).await
+    after(&rest, &asked, id, done).await
 }
 
-async fn delete(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn delete(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     rest.ask(&asked.caller, "universe", json!({"method": "delete", "universeId": id}), &asked.work).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// One command, or an array of them that are done together or not at all.
-async fn command(State(rest): State<Rest>, Path(id): Path<String>, Query(query): Fields, request: Request) -> Answered {
+async fn command(State(rest): State<Rest>, id: &str, Query(query): Fields, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = Map::from_iter([("universeId".to_owned(), json!(id))]);
     for (name, text) in query {
