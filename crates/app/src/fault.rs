@@ -194,6 +194,12 @@ impl Fault {
     }
 
     #[must_use]
+    pub(crate) fn without_hint(mut self) -> Self {
+        self.body.hint = None;
+        self
+    }
+
+    #[must_use]
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
         self.body.path = Some(short(&pointer.into()));
         self

@@ -17,6 +17,7 @@ mod engine;
 mod fault;
 mod following;
 mod gate;
+mod hint;
 mod input;
 pub mod journal;
 mod listing;

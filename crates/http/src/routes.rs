@@ -1,5 +1,6 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -61,7 +62,7 @@ pub fn router(
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(DefaultBodyLimit::max(limits::BODY_BYTES_MAX))
-        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone() })
+        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
 /// That the server lives; whether it takes requests is another question.
@@ -81,6 +82,7 @@ pub(crate) struct Rest {
     pub engine: Arc<dyn Engine>,
     pub calls: Calls,
     pub readiness: Readiness,
+    pub visible: Visible,
 }
 
 type Body = Result<Bytes, BytesRejection>;
@@ -185,7 +187,8 @@ impl Rest {
     /// Calls an operation, which counts as under way until it has answered.
     pub(crate) async fn ask(&self, caller: &Caller, name: &str, input: Value, work: &Work) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
-        self.engine.answer(caller, name, input, work).await
+        let answer = self.engine.answer(caller, name, input, work).await;
+        answer.map_err(|fault| fault.for_client(self.engine.catalogue(), self.visible, Cow::Borrowed))
     }
 
     async fn call(&self, asked: &Asked, name: &str, input: Value, mime_type: &'static str) -> Response {

@@ -34,7 +34,7 @@ impl JsonSchema for SentCommand {
         json_schema!({
             "type": "object",
             "properties": {
-                "type": {"type": "string", "description": "such as tick or addStar; list_universe_commands has them all"}
+                "type": {"type": "string", "description": "such as tick or addStar; `list_universe_commands` has them all"}
             },
             "required": ["type"],
             "additionalProperties": true

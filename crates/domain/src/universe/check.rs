@@ -66,7 +66,7 @@ impl Reason {
             Self::BadColor => "write a colour as #RRGGBB, such as #FFD700",
             Self::TooMany => "remove something first, or use another universe",
             Self::BrokenLinks => "make parents, children and root lists agree, then send the snapshot again",
-            Self::Unreadable => "list_universe_commands shows a right example of every command",
+            Self::Unreadable => "`list_universe_commands` shows a right example of every command",
         }
     }
 }

@@ -184,7 +184,7 @@ impl Failure {
             Some(name) => format!("there is no command {:?}", short(name)),
             None => "a command is an object with a string \"type\"".to_owned(),
         };
-        let mut failure = Self::new("unknownCommand", message, "list_universe_commands shows the 25 commands");
+        let mut failure = Self::new("unknownCommand", message, "`list_universe_commands` shows the 25 commands");
         failure.0.command = Some(sent.clone());
         failure
     }

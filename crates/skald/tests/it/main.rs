@@ -39,6 +39,7 @@ mod stdio;
 mod stories;
 mod streaming;
 mod table;
+mod toolsets;
 mod traced;
 mod universe;
 mod universes;

@@ -86,8 +86,8 @@ fn about(name: &str) -> Option<UniverseCommandDocsOutput> {
 
 fn unknown(name: &str) -> Fault {
     let hint = match input::nearest(name, Command::NAMES) {
-        Some(word) => format!("did you mean {word}? docs://universe/commands has them all"),
-        None => "docs://universe/commands has them all".to_owned(),
+        Some(word) => format!("did you mean {word}? `docs://universe/commands` has them all"),
+        None => "`docs://universe/commands` has them all".to_owned(),
     };
     Fault::new(Code::NotFound, format!("there is no command {:?}", short(name)))
         .at("/command")
