@@ -60,6 +60,9 @@ macro_rules! body {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct StarPayload {
+            /// May repeat the id of the command.
+            #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
+            pub id: Change<Id>,
             $($(#[$required_about])* pub $required: $required_kind,)*
             /// Where in its orbit it is at time 0, in degrees; 0 if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,6 +70,9 @@ macro_rules! body {
             /// The body it moves around; null or left out for none.
             #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
             pub parent_id: Clearable<Id>,
+            /// May be empty, as of every new body.
+            #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
+            pub children: Change<Vec<Id>>,
             $(
                 $(#[$optional_about])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]

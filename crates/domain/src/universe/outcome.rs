@@ -59,7 +59,8 @@ macro_rules! outcomes {
 outcomes! {
     "tick" => None, [failed("tickFailed", &[NotFinite, Unreadable])];
     "addStar" => Some("starAdded"), [failed("addStarFailed", &[
-        DuplicateId, ForbiddenId, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany,
+        Unreadable,
     ])];
     "updateStar" => Some("starUpdated"), [
         named("starNotFound"),
@@ -69,8 +70,8 @@ outcomes! {
     "attachStar" => Some("starAttached"), [failed("attachFailed", &[NotFound, Cycle, Unreadable])];
     "detachStar" => Some("starDetached"), [failed("detachFailed", &[NotAttached, Unreadable])];
     "addGroup" => Some("groupAdded"), [failed("addGroupFailed", &[
-        DuplicateId, ForbiddenId, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong, BadColor,
-        TooMany, Unreadable,
+        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong,
+        BadColor, TooMany, Unreadable,
     ])];
     "updateGroup" => Some("groupUpdated"), [
         named("groupNotFound"),

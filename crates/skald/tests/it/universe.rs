@@ -12,6 +12,7 @@ at_every_table! {
     req_mcp_15_and_16_a_refused_command_changes_nothing,
     req_mcp_16_every_error_names_the_universe,
     a_wrong_command_is_named_with_a_right_example,
+    what_was_read_can_be_sent_back,
     keys_and_revisions_are_minded,
     universes_are_kept,
 }
@@ -241,6 +242,38 @@ fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
         let fault = seat.refused(tool, &input);
         assert_eq!((named(&fault).0, &fault["universeId"]), ("INVALID_PARAMS", &json!("u-42")), "{tool} {input}");
     }
+}
+
+/// A client that reads a body and sends it back has fields in it that follow from the rest.
+fn what_was_read_can_be_sent_back(seat: &mut Seat) {
+    create(seat, "u-1");
+    let mut sun = star("sun", None);
+    sun["payload"]["children"] = json!([]);
+    sun["payload"]["id"] = json!("sun");
+    send(seat, "u-1", &sun);
+    send(seat, "u-1", &star("earth", Some("sun")));
+    send(
+        seat,
+        "u-1",
+        &json!({"type": "addGroup", "id": "arm", "payload": {"id": "arm", "name": "Arm", "children": []}}),
+    );
+    let whole = state(seat, "u-1");
+    send(seat, "u-1", &json!({"type": "updateStar", "id": "sun", "payload": whole["stars"]["sun"]}));
+    send(seat, "u-1", &json!({"type": "updateStar", "id": "earth", "payload": whole["stars"]["earth"]}));
+    send(seat, "u-1", &json!({"type": "updateGroup", "id": "arm", "payload": whole["groups"]["arm"]}));
+    assert_eq!(state(seat, "u-1"), whole);
+    let mut mars = star("mars", None);
+    mars["payload"]["children"] = json!(["earth"]);
+    for (command, path) in [
+        (mars, "/command/payload/children"),
+        (json!({"type": "updateStar", "id": "sun", "payload": {"children": []}}), "/command/payload/children"),
+        (json!({"type": "updateStar", "id": "earth", "payload": {"parentId": null}}), "/command/payload/parentId"),
+    ] {
+        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
+        assert_eq!((named(&fault).0, &fault["path"]), ("REJECTED", &json!(path)), "{fault}");
+        assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("attachStar")), "{fault}");
+    }
+    assert_eq!(state(seat, "u-1"), whole);
 }
 
 fn keys_and_revisions_are_minded(seat: &mut Seat) {

@@ -7,7 +7,7 @@ mod regions;
 
 use std::sync::Arc;
 
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, Misfit, Reason, short};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
@@ -159,11 +159,12 @@ fn replace(snapshot: &Snapshot) -> Done {
     Ok(vec![WireEvent::SnapshotReplaced {}])
 }
 
-/// A link that an update repeats must be as it is.
+/// A link that is sent back must be as it is: no children of what is new.
 fn unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
     if is_same {
         return Ok(());
     }
-    let failure = Failure::refused(command, Reason::LinkChange, format!("{field} cannot be changed by {command}"));
+    let message = format!("{field} of {:?} differs from what is there, and {command} does not change it", short(id));
+    let failure = Failure::refused(command, Reason::LinkChange, message);
     Err(failure.with_id(id).at(format!("/payload/{field}")))
 }
