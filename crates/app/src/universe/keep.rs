@@ -170,7 +170,7 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
         None => stream(&id),
     };
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
-    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream, ""), command, |done| {
+    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream), command, |done| {
         let universe = UniverseRecord::of(&done.kept.state, done.revision);
         KeepUniverseOutput { universe, ..KeepUniverseOutput::default() }
     });
@@ -200,7 +200,7 @@ async fn change(
     let universe_id = input.needed("universeId", input.universe_id.as_ref())?;
     let sky = app.sky::<KeepUniverse>(call, universe_id, CampaignRole::Gm).await?;
     let before = sky.universe()?;
-    let place = (universe_id, &sky.stream, "");
+    let place = (universe_id, &sky.stream);
     let changed = app.universe_command::<KeepUniverse, _>(call, place, command, move |done| {
         let now = UniverseRecord::of(&done.kept.state, done.revision);
         let deleted = now.is_none();

@@ -1,6 +1,7 @@
 //! What each command can come to: the event of its success, and the failures it can be refused with.
 
 use super::check::Reason;
+use super::failure::ALREADY_IN_GROUP;
 
 /// What a command can come to.
 #[derive(Debug)]
@@ -18,9 +19,20 @@ pub struct FailureEntry {
     pub reasons: &'static [Reason],
 }
 
+/// What `addToGroup` comes to, unless the child is in the group already.
+const CHILD_ADDED_TO_GROUP: &str = "childAddedToGroup";
+
 impl Outcome {
-    /// Whether a failure is among those that the command can be refused with.
+    /// The event that says that there was nothing to do: nothing is stored then, and it is no failure.
+    pub fn nothing_to_do(&self) -> Option<&'static str> {
+        (self.event == Some(CHILD_ADDED_TO_GROUP)).then_some(ALREADY_IN_GROUP)
+    }
+
+    /// Whether a failure is among those that the command can come to.
     pub fn has(&self, event: &str, reason: Option<Reason>) -> bool {
+        if self.nothing_to_do() == Some(event) {
+            return reason.is_none();
+        }
         let named = |entry: &&FailureEntry| entry.event == event;
         self.failures.iter().find(named).is_some_and(|entry| match reason {
             None => entry.reasons.is_empty(),
@@ -78,9 +90,8 @@ outcomes! {
         failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, BadColor, Unreadable])
     ];
     "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
-    "addToGroup" => Some("childAddedToGroup"), [
+    "addToGroup" => Some(CHILD_ADDED_TO_GROUP), [
         named("groupNotFound"),
-        named("childAlreadyInGroup"),
         failed("addToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
     ];
     "removeFromGroup" => Some("childRemovedFromGroup"), [

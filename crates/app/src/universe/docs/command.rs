@@ -22,7 +22,7 @@ pub(in super::super) struct UniverseCommandDocsOutput {
     category: &'static str,
     #[serde(flatten)]
     command: CommandShown,
-    /// The event of its success; none for tick.
+    /// The event of its success, and that of nothing to do where there is one; none for tick.
     events: Vec<&'static str>,
     /// The events that it can fail with. Then nothing is changed.
     refusals: Vec<Refusal>,
@@ -79,7 +79,7 @@ fn about(name: &str) -> Option<UniverseCommandDocsOutput> {
     Some(UniverseCommandDocsOutput {
         category: category.slug,
         command: CommandShown::of(entry, true),
-        events: outcome.event.into_iter().collect(),
+        events: outcome.event.into_iter().chain(outcome.nothing_to_do()).collect(),
         refusals: outcome.failures.iter().map(Refusal::of).collect(),
     })
 }
