@@ -90,10 +90,13 @@ fn commands_are_told_as_they_are_accepted() {
     let told = reader.event().unwrap();
     assert_eq!((told.id.as_deref(), &told.data), (Some("5"), &star), "as it was received");
     server.append("u-1", [json!([{"type": "universe.replaced.v1", "state": {"time": 42}}])]);
-    let (time, replaced) = (reader.event().unwrap(), reader.event().unwrap());
-    assert_eq!((&*time.event, time.id.as_deref(), time.data), ("time", Some("5.1"), json!({"time": 42.0})));
-    assert_eq!((&*replaced.event, replaced.id.as_deref()), ("command", Some("6")));
-    assert_eq!(replaced.data["type"], "replaceSnapshot");
+    let replaced = reader.event().unwrap();
+    assert_eq!((&*replaced.event, replaced.id.as_deref()), ("stateReplaced", Some("6")), "no command of anybody's");
+    assert_eq!((&replaced.data["state"]["time"], &replaced.data["state"]["stars"]), (&json!(42), &json!({})));
+    let command = json!({"type": "replaceSnapshot", "snapshot": {"stars": {}, "rootIds": []}});
+    server.done("send_universe_command", json!({"universeId": "u-1", "command": command}));
+    let told = reader.event().unwrap();
+    assert_eq!((&*told.event, &told.data["type"]), ("command", &json!("replaceSnapshot")), "this one was sent");
 }
 
 #[test]
