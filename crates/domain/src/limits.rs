@@ -38,6 +38,8 @@ pub const PLAY_SESSIONS_MAX: usize = 10_000;
 pub const ID_CHARS_MAX: usize = 200;
 /// Characters of the name of a universe, or of anything in it.
 pub const UNIVERSE_NAME_CHARS_MAX: usize = 300;
+/// Universes that `GET /universes` answers at once, unless a page is asked for.
+pub const UNIVERSES_LISTED_MAX: usize = 10_000;
 /// Bodies of one universe.
 pub const BODIES_MAX: usize = 100_000;
 /// Groups of one universe.
@@ -140,6 +142,7 @@ pub const ALL: &[Limit] = &[
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
     limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
+    limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),
     limit("bodies of one universe", BODIES_MAX as u64, "bodies"),
     limit("groups of one universe", GROUPS_MAX as u64, "groups"),
     limit("places in the groups of one universe", GROUP_PLACES_MAX as u64, "places"),

@@ -25,7 +25,7 @@ const ROUTES: [Told; 7] = [
     Told {
         path: UNIVERSES,
         verb: "get",
-        summary: "List universes, the newest first; the link header leads to the next page.",
+        summary: "List all universes, the newest first, or with limit or cursor a page of them; the link header leads to what follows.",
         operation: "universe_read",
         status: "200",
         body: None,

@@ -3,12 +3,13 @@
 
 mod described;
 mod events;
+mod list;
 
 use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
-use axum::http::header::{ETAG, IF_NONE_MATCH, LINK, LOCATION};
+use axum::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -21,9 +22,6 @@ use crate::routes::{Asked, Rest, at_revision, json_bytes, read};
 
 /// Where they are all.
 pub(crate) const UNIVERSES: &str = "/universes";
-/// Universes in a page that has all that they hold.
-const WHOLE_PAGE: u64 = 10;
-
 /// Whether a path is that of universes, of one, or below.
 pub(crate) fn is_universes_path(path: &str) -> bool {
     path.strip_prefix(UNIVERSES).is_some_and(|below| below.is_empty() || below.starts_with('/'))
@@ -41,7 +39,7 @@ pub(crate) fn routes(visible: Visible) -> Router<Rest> {
     let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(UNIVERSES, &fault));
     // Also where the request was refused before the universe was looked for.
     let of = move |id: &str, answer: Answered| said(answer.map_err(|fault| fault.universe(id)));
-    let mut all = get(async move |rest, query, request| said(list(rest, query, request).await));
+    let mut all = get(async move |rest, query, request| said(list::list(rest, query, request).await));
     let mut one = get(async move |rest, Path(id): Id, request| of(&id, show(rest, &id, request).await));
     let reading = events::routes();
     if visible.read_only {
@@ -91,62 +89,6 @@ async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     *response.status_mut() = StatusCode::CREATED;
     set(response.headers_mut(), LOCATION, &format!("/universes/{}", segment(&id)));
     Ok(response)
-}
-
-async fn list(State(rest): State<Rest>, Query(query): Fields, request: Request) -> Answered {
-    let asked = Asked::by(&request)?;
-    let (input, is_whole) = listing(&query)?;
-    let limit = input.get("limit").cloned();
-    let listed = rest.ask(&asked.caller, "universe_read", input.into(), &Work::default()).await?.into_value();
-    let universes = listed["universes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut response = if is_whole {
-        let mut records = Vec::with_capacity(universes.len());
-        for universe in universes {
-            let id = universe["id"].as_str().unwrap_or_default();
-            match record(&rest, &asked, id, &Work::default()).await {
-                Ok(record) => records.push(record.into_json()),
-                // It was deleted meanwhile.
-                Err(fault) if fault.class() == Class::NotFound => {}
-                Err(fault) => return Err(fault),
-            }
-        }
-        json_bytes([b"[", records.join(&b","[..]).as_slice(), b"]"].concat().into())
-    } else {
-        json_bytes(listed["universes"].to_string().into())
-    };
-    if let Some(cursor) = listed["nextCursor"].as_str() {
-        let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-        let state = if is_whole { "&state=full" } else { "" };
-        let next = format!("<{UNIVERSES}?cursor={}{limit}{state}>; rel=\"next\"", segment(cursor));
-        set(response.headers_mut(), LINK, &next);
-    }
-    Ok(response)
-}
-
-/// What the query of a list asks for, and whether with all that universes hold.
-fn listing(query: &[(String, String)]) -> Result<(Map<String, Value>, bool), Fault> {
-    let mut input = Map::from_iter([("view".to_owned(), json!("universes"))]);
-    let mut is_whole = false;
-    for (name, text) in query {
-        match (name.as_str(), text.as_str()) {
-            ("state", "full") => is_whole = true,
-            ("state", "none") => is_whole = false,
-            ("cursor", cursor) => drop(input.insert("cursor".to_owned(), cursor.into())),
-            ("limit", limit) => {
-                let number = limit.parse::<u64>().map_or_else(|_| Value::from(limit), Value::from);
-                input.insert("limit".to_owned(), number);
-            }
-            (name, text) => return Err(unknown_field(name, text, "state=full, cursor and limit")),
-        }
-    }
-    if is_whole {
-        let limit = input.entry("limit").or_insert(WHOLE_PAGE.into());
-        if limit.as_u64().is_some_and(|limit| limit > WHOLE_PAGE) {
-            let message = format!("limit is {limit}, allowed with state=full: 1 to {WHOLE_PAGE}");
-            return Err(Fault::new(Code::InvalidParams, message).at("/limit").hint("follow the link header for more"));
-        }
-    }
-    Ok((input, is_whole))
 }
 
 async fn show(State(rest): State<Rest>, id: &str, request: Request) -> Answered {

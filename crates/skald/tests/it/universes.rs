@@ -154,6 +154,7 @@ fn universes_are_listed_in_pages(server: &Server) {
         program.create(id);
     }
     program.command("u-3", &json!({"type": "tick"}));
+    assert!(program.get("/universes").header("link").is_none(), "all of them");
     for query in ["?limit=2", "?limit=2&state=full"] {
         let (mut path, mut listed) = (format!("/universes{query}"), Vec::new());
         loop {
