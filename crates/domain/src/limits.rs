@@ -60,6 +60,8 @@ pub const HEARTBEAT_SECONDS: u64 = 15;
 pub const STALLED_SECONDS: u64 = 30;
 /// Things in a universe whose whole state answers a command.
 pub const ANSWERED_STATE_MAX: usize = 200;
+/// Repairs of one state that an answer lists.
+pub const REPAIRS_TOLD_MAX: usize = 100;
 /// Bytes of one process file.
 pub const PROCESS_BYTES_MAX: usize = 262_144;
 /// Values in one process file, aliases counted as what they stand for.
@@ -153,6 +155,7 @@ pub const ALL: &[Limit] = &[
     limit("time between two signs of life to such a reader", HEARTBEAT_SECONDS, "seconds"),
     limit("time for which a client may take nothing of what it is sent", STALLED_SECONDS, "seconds"),
     limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
+    limit("repairs of a universe's state that an answer lists", REPAIRS_TOLD_MAX as u64, "repairs"),
     limit("one process file", PROCESS_BYTES_MAX as u64, "bytes"),
     limit("values in one process file, aliases written out", PROCESS_NODES_MAX as u64, "values"),
     limit("nesting of one process file", PROCESS_DEPTH_MAX as u64, "levels"),

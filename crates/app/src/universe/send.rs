@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use domain::universe::{
-    Command, Failure, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseRules, UniverseState, WireEvent,
+    Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseRules, UniverseState, WireEvent,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,9 @@ struct Sent {
     #[schemars(with = "Vec<EventShape>")]
     events: Vec<CommandEvent>,
     changed: Changed,
+    /// What had to be repaired in a snapshot, so that it could be kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repaired: Vec<Repair>,
 }
 
 /// What a command did, or that there was nothing to do.
@@ -116,13 +119,17 @@ pub(super) async fn send<O: Operation>(
         wording::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
     }
     let sky = app.sky::<O>(call, universe_id, CampaignRole::Gm).await?;
-    let read = sent.iter().map(|(within, command)| wording::command(within, command).map(Arc::new));
-    let read = read.collect::<Result<Vec<_>, _>>().map_err(|fault| fault.universe(universe_id))?;
+    let (mut commands, mut repaired) = (Vec::with_capacity(sent.len()), Vec::new());
+    for (within, command) in sent {
+        let (command, mut repairs) = wording::command(within, command).map_err(|fault| fault.universe(universe_id))?;
+        commands.push(Arc::new(command));
+        repaired.append(&mut repairs);
+    }
     let within = match sent {
         [(within, _)] => within,
         _ => "/commands",
     };
-    let Applied { answered, kept, revision } = apply::<O>(app, call, &sky, within, read).await?;
+    let Applied { answered, kept, revision } = apply::<O>(app, call, &sky, within, (commands, repaired)).await?;
     let state = kept.state.state();
     let count = things(state);
     let is_short = count <= limits::ANSWERED_STATE_MAX;
@@ -162,7 +169,7 @@ async fn apply<O: Operation>(
     call: &Call<'_>,
     sky: &Sky,
     within: &str,
-    commands: Vec<Arc<Command>>,
+    (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
 ) -> Result<Applied, Fault> {
     let count = commands.len();
     // Each with its number among those that were sent.
@@ -170,12 +177,13 @@ async fn apply<O: Operation>(
     let mut nothing_to_do: Vec<(usize, CommandEvent)> = Vec::new();
     loop {
         let numbers: Vec<usize> = commands.iter().map(|(number, _)| *number).collect();
-        let (universe_id, others) = (sky.universe_id.clone(), nothing_to_do.clone());
+        let (universe_id, others, repaired) = (sky.universe_id.clone(), nothing_to_do.clone(), repaired.clone());
         let answer = move |done: &Done<UniverseRules>| Sent {
             universe_id: universe_id.clone(),
             revision: done.revision,
             events: in_order(&numbers, &done.events, &others),
             changed: Changed::by(&done.events, &done.kept.state),
+            repaired: repaired.clone(),
         };
         let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
         let (number, failure) = match app.execute::<O, _, _>(&app.universes, call, &sky.stream, command, answer).await {
@@ -212,6 +220,7 @@ async fn unchanged(
         revision,
         events: in_order(&[], &[], nothing_to_do),
         changed: Changed::default(),
+        repaired: Vec::new(),
     };
     Ok(Applied { answered: Answered::Now(sent), kept, revision })
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, Misfit};
-use super::number::{Fraction, Number};
+use super::number::{Fraction, Number, Within};
 use super::order::{Order, Place};
 use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::patch::{Change, Clearable};
@@ -107,6 +107,23 @@ macro_rules! body {
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
             }
+
+            fn check_except_ranges(&self) -> Result<(), Misfit> {
+                self.id.check().map_err(|misfit| misfit.within("id"))?;
+                $(self.$required
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
+                $(self.$optional
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            fn clamp_ranges(&mut self) {
+                $(self.$required.clamp_ranges();)*
+                $(self.$optional.clamp_ranges();)*
+            }
         }
 
         impl Check for StarPayload {
@@ -178,7 +195,23 @@ body! {
     }
 }
 
+/// The most that views make of an eccentricity: at 1 an orbit would be a line, and beyond it none at all.
+const ECCENTRICITY_SHOWN_MAX: f64 = 0.99;
+
+/// An eccentricity as views have it.
+pub(super) fn shown_eccentricity(eccentricity: f64) -> f64 {
+    eccentricity.clamp(0.0, ECCENTRICITY_SHOWN_MAX)
+}
+
 impl Star {
+    /// As views show it: every number within its range.
+    pub(super) fn shown(&self) -> Self {
+        let mut star = self.clone();
+        star.clamp_ranges();
+        star.eccentricity = star.eccentricity.map(|eccentricity| Within(shown_eccentricity(eccentricity.0)));
+        star
+    }
+
     /// Whether it may stand outside the list of roots.
     pub fn is_rogue(&self) -> bool {
         self.is_rogue_planet == Some(true)

@@ -54,7 +54,7 @@ macro_rules! outcomes {
         /// What the command of this name can come to.
         pub fn outcome(command: &str) -> Option<&'static Outcome> {
             use Reason::{
-                BadColor, BrokenLinks, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
+                BadColor, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
                 NotFound, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
             };
             match command {
@@ -144,7 +144,7 @@ outcomes! {
     ];
     "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
     "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[
-        ForbiddenId, Cycle, WrongKey, ListedTwice, BrokenLinks, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, NotFinite, TooLong, BadColor, TooMany, Unreadable,
     ])];
 }
 

@@ -7,7 +7,7 @@ mod list;
 
 use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
@@ -64,7 +64,7 @@ async fn record(rest: &Rest, asked: &Asked, id: &str, work: &Work) -> Result<Ans
 async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
     let work = Work::default();
     match record(rest, asked, id, &work).await {
-        Ok(answer) => Ok(at_revision(json_bytes(answer.into_json()), &work)),
+        Ok(answer) => Ok(at_revision(json_bytes(with_repairs(answer.into_json(), &done["repaired"])), &work)),
         Err(fault) if fault.class() == Class::NotFound => {
             let body = done.get("universe").cloned().unwrap_or_default().to_string();
             Ok(at_revision(json_bytes(body.into()), &asked.work))
@@ -73,12 +73,22 @@ async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
     }
 }
 
+/// A record, and beside its fields what had to be repaired in the state, if anything.
+fn with_repairs(record: Bytes, repaired: &Value) -> Bytes {
+    match record.strip_suffix(b"}") {
+        Some(fields) if !repaired.is_null() => {
+            [fields, format!(",\"repaired\":{repaired}}}").as_bytes()].concat().into()
+        }
+        _ => record,
+    }
+}
+
 async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
     only(&input, &["id", "name", "state", "campaignId"])?;
-    required(&input, "name", "a non-empty string", Value::is_string)?;
-    required(&input, "state", "a JSON object", Value::is_object)?;
+    required(&input, "name", "is required and must be a non-empty string", Value::is_string)?;
+    required(&input, "state", "is required and must be a JSON object", Value::is_object)?;
     if let Some(id) = input.shift_remove("id") {
         input.insert("universeId".to_owned(), id);
     }
@@ -111,6 +121,16 @@ async fn replace(State(rest): State<Rest>, id: &str, request: Request) -> Answer
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
     only(&input, &["name", "state"])?;
+    // Null is refused, as in the original: what should stay is left out.
+    for (field, what, is_right) in [
+        ("name", "a non-empty string", Value::is_string as fn(&Value) -> bool),
+        ("state", "a JSON object", Value::is_object),
+    ] {
+        if input.contains_key(field) {
+            let rule = format!("must be {what} when provided");
+            required(&input, field, &rule, is_right)?;
+        }
+    }
     input.insert("method".to_owned(), "replace".into());
     input.insert("universeId".to_owned(), id.into());
     let done = rest.ask(&asked.caller, "universe", input.into(), &asked.work).await?.into_value();
@@ -163,14 +183,14 @@ fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Fault> {
 fn required(
     fields: &Map<String, Value>,
     field: &str,
-    what: &str,
+    rule: &str,
     is_right: impl Fn(&Value) -> bool,
 ) -> Result<(), Fault> {
     let given = fields.get(field);
     if given.is_some_and(is_right) {
         return Ok(());
     }
-    let fault = Fault::new(Code::InvalidParams, format!("\"{field}\" is required and must be {what}"));
+    let fault = Fault::new(Code::InvalidParams, format!("\"{field}\" {rule}"));
     let fault = fault.at(format!("/{field}")).hint(r#"such as {"name": "Sol", "state": {}}"#);
     Err(given.into_iter().fold(fault, Fault::value))
 }

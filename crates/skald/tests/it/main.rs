@@ -42,6 +42,8 @@ mod table;
 mod toolsets;
 mod traced;
 mod universe;
+mod universe_answers;
 mod universes;
 mod watched;
+mod web_application;
 mod world;
