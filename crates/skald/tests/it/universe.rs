@@ -399,6 +399,8 @@ fn a_change_is_told_to_those_who_watch() {
         writer.refused(TOOLS[2], &json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nobody"}}));
         writer.ok("universe", &json!({"method": "rename", "universeId": "u-1", "name": "Sun"}));
         assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"]);
+        writer.ok("universe", &json!({"method": "replace", "universeId": "u-1", "state": {}}));
+        assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"], "a state that is put");
         writer.ok("universe", &json!({"method": "create", "name": "Another"}));
         let mut heard = [news.next(), news.next()];
         heard.sort();

@@ -12,7 +12,7 @@ use crate::universe::check::short;
 const NAMED_MAX: usize = 5;
 
 /// Things that have parents and children among themselves.
-pub(super) struct Family {
+pub(super) struct Hierarchy {
     things: &'static str,
     parent: &'static str,
     roots: &'static str,
@@ -22,10 +22,10 @@ pub(super) struct Family {
     entry: fn(&str) -> Value,
 }
 
-pub(super) const BODIES: Family =
-    Family { things: "stars", parent: "parentId", roots: "rootIds", member: Value::as_str, entry: |id| json!(id) };
+pub(super) const BODIES: Hierarchy =
+    Hierarchy { things: "stars", parent: "parentId", roots: "rootIds", member: Value::as_str, entry: |id| json!(id) };
 
-pub(super) const GROUPS: Family = Family {
+pub(super) const GROUPS: Hierarchy = Hierarchy {
     things: "groups",
     parent: "parentGroupId",
     roots: "rootGroupIds",
@@ -33,7 +33,7 @@ pub(super) const GROUPS: Family = Family {
     entry: |id| json!({"id": id, "type": "group"}),
 };
 
-/// A family as it was sent, by the numbers of its members.
+/// What was sent of a hierarchy, by the numbers of its members.
 struct Members {
     ids: Vec<String>,
     numbers: BTreeMap<String, usize>,
@@ -44,17 +44,47 @@ struct Members {
     is_rogue: Vec<bool>,
 }
 
-impl Family {
+impl Members {
+    /// What was wrong with what a member says of its parent, and what it says now; `None` if it stays.
+    fn parent_reason(&self, number: usize, parent: Option<usize>) -> Option<String> {
+        let said = self.said[number].as_deref();
+        let now = parent.map(|parent| self.ids[parent].as_str());
+        if said == now {
+            return None;
+        }
+        let was = match said {
+            None => "is null".to_owned(),
+            Some(said) if said == self.ids[number] => "is its own id".to_owned(),
+            Some(said) if self.numbers.contains_key(said) => "leads in a ring, back to where it began".to_owned(),
+            Some(said) => format!("is {:?}, which is not there", short(said)),
+        };
+        Some(match now {
+            None => format!("{was}; it is null now"),
+            Some(now) => format!("{was}; it is {:?} now, which lists it", short(now)),
+        })
+    }
+}
+
+/// Who belongs to whom, by number and in order.
+struct ChildrenByParent {
+    roots: Vec<usize>,
+    children: Vec<Vec<usize>>,
+}
+
+impl Hierarchy {
     pub(super) fn repair(&self, state: &mut Map<String, Value>, repairs: &mut Repairs) {
         let Some(members) = self.members(state) else { return };
         let parents = self.parents(&members, repairs);
+        let mut by_parent = ChildrenByParent { roots: Vec::new(), children: vec![Vec::new(); parents.len()] };
+        for (number, parent) in parents.iter().enumerate() {
+            parent.map_or(&mut by_parent.roots, |parent| &mut by_parent.children[parent]).push(number);
+        }
         let roots = match state.get(self.roots) {
             None => Vec::new(),
             Some(Value::Array(roots)) => roots.clone(),
             Some(_) => return,
         };
-        let mended = self.list(&members, &parents, None, &roots);
-        if let Some((roots, reason)) = mended {
+        if let Some((roots, reason)) = self.list(&members, &by_parent.roots, None, &roots) {
             repairs.add(&[self.roots], reason);
             state.insert(self.roots.to_owned(), roots.into());
         }
@@ -65,7 +95,8 @@ impl Family {
             if thing.get(self.parent).unwrap_or(&Value::Null) != &parent {
                 thing.insert(self.parent.to_owned(), parent);
             }
-            if let Some((children, reason)) = self.list(&members, &parents, Some(number), &members.children[number]) {
+            let listed = self.list(&members, &by_parent.children[number], Some(number), &members.children[number]);
+            if let Some((children, reason)) = listed {
                 repairs.add(&[self.things, &members.ids[number], "children"], reason);
                 thing.insert("children".to_owned(), children.into());
             }
@@ -97,54 +128,46 @@ impl Family {
 
     /// Whose child each member is.
     fn parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
-        let mut listed_by: Vec<Option<usize>> = vec![None; members.ids.len()];
+        let said = members.said.iter().enumerate().map(|(number, said)| {
+            said.as_ref().and_then(|parent| members.numbers.get(parent)).copied().filter(|parent| *parent != number)
+        });
+        let mut parents: Vec<Option<usize>> = said.collect();
+        open_rings(&mut parents);
+        let mut root_finder = RootFinder(parents.clone());
         for (lister, children) in members.children.iter().enumerate() {
             for child in children.iter().filter_map(|entry| members.numbers.get((self.member)(entry)?)) {
-                if *child != lister {
-                    listed_by[*child].get_or_insert(lister);
+                // A lister below the child would make a ring.
+                if parents[*child].is_none() && root_finder.root_of(lister) != *child {
+                    parents[*child] = Some(lister);
+                    root_finder.0[*child] = Some(lister);
                 }
             }
         }
-        let mut parents = Vec::with_capacity(members.ids.len());
-        for (number, said) in members.said.iter().enumerate() {
-            let named = said.as_ref().and_then(|parent| members.numbers.get(parent)).copied();
-            let parent = named.filter(|parent| *parent != number).or(listed_by[number]);
-            if parent != named || (said.is_some() && named.is_none()) {
-                let was = match said {
-                    None => "is null".to_owned(),
-                    Some(said) if *said == members.ids[number] => "is its own id".to_owned(),
-                    Some(said) => format!("is {:?}, which is not there", short(said)),
-                };
-                let now = match parent {
-                    None => "it is null now".to_owned(),
-                    Some(lister) => format!("it is {:?} now, which lists it", short(&members.ids[lister])),
-                };
-                repairs.add(&[self.things, &members.ids[number], self.parent], format!("{was}; {now}"));
+        for (number, parent) in parents.iter().enumerate() {
+            if let Some(reason) = members.parent_reason(number, *parent) {
+                repairs.add(&[self.things, &members.ids[number], self.parent], reason);
             }
-            parents.push(parent);
-        }
-        for number in open_rings(&mut parents) {
-            let path = [self.things, &members.ids[number], self.parent];
-            repairs.add(&path, "leads in a ring, back to where it began; it is null now".to_owned());
         }
         parents
     }
 
-    /// The list of a member's children, or of the roots, as it should be, and what is wrong with it; `None` if it is right.
+    /// The list of a member's children, or of the roots, as it should be, and what is wrong with it; `None` if it is
+    /// right. `own` are the members that belong there.
     fn list(
         &self,
         members: &Members,
-        parents: &[Option<usize>],
+        own: &[usize],
         lister: Option<usize>,
         entries: &[Value],
     ) -> Option<(Vec<Value>, String)> {
+        let belongs = |member: &usize| own.binary_search(member).is_ok();
         // By whether it is a member, since a system may have the id of a group.
         let (mut list, mut seen) = (Vec::with_capacity(entries.len()), BTreeSet::<(bool, &str)>::new());
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for entry in entries {
             let id = if lister.is_none() { entry.as_str() } else { (self.member)(entry) };
             let is_right = match id.and_then(|id| members.numbers.get(id)) {
-                Some(member) => parents[*member] == lister,
+                Some(member) => belongs(member),
                 // A group may hold systems, also such as are not there any more.
                 None => id.is_none() && lister.is_some(),
             };
@@ -155,8 +178,9 @@ impl Family {
                 removed.push(id.unwrap_or_else(other));
             }
         }
-        for (number, id) in members.ids.iter().enumerate().filter(|(number, _)| parents[*number] == lister) {
-            let may_be_missing = lister.is_none() && members.is_rogue[number];
+        for number in own {
+            let id = &members.ids[*number];
+            let may_be_missing = lister.is_none() && members.is_rogue[*number];
             if !may_be_missing && seen.insert((true, id)) {
                 list.push(if lister.is_none() { json!(id) } else { (self.entry)(id) });
                 added.push(id.as_str());
@@ -172,17 +196,15 @@ impl Family {
     }
 }
 
-/// Takes one member of every ring out of it, and returns them.
-fn open_rings(parents: &mut [Option<usize>]) -> Vec<usize> {
+/// Takes one member of every ring out of it.
+fn open_rings(parents: &mut [Option<usize>]) {
     let mut walked_in: Vec<Option<usize>> = vec![None; parents.len()];
-    let mut opened = Vec::new();
     for walk in 0..parents.len() {
         let mut next = Some(walk);
         while let Some(number) = next {
             match walked_in[number] {
                 Some(before) if before == walk => {
                     parents[number] = None;
-                    opened.push(number);
                     break;
                 }
                 Some(_) => break,
@@ -191,7 +213,24 @@ fn open_rings(parents: &mut [Option<usize>]) -> Vec<usize> {
             next = parents[number];
         }
     }
-    opened
+}
+
+/// Finds the root above a member: a union-find whose paths are shortened as they are walked.
+struct RootFinder(Vec<Option<usize>>);
+
+impl RootFinder {
+    fn root_of(&mut self, member: usize) -> usize {
+        let mut root = member;
+        while let Some(above) = self.0[root] {
+            root = above;
+        }
+        let mut next = member;
+        while let Some(above) = self.0[next] {
+            self.0[next] = Some(root);
+            next = above;
+        }
+        root
+    }
 }
 
 fn named(ids: &[&str]) -> String {

@@ -170,6 +170,22 @@ fn what_is_out_of_the_question_is_still_refused() {
     }
 }
 
+/// Were each list compared with all bodies, this would take minutes.
+#[test]
+fn a_large_state_is_repaired_too() {
+    const BODIES: usize = 50_000;
+    let id = |number: usize| format!("b{number}");
+    let stars: serde_json::Map<String, Value> = (0..BODIES)
+        .map(|number| {
+            let parent = number.checked_sub(1).map_or(Value::Null, |above| json!(id(above / 2)));
+            (id(number), star(&id(number), parent, &["b0"]))
+        })
+        .collect();
+    let (state, repairs) = SentState::read(&json!({"stars": stars, "rootIds": []})).unwrap();
+    assert_eq!(repairs.len(), 1 + BODIES, "the list of roots, and each list of children");
+    assert_eq!(Sky::none().asks(&create(Some(state))).map(|events| events.len()), Ok(1));
+}
+
 const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "nobody"];
 
 fn id() -> impl Strategy<Value = Value> {
