@@ -45,7 +45,9 @@ impl App {
             let stored = move |done: &Done<N>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
             ask.key = Some((key, Box::new(stored)));
         }
-        let done = streams.execute(stream, ask).await?;
+        let is_keyed = ask.key.is_some();
+        let done = streams.execute(stream, ask).await;
+        let done = if is_keyed { done.map_err(Failure::under_key)? } else { done? };
         call.work.stands_at(done.revision);
         let answered = match done.answer.as_ref().filter(|_| done.replayed) {
             Some(stored) => Answered::Again(Again::new(stored)),

@@ -129,6 +129,11 @@ pub trait Engine: Send + Sync + 'static {
     }
 }
 
+/// The universe that an input names: each error about it names it too, also where the input could not be read.
+pub fn universe_named_by(input: &Value) -> Option<String> {
+    input.get("universeId").and_then(Value::as_str).map(str::to_owned)
+}
+
 /// An answer as a resource has it. What is no text is no answer.
 fn text(answer: Answer, mime_type: &str) -> String {
     String::from_utf8(document(answer, mime_type).into()).unwrap_or_default()
@@ -283,7 +288,11 @@ impl Engine for Local {
         Box::pin(async move {
             let at = self.catalogue.position(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
-            let answer = self.run(entry, caller, input, work).await;
+            let universe_id = universe_named_by(&input);
+            let mut answer = self.run(entry, caller, input, work).await;
+            if let Some(id) = universe_id {
+                answer = answer.map_err(|fault| fault.universe(&id));
+            }
             count(entry, answered, &answer);
             answer
         })
@@ -326,7 +335,8 @@ impl Engine for Local {
         universe_id: &'a str,
         after: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Feed, Fault>> {
-        self.fenced(Box::pin(self.app.feed(caller, universe_id, after))).boxed()
+        let feed = self.fenced(Box::pin(self.app.feed(caller, universe_id, after)));
+        feed.map(|feed| feed.map_err(|fault| fault.universe(universe_id))).boxed()
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {

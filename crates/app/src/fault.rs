@@ -194,6 +194,12 @@ impl Fault {
     }
 
     #[must_use]
+    pub(crate) fn without_hint(mut self) -> Self {
+        self.body.hint = None;
+        self
+    }
+
+    #[must_use]
     pub fn at(mut self, pointer: impl Into<String>) -> Self {
         self.body.path = Some(short(&pointer.into()));
         self
@@ -269,6 +275,19 @@ impl Fault {
         self.cause.as_deref()
     }
 
+    /// What went wrong and what to do next, for a person: the universe is named, and the code is not.
+    pub fn sentence(&self) -> String {
+        let FaultBody { message, hint, universe_id, .. } = &*self.body;
+        let universe = universe_id.as_ref().filter(|id| !message.contains(id.as_str()));
+        let about = universe.map(|id| format!(" (universe {id:?})")).unwrap_or_default();
+        match hint {
+            // A message of several lines ends with a picture of the place, not with a sentence.
+            Some(hint) if message.contains('\n') => format!("{message}{about}\n{hint}"),
+            Some(hint) => format!("{message}{about}. {hint}"),
+            None => format!("{message}{about}"),
+        }
+    }
+
     /// `{"error": …}`, the shape that every surface sends.
     pub fn envelope(&self) -> Value {
         serde_json::json!({ "error": self.body })
@@ -278,13 +297,7 @@ impl Fault {
 /// The sentence that a person or a model reads first: the code, what went wrong, what to do next.
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.body.code.name(), self.body.message)?;
-        match &self.body.hint {
-            // A message of several lines ends with a picture of the place, not with a sentence.
-            Some(hint) if self.body.message.contains('\n') => write!(formatter, "\n{hint}"),
-            Some(hint) => write!(formatter, ". {hint}"),
-            None => Ok(()),
-        }
+        write!(formatter, "{}: {}", self.body.code.name(), self.sentence())
     }
 }
 

@@ -129,7 +129,7 @@ fn json(size: usize) -> String {
 }
 
 fn opened(size: usize, given: &Given) -> Universe {
-    let state = serde_json::from_str(&json(size)).ok();
+    let state = serde_json::from_str::<UniverseState>(&json(size)).ok().map(Into::into);
     let create = UniverseCommand::Create { id: "u".to_owned(), name: "U".to_owned(), campaign_id: None, state };
     done(Universe::default(), &create, given).1
 }

@@ -24,7 +24,7 @@ pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 pub const REPEATS_MAX: u32 = 100;
 /// Items of one set of rolls.
 pub const SET_ITEMS_MAX: usize = 20;
-/// Characters of one name.
+/// Characters of one name, unless it is a universe's or of something in one.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of one text: a theme, notes about an actor, a note of a session.
 pub const TEXT_CHARS_MAX: usize = 10_000;
@@ -36,6 +36,10 @@ pub const ACTORS_MAX: usize = 10_000;
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
+/// Characters of the name of a universe, or of anything in it.
+pub const UNIVERSE_NAME_CHARS_MAX: usize = 300;
+/// Universes that `GET /universes` answers at once, unless a page is asked for.
+pub const UNIVERSES_LISTED_MAX: usize = 10_000;
 /// Bodies of one universe.
 pub const BODIES_MAX: usize = 100_000;
 /// Groups of one universe.
@@ -56,6 +60,8 @@ pub const HEARTBEAT_SECONDS: u64 = 15;
 pub const STALLED_SECONDS: u64 = 30;
 /// Things in a universe whose whole state answers a command.
 pub const ANSWERED_STATE_MAX: usize = 200;
+/// Repairs of one state that an answer lists.
+pub const REPAIRS_TOLD_MAX: usize = 100;
 /// Bytes of one process file.
 pub const PROCESS_BYTES_MAX: usize = 262_144;
 /// Values in one process file, aliases counted as what they stand for.
@@ -89,7 +95,7 @@ pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
 /// Bytes of an artifact's file whose content is looked into: read as JSON, or shown.
 pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
-pub const BODY_BYTES_MAX: usize = 10_000_000;
+pub const BODY_BYTES_MAX: usize = 10_485_760;
 /// Bytes of a request body that waits for no other.
 pub const SMALL_BODY_BYTES_MAX: usize = 65_536;
 /// Bytes of larger request bodies that are read and worked on at once, over the whole process; others wait.
@@ -171,6 +177,8 @@ pub const ALL: &[Limit] = &[
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
+    limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
+    limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),
     limit("bodies of one universe", BODIES_MAX as u64, "bodies"),
     limit("groups of one universe", GROUPS_MAX as u64, "groups"),
     limit("places in the groups of one universe", GROUP_PLACES_MAX as u64, "places"),
@@ -181,6 +189,7 @@ pub const ALL: &[Limit] = &[
     limit("time between two signs of life to such a reader", HEARTBEAT_SECONDS, "seconds"),
     limit("time for which a client may take nothing of what it is sent", STALLED_SECONDS, "seconds"),
     limit("a universe whose whole state answers a command", ANSWERED_STATE_MAX as u64, "bodies and other things"),
+    limit("repairs of a universe's state that an answer lists", REPAIRS_TOLD_MAX as u64, "repairs"),
     limit("one process file", PROCESS_BYTES_MAX as u64, "bytes"),
     limit("values in one process file, aliases written out", PROCESS_NODES_MAX as u64, "values"),
     limit("nesting of one process file", PROCESS_DEPTH_MAX as u64, "levels"),

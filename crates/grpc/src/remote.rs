@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, Conversation,
-    Credential, Engine, Fault, Holder, Kind, News, Principal, Work,
+    Credential, Engine, Fault, Holder, Kind, News, Principal, Work, universe_named_by,
 };
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -261,6 +261,7 @@ impl Engine for Remote {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
             let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
+            let universe_id = universe_named_by(&input);
             let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
             let answer = self.link.ask(|mut gateway| {
                 let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
@@ -268,8 +269,10 @@ impl Engine for Remote {
                 async move { gateway.call(request).await }
             });
             let answer = unless_given_up(work, answer).await;
-            let answer =
-                answer.map_err(|fault| if entry.kind == Kind::Command { in_doubt(fault, &how) } else { fault });
+            let answer = answer.map_err(|fault| {
+                let fault = if entry.kind == Kind::Command { in_doubt(fault, &how) } else { fault };
+                universe_id.iter().fold(fault, |fault, id| fault.universe(id))
+            });
             let answer = told(work, answer?).answer;
             let value = serde_json::from_str(&answer).map(Answer::Value);
             value.map_err(|_| Fault::new(Code::Unavailable, "the server's answer is no JSON"))

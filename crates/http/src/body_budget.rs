@@ -50,11 +50,12 @@ where
         }
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
+        let path = request.uri().path().to_owned();
         let answer = async move {
             match admitted(request, length).await {
                 // Held until the answer is there: what was parsed lives as long.
                 Ok((request, _reserved)) => inner.call(request).await,
-                Err(fault) => Ok(fault::response(&fault)),
+                Err(fault) => Ok(fault::response(&path, &fault)),
             }
         };
         Budgeted::Large { answer: Box::pin(answer) }

@@ -186,7 +186,7 @@ where
             Ok(()) => Step::Inside { answer: self.inner.call(request) },
             Err(fault) => {
                 origin = None;
-                Step::Answered { response: Some(fault::response(&fault)) }
+                Step::Answered { response: Some(fault::response(request.uri().path(), &fault)) }
             }
         };
         Passing { step, began, surface, origin, shared: Arc::clone(&self.shared) }

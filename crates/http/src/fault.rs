@@ -1,9 +1,13 @@
-//! Errors over HTTP.
+//! Errors over HTTP. Under `/universes` they have the shape that clients of the Solar System Constructor read: `error` is
+//! a sentence there, and everywhere else an object.
 
 use app::{Class, Fault};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
+use serde_json::Value;
+
+use crate::universes;
 
 /// The status of an error. The class alone decides it.
 pub fn status(class: Class) -> StatusCode {
@@ -21,13 +25,15 @@ pub fn status(class: Class) -> StatusCode {
     }
 }
 
-pub(crate) fn response(fault: &Fault) -> Response {
-    with_status(status(fault.class()), fault)
+/// An error in answer to a request for this path.
+pub(crate) fn response(path: &str, fault: &Fault) -> Response {
+    with_status(status(fault.class()), path, fault)
 }
 
 /// An error whose status is the transport's own, like 405.
-pub(crate) fn with_status(status: StatusCode, fault: &Fault) -> Response {
-    let mut response = Response::new(fault.envelope().to_string().into());
+pub(crate) fn with_status(status: StatusCode, path: &str, fault: &Fault) -> Response {
+    let body = if universes::is_universes_path(path) { with_sentence(fault) } else { fault.envelope() };
+    let mut response = Response::new(body.to_string().into());
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -38,4 +44,14 @@ pub(crate) fn with_status(status: StatusCode, fault: &Fault) -> Response {
         headers.insert(RETRY_AFTER, milliseconds.div_ceil(1_000).into());
     }
     response
+}
+
+/// `{"error": "<sentence>", "code": …, "message": …, …}`.
+fn with_sentence(fault: &Fault) -> Value {
+    let mut envelope = fault.envelope();
+    let mut body = envelope["error"].take();
+    if let Some(fields) = body.as_object_mut() {
+        fields.shift_insert(0, "error".to_owned(), fault.sentence().into());
+    }
+    body
 }

@@ -69,10 +69,12 @@ where
         let Some(access) = access else { return Identifying::Known { answer: self.inner.call(request) } };
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return Identifying::refused(&fault),
-            None if access.is_token_required => return Identifying::refused(&token_required()),
+            Some(Err(fault)) => return Identifying::refused(request.uri().path(), &fault),
+            None if access.is_token_required => {
+                return Identifying::refused(request.uri().path(), &token_required());
+            }
             None if is_forwarded(request.headers().keys().map(HeaderName::as_str)) => {
-                return Identifying::refused(&token_required_of_forwarded());
+                return Identifying::refused(request.uri().path(), &token_required_of_forwarded());
             }
             None => {
                 request.extensions_mut().insert(Caller::owner());
@@ -87,7 +89,7 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(&fault)),
+                Err(fault) => Ok(fault::response(request.uri().path(), &fault)),
             }
         };
         Identifying::Asking { answer: Box::pin(answer) }
@@ -104,8 +106,8 @@ pin_project! {
 }
 
 impl<F> Identifying<F> {
-    fn refused(fault: &Fault) -> Self {
-        Self::Refused { response: Some(Box::new(fault::response(fault))) }
+    fn refused(path: &str, fault: &Fault) -> Self {
+        Self::Refused { response: Some(Box::new(fault::response(path, fault))) }
     }
 }
 

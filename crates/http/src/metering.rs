@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::universes::UNIVERSES;
+use crate::universes::is_universes_path;
 
 /// Where they are read.
 pub(crate) const METRICS: &str = "/metrics";
@@ -60,8 +60,7 @@ impl Surface {
     pub(crate) fn of(path: &str) -> Self {
         match path {
             "/mcp" => Self::Mcp,
-            _ if path.starts_with("/api/") || path == UNIVERSES => Self::Rest,
-            _ if path.strip_prefix(UNIVERSES).is_some_and(|below| below.starts_with('/')) => Self::Rest,
+            _ if path.starts_with("/api/") || is_universes_path(path) => Self::Rest,
             _ => Self::Other,
         }
     }

@@ -34,16 +34,39 @@ pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
                 "description": "Where the campaign stands now: send it as If-Match to insist on it.",
                 "schema": {"type": "string", "examples": ["\"8\""]}
             }},
-            "responses": {"Fault": {
-                "description": "An error: its code, what went wrong, and what to do next.",
-                "content": {"application/json": {"schema": {
-                    "type": "object",
-                    "properties": {"error": {"$ref": "#/components/schemas/Fault"}},
-                    "required": ["error"]
-                }}}
-            }},
+            "responses": {"Fault": fault_response(), "UniverseFault": universe_fault_response()},
             "schemas": schemas
         }
+    })
+}
+
+fn fault_response() -> Value {
+    json!({
+        "description": "An error: its code, what went wrong, and what to do next.",
+        "content": {"application/json": {"schema": {
+            "type": "object",
+            "properties": {"error": {"$ref": "#/components/schemas/Fault"}},
+            "required": ["error"]
+        }}}
+    })
+}
+
+fn universe_fault_response() -> Value {
+    json!({
+        "description": "An error: a sentence for people, and beside it the same fields as everywhere.",
+        "content": {"application/json": {"schema": {
+            "allOf": [
+                {
+                    "type": "object",
+                    "properties": {"error": {
+                        "type": "string",
+                        "description": "What went wrong, and what to do next."
+                    }},
+                    "required": ["error"]
+                },
+                {"$ref": "#/components/schemas/Fault"}
+            ]
+        }}}
     })
 }
 

@@ -1,5 +1,6 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,9 @@ use serde_json::{Value, json};
 use crate::body_budget::read_bytes;
 use crate::metering::METRICS;
 use crate::{Calls, Exposition, Readiness, fault, openapi, universes};
+
+/// Where the catalogue's operations are.
+const API: &str = "/api/v1";
 
 /// Every route of this room.
 pub fn router(
@@ -57,7 +61,7 @@ pub fn router(
         .route(METRICS, get(async move || exposition.render()))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
-        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone() })
+        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
 /// That the server lives; whether it takes requests is another question.
@@ -77,13 +81,14 @@ pub(crate) struct Rest {
     pub engine: Arc<dyn Engine>,
     pub calls: Calls,
     pub readiness: Readiness,
+    pub visible: Visible,
 }
 
 /// The input is the body.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     match (Asked::by(&request), read(request).await) {
         (Ok(asked), Ok(input)) => rest.call(&asked, name, input, JSON).await,
-        (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
+        (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
     }
 }
 
@@ -96,7 +101,7 @@ fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
         let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, route, &path, &query));
         match (Asked::by(&request), input) {
             (Ok(asked), Ok(input)) => rest.call(&asked, name, input, route.mime_type).await,
-            (Err(fault), _) | (_, Err(fault)) => fault::response(&fault),
+            (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
         }
     };
     match route.verb {
@@ -166,13 +171,14 @@ impl Rest {
     /// Calls an operation, which counts as under way until it has answered.
     pub(crate) async fn ask(&self, caller: &Caller, name: &str, input: Value, work: &Work) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
-        self.engine.answer(caller, name, input, work).await
+        let answer = self.engine.answer(caller, name, input, work).await;
+        answer.map_err(|fault| fault.for_client(self.engine.catalogue(), self.visible, Cow::Borrowed))
     }
 
     async fn call(&self, asked: &Asked, name: &str, input: Value, mime_type: &'static str) -> Response {
         match self.ask(&asked.caller, name, input, &asked.work).await {
             Ok(answer) => at_revision(typed(mime_type, document(answer, mime_type)), &asked.work),
-            Err(fault) => fault::response(&fault),
+            Err(fault) => fault::response(API, &fault),
         }
     }
 }
@@ -209,11 +215,11 @@ fn typed(mime_type: &'static str, bytes: Bytes) -> Response {
 async fn no_route(uri: Uri) -> Response {
     let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(uri.path())))
         .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
-    fault::response(&fault)
+    fault::response(uri.path(), &fault)
 }
 
 async fn no_method(method: Method, uri: Uri) -> Response {
     let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", short(uri.path())))
         .hint("the allow header lists what is possible");
-    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, &fault)
+    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &fault)
 }

@@ -193,6 +193,11 @@ impl Handler {
         Ok(visible)
     }
 
+    /// A fault whose hint names only what this request may see, as the tools are called here.
+    fn for_client(&self, fault: Fault, visible: Visible) -> Fault {
+        fault.for_client(self.engine().catalogue(), visible, self.shared.options.tool_names.written())
+    }
+
     fn visible_toolset(&self, context: &RequestContext<RoleServer>) -> Result<impl Fn(Toolset) -> bool, ErrorData> {
         let toolsets = self.visible(context)?.toolsets;
         Ok(move |toolset| toolsets.contains(toolset))
@@ -374,6 +379,7 @@ impl ServerHandler for Handler {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         let work = work(&context)?;
         let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
+        let answer = answer.map_err(|fault| self.for_client(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
             // Rare, and a future of its own: every request's has room for it otherwise.
             Box::pin(splice::ready(prepared)).await;
@@ -430,6 +436,8 @@ impl ServerHandler for Handler {
         self.visible_resource(&request.uri, &context)?;
         let work = work(&context)?;
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
+        let visible = self.visible(&context)?;
+        let read = read.map_err(|fault| self.for_client(fault, visible));
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
         Ok(answer::contents(request.uri, contents, work.revision.get()).into())
     }
@@ -467,7 +475,8 @@ impl ServerHandler for Handler {
             .map(|(name, value)| (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
             .collect();
         let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
-        let text = text.map_err(|fault| answer::protocol_error(&fault))?;
+        let visible = self.visible(&context)?;
+        let text = text.map_err(|fault| answer::protocol_error(&self.for_client(fault, visible)))?;
         Ok(answer::rendered(entry, text).into())
     }
 

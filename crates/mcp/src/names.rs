@@ -16,9 +16,16 @@ pub enum ToolNames {
 
 impl ToolNames {
     pub(crate) fn shown(self, name: &'static str) -> Cow<'static, str> {
+        self.written()(name)
+    }
+
+    /// How a name is written for the client.
+    pub(crate) fn written(self) -> fn(&'static str) -> Cow<'static, str> {
         match self {
-            Self::Underscore if name.contains('.') => name.replace('.', "_").into(),
-            _ => name.into(),
+            Self::Dotted => Cow::Borrowed,
+            Self::Underscore => {
+                |name| if name.contains('.') { name.replace('.', "_").into() } else { Cow::Borrowed(name) }
+            }
         }
     }
 }

@@ -80,5 +80,5 @@ pub(super) fn not_found(campaign_id: &str) -> Fault {
     Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::short(campaign_id)))
         .at("/campaign_id")
         .value(&campaign_id.into())
-        .hint("campaign_read with view campaigns lists them; campaign_create makes one")
+        .hint("send the id of a campaign that is there; `campaign_read` with view campaigns lists them; `campaign_create` makes one")
 }

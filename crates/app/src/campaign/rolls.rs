@@ -71,7 +71,7 @@ impl App {
             Fault::new(Code::NotFound, format!("there is no session {:?}", short(session_id)))
                 .at("/session_id")
                 .value(&session_id.into())
-                .hint("campaign_read with view sessions lists those of a campaign")
+                .hint("send the id of a session that is there; `campaign_read` with view sessions lists those of a campaign")
         })
     }
 
@@ -123,5 +123,5 @@ fn nowhere<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
         return Ok(None);
     }
     let fault = Fault::new(Code::InvalidParams, "actor_id is given, but no session to record the roll in");
-    Err(fault.at("/actor_id").hint("send session_id too, or call set_context with a session"))
+    Err(fault.at("/actor_id").hint("send session_id too; `set_context` with a session says it once for all"))
 }

@@ -211,7 +211,7 @@ impl App {
         };
         let none = || {
             let message = format!("{} was not played yet: there is no session to tell of", table.campaign_id);
-            Fault::new(Code::NotFound, message).hint("session_start begins one")
+            Fault::new(Code::NotFound, message).hint("begin one first; `session_start` does it")
         };
         let seen = Seen::by(caller, &table.campaign_id);
         let session = session.cloned().and_then(|session| seen.one(session)).ok_or_else(none)?;

@@ -101,12 +101,13 @@ impl App {
         let campaigns = self.campaigns_of(caller, None, CAMPAIGNS_NAMED).await?;
         match &campaigns.items[..] {
             [only] => Ok(only.id.clone()),
-            [] => Err(Fault::new(Code::NotFound, "there is no campaign yet").hint("campaign_create makes one")),
+            [] => Err(Fault::new(Code::NotFound, "there is no campaign yet")
+                .hint("create one first; `campaign_create` does it")),
             several => {
                 let ids: Vec<&str> = several.iter().map(|campaign| campaign.id.as_str()).collect();
                 Err(Fault::new(Code::InvalidParams, "campaign_id is missing, and there is more than one campaign")
                     .at("/campaign_id")
-                    .hint("send campaign_id, or call set_context once")
+                    .hint("send campaign_id; `set_context` says it once for all")
                     .allowed(ids))
             }
         }
@@ -124,7 +125,7 @@ impl App {
         let more = if known.next_cursor.is_some() { " and others" } else { "" };
         let fault = not_found(id).allowed(known.items.iter().map(|campaign| campaign.id.as_str()));
         Err(if named.is_empty() {
-            fault.hint("there is no campaign yet; campaign_create makes one")
+            fault.hint("there is no campaign yet; `campaign_create` makes one")
         } else {
             fault.hint(format!("there are {}{more}", named.join(", ")))
         })
@@ -152,7 +153,8 @@ impl App {
             None => (Code::NotFound, format!("there is no {thing} {:?} in {}", short(id), table.campaign_id)),
         };
         let fault = Fault::new(code, message).at(format!("/{thing}_id")).value(&id.into());
-        Ok(fault.hint(format!("campaign_read with view {thing}s lists those of a campaign")))
+        Ok(fault
+            .hint(format!("send the id of a {thing} of this campaign; `campaign_read` with view {thing}s lists them")))
     }
 
     /// The campaign that something belongs to, if that is there for the caller.

@@ -226,7 +226,9 @@ fn check_name(name: &str) -> Result<(), Fault> {
         return Ok(());
     }
     let message = format!("an event's name has at most {most} characters, this has {count}");
-    Err(Fault::new(Code::InvalidParams, message).at("/event_name").hint("state_gate.list_events has the names"))
+    Err(Fault::new(Code::InvalidParams, message)
+        .at("/event_name")
+        .hint("send the name of an event of the process; `state_gate.list_events` has them"))
 }
 
 pub(super) fn check_key(key: &str) -> Result<(), Misfit> {

@@ -87,7 +87,7 @@ impl App {
                 "no run is named, and no state-gate.json in the working folder or above names one",
             )
             .at("/run_id")
-            .hint("send run_id; state_gate.list_runs has the runs, state_gate.create_run makes one")
+            .hint("send run_id; `state_gate.list_runs` has the runs; `state_gate.create_run` makes one")
         })
     }
 

@@ -120,5 +120,5 @@ pub(super) fn not_found(run_id: &str) -> Fault {
     Fault::new(Code::RunNotFound, format!("Run '{}' not found", short(run_id)))
         .at("/run_id")
         .value(&run_id.into())
-        .hint("state_gate.list_runs has those that are there; state_gate.create_run makes one")
+        .hint("send the id of a run that is there; `state_gate.list_runs` has them; `state_gate.create_run` makes one")
 }

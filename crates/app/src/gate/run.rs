@@ -299,7 +299,7 @@ async fn override_guard(
     // Whoever overrides a guard has seen where the run stands.
     if input.expected_revision.or(call.work.expected_revision).is_none() {
         let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").at("/expected_revision");
-        return Err(fault.hint("send the revision of get_state that you decided on"));
+        return Err(fault.hint("send the revision that you decided on; `state_gate.get_state` has it"));
     }
     let command = RunCommand::Override(Box::new(Override {
         process: visit.process.clone(),

@@ -100,6 +100,8 @@ pub enum Failure<R> {
     RateLimited,
     /// Whether it was done is unknown; the cause is for the log.
     Unavailable(String),
+    /// The same, for a command with an idempotency key, which may be sent again as it is.
+    UnavailableUnderKey(String),
     /// Another program holds the store. Nothing was stored; the cause is for the log.
     Held(String),
     /// What is stored cannot be read; the cause is for the log.
@@ -112,6 +114,14 @@ pub enum Failure<R> {
 const RETRY_AFTER_MS: u64 = 50;
 
 impl<R> Failure<R> {
+    /// The same for a command that was sent with an idempotency key.
+    pub(crate) fn under_key(self) -> Self {
+        match self {
+            Self::Unavailable(cause) => Self::UnavailableUnderKey(cause),
+            other => other,
+        }
+    }
+
     /// As every surface shows it; the noun says what its refusals mean.
     pub fn into_fault(self, refused: impl FnOnce(R) -> Fault, request_id: impl FnOnce() -> String) -> Fault {
         match self {
@@ -132,15 +142,21 @@ impl<R> Failure<R> {
                 .retry_after_ms(RETRY_AFTER_MS)
                 .hint("send it again a little later"),
             Self::Unavailable(cause) => {
-                tracing::warn!(cause, "the journal is not available");
-                Fault::new(Code::Unavailable, "it is not known whether this was stored")
-                    .hint("send the same request with the same idempotency key again")
+                unavailable(&cause).hint("read whether it was done, and send it again if it was not")
+            }
+            Self::UnavailableUnderKey(cause) => {
+                unavailable(&cause).hint("send the same request with the same idempotency key again")
             }
             Self::Held(cause) => held(&cause),
             Self::Damaged(cause) => Fault::damaged(cause, request_id()),
             Self::Broken(cause) => Fault::internal(cause, request_id()),
         }
     }
+}
+
+fn unavailable(cause: &str) -> Fault {
+    tracing::warn!(cause, "the journal is not available");
+    Fault::new(Code::Unavailable, "it is not known whether this was stored")
 }
 
 /// Nothing was stored, because another program does not let us.
@@ -403,6 +419,7 @@ mod tests {
         assert_eq!(code(Failure::IdempotencyMismatch { key: "key".to_owned() }), Code::IdempotencyMismatch);
         assert_eq!(code(Failure::RateLimited), Code::RateLimited);
         assert_eq!(code(Failure::Unavailable("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(Failure::UnavailableUnderKey("cause".to_owned())), Code::Unavailable);
         assert_eq!(code(Failure::Held("cause".to_owned())), Code::Unavailable);
         assert_eq!(code(Failure::Damaged("cause".to_owned())), Code::InternalError);
         assert_eq!(code(Failure::Broken("cause".to_owned())), Code::InternalError);
@@ -415,7 +432,11 @@ mod tests {
         let conflict = "REVISION_CONFLICT: revision 1 was expected, but it is at 2. \
             read it again, decide again, and expect revision 2";
         assert_eq!(told(Failure::RevisionConflict { expected: 1, actual: 2 }), conflict);
-        assert!(!told(Failure::Unavailable("secret".to_owned())).contains("secret"));
+        let unavailable = Failure::Unavailable("secret".to_owned());
+        assert!(!told(unavailable.clone()).contains("secret"));
+        assert!(told(unavailable.clone()).contains("send it again") && !told(unavailable.clone()).contains("key"));
+        assert!(told(unavailable.under_key()).contains("with the same idempotency key again"));
+        assert_eq!(Failure::<&str>::RateLimited.under_key(), Failure::RateLimited);
         assert!(!told(Failure::Broken("secret".to_owned())).contains("secret"));
         let damaged = told(Failure::Damaged("secret".to_owned()));
         assert!(damaged.contains("restore a backup") && !damaged.contains("secret"), "{damaged}");

@@ -124,7 +124,7 @@ fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
             color: &field.base_color,
             inner: field.inner_radius.0,
             outer: field.outer_radius.0,
-            opacity: field.opacity.0,
+            opacity: field.opacity.clamped(),
             is_disk: false,
         };
         (vec![&*field.host_star_id, &*field.system_id], band)
@@ -135,7 +135,7 @@ fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
             color: &disk.base_color,
             inner: disk.inner_radius.0,
             outer: disk.outer_radius.0,
-            opacity: disk.opacity.0,
+            opacity: disk.opacity.clamped(),
             is_disk: true,
         };
         (vec![&*disk.central_star_id, &*disk.system_id], band)
@@ -153,7 +153,7 @@ fn clouds(snapshot: &Snapshot) -> Vec<Cloud<'_>> {
             accent: &nebula.accent_color,
             at: above(nebula.position),
             size: (size.0.abs(), size.1.abs()),
-            density: nebula.density.0,
+            density: nebula.density.clamped(),
         }
     })
     .collect()

@@ -1,7 +1,7 @@
 //! A universe is created, renamed or deleted, or all are listed: one operation with a method.
 
 use domain::id;
-use domain::universe::UniverseCommand;
+use domain::universe::{Repair, SentState, UniverseCommand};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub(super) struct KeepUniverseInput {
     name: Option<String>,
     /// The campaign a new one belongs to; it cannot be changed.
     campaign_id: Option<String>,
-    /// What it holds, as `get_universe_state` answers it; for create and replace.
+    /// What it holds, as `get_universe_state` answers it; for create and replace. Without a time, the time stays.
     state: Option<SentObject>,
     /// For list: the `nextCursor` of the page before.
     cursor: Option<String>,
@@ -66,6 +66,9 @@ pub(super) struct KeepUniverseOutput {
     /// As it is now; as it was, if it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     universe: Option<UniverseRecord>,
+    /// What had to be repaired in the state, so that it could be kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repaired: Vec<Repair>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deleted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,16 +130,17 @@ impl Operation for KeepUniverse {
             Method::Rename => {
                 input.only(&["universeId", "name"])?;
                 let name = input.needed("name", input.name.as_ref())?.to_owned();
-                change(app, call, &input, UniverseCommand::Rename { name }).await
+                change(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
             }
             Method::Replace => {
                 input.only(&["universeId", "name", "state"])?;
-                let state = input.state.as_ref().map(|sent| wording::state(&sent.0)).transpose()?;
-                change(app, call, &input, UniverseCommand::Replace { name: input.name.clone(), state }).await
+                let (state, repaired) = read(input.state.as_ref())?;
+                let command = UniverseCommand::Replace { name: input.name.clone(), state };
+                change(app, call, &input, command, repaired).await
             }
             Method::Delete => {
                 input.only(&["universeId"])?;
-                change(app, call, &input, UniverseCommand::Delete).await
+                change(app, call, &input, UniverseCommand::Delete, Vec::new()).await
             }
             Method::List => {
                 input.only(&["cursor", "limit"])?;
@@ -155,6 +159,13 @@ impl Operation for KeepUniverse {
     }
 }
 
+/// A state as it was sent, if one was, with what had to be repaired in it.
+fn read(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), Fault> {
+    let Some(sent) = sent else { return Ok((None, Vec::new())) };
+    let (state, repaired) = wording::state(&sent.0)?;
+    Ok((Some(state), repaired))
+}
+
 async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
     input.only(&["universeId", "name", "campaignId", "state"])?;
     if let Some(revision) = call.work.expected_revision {
@@ -162,7 +173,7 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
         return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
     }
     let name = input.needed("name", input.name.as_ref())?.to_owned();
-    let state = input.state.map(|sent| wording::state(&sent.0)).transpose()?;
+    let (state, repaired) = read(input.state.as_ref())?;
     may_create(app, call.caller, input.campaign_id.as_deref()).await?;
     let id = input.universe_id.unwrap_or_else(|| app.new_id(call, id::UNIVERSE, ""));
     let stream = match &input.campaign_id {
@@ -170,9 +181,9 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
         None => stream(&id),
     };
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
-    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream, ""), command, |done| {
+    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream), command, move |done| {
         let universe = UniverseRecord::of(&done.kept.state, done.revision);
-        KeepUniverseOutput { universe, ..KeepUniverseOutput::default() }
+        KeepUniverseOutput { universe, repaired: repaired.clone(), ..KeepUniverseOutput::default() }
     });
     created.await.map(|(answered, _)| answered)
 }
@@ -196,16 +207,17 @@ async fn change(
     call: &Call<'_>,
     input: &KeepUniverseInput,
     command: UniverseCommand,
+    repaired: Vec<Repair>,
 ) -> Result<Output, Fault> {
     let universe_id = input.needed("universeId", input.universe_id.as_ref())?;
     let sky = app.sky::<KeepUniverse>(call, universe_id, CampaignRole::Gm).await?;
     let before = sky.universe()?;
-    let place = (universe_id, &sky.stream, "");
+    let place = (universe_id, &sky.stream);
     let changed = app.universe_command::<KeepUniverse, _>(call, place, command, move |done| {
         let now = UniverseRecord::of(&done.kept.state, done.revision);
         let deleted = now.is_none();
         let universe = now.or_else(|| UniverseRecord::of(&before, done.revision));
-        KeepUniverseOutput { universe, deleted, ..KeepUniverseOutput::default() }
+        KeepUniverseOutput { universe, deleted, repaired: repaired.clone(), ..KeepUniverseOutput::default() }
     });
     changed.await.map(|(answered, _)| answered)
 }

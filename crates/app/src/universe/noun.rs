@@ -151,6 +151,6 @@ pub(super) fn not_found(universe_id: &str) -> Fault {
     Fault::new(Code::NotFound, format!("universe not found: {:?}", short(universe_id)))
         .at("/universeId")
         .value(&universe_id.into())
-        .hint("the resource universes://list has those that are there; the operation universe creates one")
+        .hint("send the id of a universe that is there; `universes://list` has them; `universe` creates one")
         .universe(universe_id)
 }

@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::universe::{UniverseCommand, UniverseEvent, UniverseState, WireEvent};
+use domain::universe::{
+    Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseRules, UniverseState, WireEvent,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::change::Changed;
 use super::shape::{EventShape, StateShape};
-use super::sky::things;
+use super::sky::{Sky, things};
 use super::wording;
+use crate::journal::{self, Done, Kept};
 use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset, limits};
 
 pub(super) struct SendUniverseCommand;
@@ -34,7 +37,7 @@ impl JsonSchema for SentCommand {
         json_schema!({
             "type": "object",
             "properties": {
-                "type": {"type": "string", "description": "such as tick or addStar; list_universe_commands has them all"}
+                "type": {"type": "string", "description": "such as tick or addStar; `list_universe_commands` has them all"}
             },
             "required": ["type"],
             "additionalProperties": true
@@ -74,8 +77,19 @@ struct Sent {
     revision: u64,
     /// What it did; empty for tick.
     #[schemars(with = "Vec<EventShape>")]
-    events: Vec<WireEvent>,
+    events: Vec<CommandEvent>,
     changed: Changed,
+    /// What had to be repaired in a snapshot, so that it could be kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repaired: Vec<Repair>,
+}
+
+/// What a command did, or that there was nothing to do.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum CommandEvent {
+    Done(WireEvent),
+    NothingToDo(Failure),
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -87,6 +101,9 @@ pub(super) struct SendUniverseCommandOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<StateShape>")]
     next_state: Option<UniverseState>,
+    /// Where nextState is left out: why, and how to read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
 }
 
 /// Sends commands, each with the field of the input that holds it: all of them or none. The one way for every surface.
@@ -102,29 +119,120 @@ pub(super) async fn send<O: Operation>(
         wording::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
     }
     let sky = app.sky::<O>(call, universe_id, CampaignRole::Gm).await?;
-    let read = sent.iter().map(|(within, command)| wording::command(within, command).map(Arc::new));
-    let read = read.collect::<Result<Vec<_>, _>>().map_err(|fault| fault.universe(universe_id))?;
+    let (mut commands, mut repaired) = (Vec::with_capacity(sent.len()), Vec::new());
+    for (within, command) in sent {
+        let (command, mut repairs) = wording::command(within, command).map_err(|fault| fault.universe(universe_id))?;
+        commands.push(Arc::new(command));
+        repaired.append(&mut repairs);
+    }
     let within = match sent {
         [(within, _)] => within,
         _ => "/commands",
     };
-    let (place, id) = ((universe_id, &sky.stream, within), universe_id.to_owned());
-    let sent = app.universe_command::<O, _>(call, place, UniverseCommand::Apply(read), move |done| Sent {
-        universe_id: id.clone(),
-        revision: done.revision,
-        events: done.events.iter().flat_map(UniverseEvent::wire_events).cloned().collect(),
-        changed: Changed::by(&done.events, &done.kept.state),
-    });
-    let (answered, done) = sent.await?;
-    let state = done.kept.state.state();
-    let is_wanted = match wanted {
-        StateWanted::Auto => things(state) <= limits::ANSWERED_STATE_MAX,
-        StateWanted::Full => true,
-        StateWanted::None => false,
+    let Applied { answered, kept, revision } = apply::<O>(app, call, &sky, within, (commands, repaired)).await?;
+    let state = kept.state.state();
+    let count = things(state);
+    let is_short = count <= limits::ANSWERED_STATE_MAX;
+    // The universe may have changed since a command whose answer is repeated.
+    let is_current = kept.revision() == revision;
+    let (is_answered, hint) = match wanted {
+        StateWanted::None => (false, None),
+        StateWanted::Auto if !is_short => (false, Some(too_long_hint(count))),
+        StateWanted::Auto | StateWanted::Full if !is_current => (false, Some(CHANGED_HINT.to_owned())),
+        StateWanted::Auto | StateWanted::Full => (true, None),
     };
-    // To a retry the state after it is told only where nothing came after it.
-    let is_after = done.kept.revision() == done.revision;
-    Ok(SendUniverseCommandOutput { answered, next_state: (is_wanted && is_after).then(|| state.clone()) })
+    Ok(SendUniverseCommandOutput { answered, next_state: is_answered.then(|| state.clone()), hint })
+}
+
+const CHANGED_HINT: &str =
+    "nextState is left out, since the universe has changed since then; `get_universe_state` reads it as it is now";
+
+fn too_long_hint(count: usize) -> String {
+    let most = limits::ANSWERED_STATE_MAX;
+    format!(
+        "nextState is left out, since the universe holds {count} bodies and other things, more than {most}; \
+         `get_universe_state` reads all of it or, with a view (summary, bodies, body, groups, positions), a part; \
+         state: full asks for nextState whatever the size"
+    )
+}
+
+/// Commands that were done, or that had nothing to do.
+struct Applied {
+    answered: Answered<Sent>,
+    kept: Arc<Kept<UniverseRules>>,
+    revision: u64,
+}
+
+/// Has commands done together. One with nothing to do is answered, and the others are done without it.
+async fn apply<O: Operation>(
+    app: &App,
+    call: &Call<'_>,
+    sky: &Sky,
+    within: &str,
+    (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
+) -> Result<Applied, Fault> {
+    let count = commands.len();
+    // Each with its number among those that were sent.
+    let mut commands: Vec<(usize, Arc<Command>)> = commands.into_iter().enumerate().collect();
+    let mut nothing_to_do: Vec<(usize, CommandEvent)> = Vec::new();
+    loop {
+        let numbers: Vec<usize> = commands.iter().map(|(number, _)| *number).collect();
+        let (universe_id, others, repaired) = (sky.universe_id.clone(), nothing_to_do.clone(), repaired.clone());
+        let answer = move |done: &Done<UniverseRules>| Sent {
+            universe_id: universe_id.clone(),
+            revision: done.revision,
+            events: in_order(&numbers, &done.events, &others),
+            changed: Changed::by(&done.events, &done.kept.state),
+            repaired: repaired.clone(),
+        };
+        let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
+        let (number, failure) = match app.execute::<O, _, _>(&app.universes, call, &sky.stream, command, answer).await {
+            Ok((answered, done)) => return Ok(Applied { answered, revision: done.revision, kept: done.kept }),
+            Err(journal::Failure::Refused(UniverseRefusal::Command { number, failure })) => {
+                (number.unwrap_or_default(), failure)
+            }
+            Err(failure) => return Err(app.universe_fault(&sky.universe_id, within, failure)),
+        };
+        let (sent_as, _) = commands.remove(number);
+        if !failure.is_nothing_to_do() {
+            let refusal = UniverseRefusal::Command { number: (count > 1).then_some(sent_as), failure };
+            return Err(app.universe_fault(&sky.universe_id, within, journal::Failure::Refused(refusal)));
+        }
+        nothing_to_do.push((sent_as, CommandEvent::NothingToDo(failure)));
+        if commands.is_empty() {
+            return unchanged(app, call, sky, &nothing_to_do).await;
+        }
+    }
+}
+
+/// The answer where there was nothing to do at all. Nothing is stored.
+async fn unchanged(
+    app: &App,
+    call: &Call<'_>,
+    sky: &Sky,
+    nothing_to_do: &[(usize, CommandEvent)],
+) -> Result<Applied, Fault> {
+    let kept = app.universes.read(&sky.stream).await.map_err(|error| app.unread(&error).universe(&sky.universe_id))?;
+    let revision = kept.revision();
+    call.work.stands_at(revision);
+    let sent = Sent {
+        universe_id: sky.universe_id.clone(),
+        revision,
+        events: in_order(&[], &[], nothing_to_do),
+        changed: Changed::default(),
+        repaired: Vec::new(),
+    };
+    Ok(Applied { answered: Answered::Now(sent), kept, revision })
+}
+
+/// What commands did, in the order in which they were sent.
+fn in_order(numbers: &[usize], done: &[UniverseEvent], nothing_to_do: &[(usize, CommandEvent)]) -> Vec<CommandEvent> {
+    let done = numbers.iter().zip(done).flat_map(|(number, event)| {
+        event.wire_events().iter().map(move |event| (*number, CommandEvent::Done(event.clone())))
+    });
+    let mut events: Vec<(usize, CommandEvent)> = done.chain(nothing_to_do.iter().cloned()).collect();
+    events.sort_by_key(|(number, _)| *number);
+    events.into_iter().map(|(_, event)| event).collect()
 }
 
 impl Operation for SendUniverseCommand {

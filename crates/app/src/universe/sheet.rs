@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn sent(universe: Universe, command: &Value) -> Universe {
-        done(universe, &UniverseCommand::Apply(vec![Arc::new(Command::read(command).unwrap())]))
+        done(universe, &UniverseCommand::Apply(vec![Arc::new(Command::read(command).unwrap().0)]))
     }
 
     fn command(kind: u8, id: &str, other: &str) -> Value {
@@ -248,7 +248,7 @@ mod tests {
             id: "u".into(),
             name: "U".into(),
             campaign_id: None,
-            state: Some(sheet.of.clone()),
+            state: Some(sheet.of.clone().into()),
         };
         done(Universe::default(), &create)
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use domain::universe::{Universe, UniverseCommand, UniverseRules, UniverseState};
+use domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseRules, UniverseState};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::noun::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
-use crate::journal::{Done, Kept, StoreError, StreamName};
+use crate::journal::{Done, Failure, Kept, StoreError, StreamName};
 use crate::listing::Page;
 use crate::places::Places;
 use crate::seen::Seen;
@@ -69,20 +69,23 @@ impl App {
         Ok(Sky { universe_id: universe_id.to_owned(), stream, kept, seen })
     }
 
-    /// Has something done to a universe: the one way for every surface. `within` is the field of the input that holds
-    /// what may be refused.
+    /// Has something done to a universe as a whole: the one way for every surface.
     pub(super) async fn universe_command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,
-        (universe_id, stream, within): (&str, &StreamName, &str),
+        (universe_id, stream): (&str, &StreamName),
         command: UniverseCommand,
         answer: impl Fn(&Done<UniverseRules>) -> T + Send + Sync + 'static,
     ) -> Result<(Answered<T>, Done<UniverseRules>), Fault> {
         let tried = self.execute::<O, _, T>(&self.universes, call, stream, command, answer).await;
-        tried.map_err(|failure| {
-            let refused = |refusal| refused(universe_id, within, &refusal);
-            failure.into_fault(refused, || self.request_id()).universe(universe_id)
-        })
+        tried.map_err(|failure| self.universe_fault(universe_id, "", failure))
+    }
+
+    /// Why something was not done to a universe, as every surface shows it. `within` is the field of the input that
+    /// holds what was refused.
+    pub(super) fn universe_fault(&self, universe_id: &str, within: &str, failure: Failure<UniverseRefusal>) -> Fault {
+        let refused = |refusal| refused(universe_id, within, &refusal);
+        failure.into_fault(refused, || self.request_id()).universe(universe_id)
     }
 
     /// The universes that are there for a caller, the newest first, and where each stands.

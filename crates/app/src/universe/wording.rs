@@ -4,26 +4,53 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use domain::universe::{Command, CommandEntry, Failure, Misfit, Reason, UniverseState, command_entry};
+use domain::universe::{
+    Command, CommandEntry, Failure, Misfit, Reason, Repair, SentState, UniverseState, command_entry,
+};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use crate::{Code, Fault, input, schema, short};
+use crate::{Code, Fault, input, limits, schema, short};
 
 /// How much of an unknown command is answered.
 const COMMAND_BYTES_MAX: usize = 2_000;
 
+/// The command that brings a whole state.
+const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
+
 /// The schema of each command, as clients see it and in full.
 static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
     let of = |name: &'static str| {
-        let made = schema::made(|generator| Command::schema_of(name, generator).unwrap_or_default());
-        (name, made)
+        let (shown, mut full) = schema::made(|generator| Command::schema_of(name, generator).unwrap_or_default());
+        if name == REPLACE_SNAPSHOT {
+            forget_ranges(&mut full);
+        }
+        (name, (shown, full))
     };
     Command::NAMES.iter().copied().map(of).collect()
 });
 
 /// The schema of a state in full.
-static STATE: LazyLock<Value> = LazyLock::new(|| schema::made(UniverseState::json_schema).1);
+static STATE: LazyLock<Value> = LazyLock::new(|| {
+    let (_, mut full) = schema::made(UniverseState::json_schema);
+    forget_ranges(&mut full);
+    full
+});
+
+/// In a whole state a number may be outside its range, so no range explains why one was refused.
+fn forget_ranges(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "minimum" && name != "maximum");
+            if fields.get("type").is_some_and(|kind| kind == "integer") {
+                fields.insert("type".to_owned(), "number".into());
+            }
+            fields.values_mut().for_each(forget_ranges);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_ranges),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
 
 pub(super) fn shown_schema(command: &str) -> Option<&'static Value> {
     COMMANDS.get(command).map(|(shown, _)| shown)
@@ -48,21 +75,34 @@ pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault>
     })
 }
 
-/// Reads a command. `within` is the field of the input that holds it.
-pub(super) fn command(within: &str, sent: &Value) -> Result<Command, Fault> {
+/// Reads a command, with what had to be repaired in it. `within` is the field of the input that holds it.
+pub(super) fn command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
     let name = typed(within, sent)?;
     let full = COMMANDS.get(name).map(|(_, full)| full);
     // serde would read an array as the fields of an object, in order.
     let is_shaped = full.is_none_or(|full| input::is_shaped(full, full, sent));
     let failure = match Command::read(sent) {
-        Ok(command) if is_shaped => return Ok(command),
+        Ok((command, repairs)) if is_shaped => return Ok((command, under(within, repairs))),
         Ok(_) => Failure::unreadable(sent, "an array stands where an object should"),
         Err(failure) => failure,
     };
     Err(match full {
         None => unknown(within, name, &failure),
-        Some(full) => unreadable(within, name, sent, full, &failure),
+        Some(full) => unreadable(within, name, &Command::repaired(sent).0, full, &failure),
     })
+}
+
+/// Repairs as they are told: seen from the input, and no more than can be read.
+fn under(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
+    for repair in &mut repairs {
+        repair.path.insert_str(0, within);
+    }
+    let more = repairs.len().saturating_sub(limits::REPAIRS_TOLD_MAX);
+    if more > 0 {
+        repairs.truncate(limits::REPAIRS_TOLD_MAX);
+        repairs.push(Repair { path: within.to_owned(), reason: format!("{more} more repairs were made") });
+    }
+    repairs
 }
 
 fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
@@ -115,15 +155,16 @@ fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Fa
     fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(example(entry))
 }
 
-/// Reads a state as it was sent.
-pub(super) fn state(sent: &Value) -> Result<UniverseState, Fault> {
+/// Reads a state as it was sent, with what had to be repaired in it.
+pub(super) fn state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
     let read = if input::is_shaped(&STATE, &STATE, sent) {
-        UniverseState::read(sent)
+        SentState::read(sent).map(|(state, repairs)| (state, under("/state", repairs)))
     } else {
         Err(Misfit::new(Reason::Unreadable, "an array stands where an object should, or the other way round"))
     };
     read.map_err(|misfit| {
-        let differs = (misfit.reason == Reason::Unreadable).then(|| input::differs(&STATE, sent)).flatten();
+        let differs = || input::differs(&STATE, &SentState::repaired(sent).0);
+        let differs = (misfit.reason == Reason::Unreadable).then(differs).flatten();
         if let Some(found) = differs {
             let path = found.body().path.clone().unwrap_or_default();
             return found.at(format!("/state{path}"));

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::{Check, Misfit};
-use super::number::{Fraction, Number};
+use super::number::{Fraction, Number, Within};
 use super::order::{Order, Place};
 use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::patch::{Change, Clearable};
@@ -60,6 +60,9 @@ macro_rules! body {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub struct StarPayload {
+            /// May repeat the id of the command.
+            #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
+            pub id: Change<Id>,
             $($(#[$required_about])* pub $required: $required_kind,)*
             /// Where in its orbit it is at time 0, in degrees; 0 if left out.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,6 +70,9 @@ macro_rules! body {
             /// The body it moves around; null or left out for none.
             #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
             pub parent_id: Clearable<Id>,
+            /// May be empty, as of every new body.
+            #[serde(default, skip_serializing_if = "crate::universe::patch::is_keep")]
+            pub children: Change<Vec<Id>>,
             $(
                 $(#[$optional_about])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +106,23 @@ macro_rules! body {
                 self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            fn check_except_ranges(&self) -> Result<(), Misfit> {
+                self.id.check().map_err(|misfit| misfit.within("id"))?;
+                $(self.$required
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
+                $(self.$optional
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            fn clamp_ranges(&mut self) {
+                $(self.$required.clamp_ranges();)*
+                $(self.$optional.clamp_ranges();)*
             }
         }
 
@@ -172,7 +195,23 @@ body! {
     }
 }
 
+/// The most that views make of an eccentricity: at 1 an orbit would be a line, and beyond it none at all.
+const ECCENTRICITY_SHOWN_MAX: f64 = 0.99;
+
+/// An eccentricity as views have it.
+pub(super) fn shown_eccentricity(eccentricity: f64) -> f64 {
+    eccentricity.clamp(0.0, ECCENTRICITY_SHOWN_MAX)
+}
+
 impl Star {
+    /// As views show it: every number within its range.
+    pub(super) fn shown(&self) -> Self {
+        let mut star = self.clone();
+        star.clamp_ranges();
+        star.eccentricity = star.eccentricity.map(|eccentricity| Within(shown_eccentricity(eccentricity.0)));
+        star
+    }
+
     /// Whether it may stand outside the list of roots.
     pub fn is_rogue(&self) -> bool {
         self.is_rogue_planet == Some(true)

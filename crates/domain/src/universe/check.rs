@@ -66,7 +66,7 @@ impl Reason {
             Self::BadColor => "write a colour as #RRGGBB, such as #FFD700",
             Self::TooMany => "remove something first, or use another universe",
             Self::BrokenLinks => "make parents, children and root lists agree, then send the snapshot again",
-            Self::Unreadable => "list_universe_commands shows a right example of every command",
+            Self::Unreadable => "`list_universe_commands` shows a right example of every command",
         }
     }
 }
@@ -110,17 +110,46 @@ impl fmt::Display for Misfit {
 /// Something with bounds.
 pub trait Check {
     fn check(&self) -> Result<(), Misfit>;
+
+    /// The same, except that a number may be outside its range: so a whole state is kept as it was sent.
+    fn check_except_ranges(&self) -> Result<(), Misfit> {
+        self.check()
+    }
+
+    /// Brings every number into its range, as views show it.
+    fn clamp_ranges(&mut self) {}
 }
 
 impl<T: Check> Check for Option<T> {
     fn check(&self) -> Result<(), Misfit> {
         self.as_ref().map_or(Ok(()), Check::check)
     }
+
+    fn check_except_ranges(&self) -> Result<(), Misfit> {
+        self.as_ref().map_or(Ok(()), Check::check_except_ranges)
+    }
+
+    fn clamp_ranges(&mut self) {
+        if let Some(thing) = self {
+            thing.clamp_ranges();
+        }
+    }
 }
 
-impl<T: Check + ?Sized> Check for std::sync::Arc<T> {
+impl<T: Check + Clone> Check for std::sync::Arc<T> {
     fn check(&self) -> Result<(), Misfit> {
         (**self).check()
+    }
+
+    fn check_except_ranges(&self) -> Result<(), Misfit> {
+        (**self).check_except_ranges()
+    }
+
+    fn clamp_ranges(&mut self) {
+        // What others hold too is copied only if something in it changes.
+        if self.check().is_err() {
+            std::sync::Arc::make_mut(self).clamp_ranges();
+        }
     }
 }
 

@@ -16,6 +16,7 @@ use super::patch::{Change, is_keep};
 use super::region::{
     NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch, SmallBodyField, SmallBodyFieldPatch,
 };
+use super::repair::Repair;
 use super::snapshot::{Regions, Snapshot};
 use super::tagged::{self, Tagged};
 use super::text::Id;
@@ -218,21 +219,49 @@ impl Tick {
 }
 
 impl Command {
-    /// Reads what a client sent; what is not a command is a failure of its own.
-    pub fn read(sent: &Value) -> Result<Self, Failure> {
+    /// Reads what a client sent, with what had to be repaired in a snapshot; what is not a command is a failure of its
+    /// own.
+    pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
         if !Self::NAMES.contains(&name) {
             return Err(Failure::unknown(sent));
         }
-        Self::deserialize(sent).map_err(|error| {
-            let offence = sent.get("snapshot").filter(|_| name == "replaceSnapshot").and_then(Snapshot::offence);
-            match offence {
-                Some(misfit) => Failure::misfit(name, &misfit.within("snapshot")),
-                None => Failure::unreadable(sent, &error.to_string()),
-            }
-        })
+        let error = match Self::deserialize(sent) {
+            Ok(command) => return Ok((command, Vec::new())),
+            Err(error) => error,
+        };
+        let (repaired, repairs) = Self::repaired(sent);
+        if repairs.is_empty() {
+            return Err(Self::unread(name, sent, &error.to_string()));
+        }
+        let read = Self::deserialize(&repaired).map(|command| (command, repairs));
+        read.map_err(|error| Self::unread(name, &repaired, &error.to_string()))
+    }
+
+    /// What a client sent, with the faults of a snapshot repaired as far as they can be.
+    pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
+        let mut command = sent.clone();
+        let snapshot = command.get_mut("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
+        let Some(snapshot) = snapshot else { return (command, Vec::new()) };
+        let (repaired, mut repairs) = Snapshot::repaired(snapshot);
+        *snapshot = repaired;
+        for repair in &mut repairs {
+            repair.path.insert_str(0, "/snapshot");
+        }
+        (command, repairs)
+    }
+
+    fn unread(name: &str, sent: &Value, problem: &str) -> Failure {
+        let offence = sent.get("snapshot").filter(|_| name == REPLACE_SNAPSHOT).and_then(Snapshot::offence);
+        match offence {
+            Some(misfit) => Failure::misfit(name, &misfit.within("snapshot")),
+            None => Failure::unreadable(sent, problem),
+        }
     }
 }
+
+/// The one command that brings a whole state.
+const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 
 impl Tagged for Command {
     fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error> {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::command::{Command, ReplaceSnapshot};
+use super::command::Command;
 use super::state::UniverseState;
 use super::tagged::{self, Tagged};
 use super::wire::WireEvent;
@@ -98,18 +98,6 @@ impl<'de> Deserialize<'de> for UniverseEvent {
 }
 
 impl UniverseEvent {
-    /// What whoever follows the universe is shown: the command, or the command that would come to the same.
-    pub fn command(&self) -> Option<Arc<Command>> {
-        match self {
-            Self::Commanded(commanded) => Some(Arc::clone(&commanded.command)),
-            Self::Replaced(Replaced { state: Some(state), .. }) => {
-                let snapshot = state.snapshot().clone();
-                Some(Arc::new(Command::ReplaceSnapshot(ReplaceSnapshot { snapshot })))
-            }
-            Self::Created(_) | Self::Renamed(_) | Self::Replaced(_) | Self::Deleted(_) => None,
-        }
-    }
-
     /// What it did, for the answer.
     pub fn wire_events(&self) -> &[WireEvent] {
         match self {

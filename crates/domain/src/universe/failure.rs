@@ -10,6 +10,9 @@ use super::check::{Misfit, Reason, short};
 use super::command::Command;
 use super::text::Id;
 
+/// What the original calls a child that is in the group already.
+pub(super) const ALREADY_IN_GROUP: &str = "childAlreadyInGroup";
+
 /// One failed command. On the wire it is an event: `type`, then `reason` and ids as the original has them, and for what
 /// the original does not refuse, where in the command the fault lies.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +62,11 @@ impl Failure {
     /// What to do next.
     pub fn hint(&self) -> &'static str {
         self.0.hint
+    }
+
+    /// Whether it is no failure at all: there was nothing left to do.
+    pub fn is_nothing_to_do(&self) -> bool {
+        self.0.name == ALREADY_IN_GROUP
     }
 
     /// Whether what is named is not there.
@@ -117,7 +125,7 @@ impl Failure {
 
     pub(super) fn already_in_group(group_id: &Id, child_id: &Id) -> Self {
         let message = format!("{:?} is in group {:?} already", short(child_id), short(group_id));
-        let failure = Self::new("childAlreadyInGroup", message, "nothing is left to do");
+        let failure = Self::new(ALREADY_IN_GROUP, message, "nothing is left to do");
         failure.about("groupId", group_id).about("childId", child_id)
     }
 
@@ -184,7 +192,7 @@ impl Failure {
             Some(name) => format!("there is no command {:?}", short(name)),
             None => "a command is an object with a string \"type\"".to_owned(),
         };
-        let mut failure = Self::new("unknownCommand", message, "list_universe_commands shows the 25 commands");
+        let mut failure = Self::new("unknownCommand", message, "`list_universe_commands` shows the 25 commands");
         failure.0.command = Some(sent.clone());
         failure
     }

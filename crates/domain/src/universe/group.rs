@@ -55,6 +55,9 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GroupPayload {
+    /// May repeat the id of the command.
+    #[serde(default, skip_serializing_if = "is_keep")]
+    pub id: Change<Id>,
     pub name: Name,
     /// Bodies and groups that are there already. A group leaves where it was.
     #[serde(default, skip_serializing_if = "is_keep")]

@@ -29,6 +29,7 @@ mod patch;
 mod properties;
 mod refusal;
 mod region;
+mod repair;
 mod row;
 mod shape;
 mod snapshot;
@@ -67,9 +68,10 @@ pub use region::{
     AsteroidBelt, BeltType, DiskStyle, NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch,
     SmallBodyField, SmallBodyFieldPatch, SmallBodyFieldStyle,
 };
+pub use repair::Repair;
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
-pub use state::{About, BesideBodies, Universe, UniverseState};
+pub use state::{About, BesideBodies, SentState, Universe, UniverseState};
 pub use stored::StoredPart;
 pub use text::{Color, Extensions, Id, Name};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
@@ -88,15 +90,15 @@ pub enum UniverseCommand {
         /// The campaign it belongs to, if any.
         campaign_id: Option<String>,
         /// What it holds from the first.
-        state: Option<UniverseState>,
+        state: Option<SentState>,
     },
     Rename {
         name: String,
     },
-    /// What is left out stays as it is. A state replaces all of it, time included.
+    /// What is left out stays as it is: the time of a state too. All else is replaced by a state.
     Replace {
         name: Option<String>,
-        state: Option<UniverseState>,
+        state: Option<SentState>,
     },
     /// One command, or several that are done together or not at all.
     Apply(Vec<Arc<Command>>),

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::body::Star;
+use super::body::{Star, shown_eccentricity};
 use super::number::Number;
 use super::part::{Position, RoguePlanetMeta};
 use super::snapshot::Snapshot;
@@ -47,7 +47,7 @@ pub fn orbit(star: &Star) -> Option<Orbit> {
 pub fn period(star: &Star) -> Option<f64> {
     let period = match &star.rogue_planet {
         Some(path) if star.is_rogue() => {
-            path.path_curvature.filter(|curvature| curvature.0 > 0.0)?;
+            path.path_curvature.filter(|curvature| curvature.clamped() > 0.0)?;
             rogue_period(path)
         }
         _ => 360.0 / star.orbital_speed.0,
@@ -140,7 +140,7 @@ impl Ellipse {
     fn of(star: &Star) -> Self {
         Self {
             semi_major_axis: star.semi_major_axis.map_or(star.orbital_distance.0, |axis| axis.0),
-            eccentricity: star.eccentricity.map_or(0.0, |eccentricity| eccentricity.0),
+            eccentricity: star.eccentricity.map_or(0.0, |eccentricity| shown_eccentricity(eccentricity.0)),
             rotation: [star.orbit_rot_x, star.orbit_rot_y, star.orbit_rot_z].map(or_zero),
             center: [star.orbit_offset_x, star.orbit_offset_y, star.orbit_offset_z].map(or_zero),
         }
@@ -148,12 +148,12 @@ impl Ellipse {
 
     /// None for a straight path.
     fn of_path(path: &RoguePlanetMeta) -> Option<Self> {
-        path.path_curvature.filter(|curvature| curvature.0 != 0.0)?;
+        path.path_curvature.filter(|curvature| curvature.clamped() > 0.0)?;
         let offset = position([path.path_offset_x, path.path_offset_y, path.path_offset_z].map(or_zero));
         let center = sum(path.initial_position, offset);
         Some(Self {
             semi_major_axis: path.semi_major_axis.map_or(ROGUE_SEMI_MAJOR_AXIS, |axis| axis.0),
-            eccentricity: path.eccentricity.map_or(0.0, |eccentricity| eccentricity.0),
+            eccentricity: path.eccentricity.map_or(0.0, |eccentricity| shown_eccentricity(eccentricity.0)),
             rotation: [path.orbit_rot_x, path.orbit_rot_y, path.orbit_rot_z].map(or_zero),
             center: [center.x.0, center.y.0, center.z.0],
         })
@@ -161,7 +161,7 @@ impl Ellipse {
 
     fn at(&self, degrees: f64) -> Position {
         let (sin, cos) = degrees.to_radians().sin_cos();
-        let semi_minor_axis = self.semi_major_axis * (1.0 - self.eccentricity * self.eccentricity).max(0.0).sqrt();
+        let semi_minor_axis = self.semi_major_axis * (1.0 - self.eccentricity * self.eccentricity).sqrt();
         let (x, y, z) = (self.semi_major_axis * cos, 0.0, semi_minor_axis * sin);
         let [turn_x, turn_y, turn_z] = self.rotation.map(|degrees| (degrees % 360.0).to_radians().sin_cos());
         let (x, y) = (x * turn_z.1 - y * turn_z.0, x * turn_z.0 + y * turn_z.1);
@@ -223,6 +223,11 @@ mod tests {
         assert!(near(at(json!({}), 90.0), [0.0, 0.0, 10.0], 1.0));
         assert!(near(at(json!({"orbitalPhase": 180}), 0.0), [-10.0, 0.0, 0.0], 1.0));
         assert!(near(at(json!({"semiMajorAxis": 20, "eccentricity": 0.6}), 90.0), [0.0, 0.0, 16.0], 1.0));
+        for (sent, shown) in [(0.99, 0.99), (1.0, 0.99), (1.2, 0.99), (1e300, 0.99), (-0.5, 0.0)] {
+            let minor = 20.0 * f64::sqrt(1.0 - shown * shown);
+            let body = at(json!({"semiMajorAxis": 20, "eccentricity": sent}), 90.0);
+            assert!(near(body, [0.0, 0.0, minor], 1.0), "{sent}");
+        }
         assert!(near(at(json!({"orbitOffsetX": 1, "orbitOffsetY": 2, "orbitOffsetZ": 3}), 0.0), [11.0, 2.0, 3.0], 1.0));
         assert!(near(at(json!({"orbitRotZ": 90}), 0.0), [0.0, 10.0, 0.0], 1.0));
         assert!(near(at(json!({"orbitRotY": 90}), 0.0), [0.0, 0.0, -10.0], 1.0));
@@ -248,6 +253,9 @@ mod tests {
         assert_eq!(period(&curved), Some(500.0));
         assert_eq!(orbit(&straight), None);
         assert!(near(orbit(&curved).unwrap().center, [1.0, 2.0, 3.0], 1.0));
+        let beyond = rogue(json!({"pathCurvature": 7.5, "eccentricity": 3}));
+        assert!(near(local_position(&beyond, 125.0), [1.0, 2.0, 3.0 + 100.0 * f64::sqrt(1.0 - 0.99 * 0.99)], 1.0));
+        assert_eq!(local_position(&rogue(json!({"pathCurvature": -1})), 10.0), local_position(&straight, 10.0));
         let far_off = rogue(json!({"pathCurvature": 1, "pathPeriod": 0, "pathOffsetX": 9}));
         assert!(near(local_position(&far_off, 7.0), [110.0, 2.0, 3.0], 1.0));
         // Without a path it moves as every other body does.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::{Error, Unexpected, Visitor};
+use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::check::{Check, Misfit, Reason};
@@ -82,6 +82,12 @@ impl<const LOW: i32, const HIGH: i32> Within<LOW, HIGH> {
     fn bounds() -> (f64, f64) {
         (f64::from(LOW) / 100.0, f64::from(HIGH) / 100.0)
     }
+
+    /// The nearest number within the range, as views have it.
+    pub fn clamped(self) -> f64 {
+        let (low, high) = Self::bounds();
+        self.0.clamp(low, high)
+    }
 }
 
 impl<const LOW: i32, const HIGH: i32> Deref for Within<LOW, HIGH> {
@@ -121,12 +127,21 @@ impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
         }
         Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: {low} to {high}", self.0)))
     }
+
+    fn check_except_ranges(&self) -> Result<(), Misfit> {
+        Number(self.0).check()
+    }
+
+    fn clamp_ranges(&mut self) {
+        self.0 = self.clamped();
+    }
 }
 
-/// A whole number from `LOW` to `HIGH`, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize)]
+/// A whole number from `LOW` to `HIGH`, both included. It is kept as any number, since a whole state may have one that is
+/// neither.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
-pub struct Whole<const LOW: u32, const HIGH: u32>(pub u32);
+pub struct Whole<const LOW: u32, const HIGH: u32>(pub f64);
 
 /// How many there are of something.
 pub type Count = Whole<0, { u32::MAX }>;
@@ -147,22 +162,25 @@ impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
 
 impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
     fn check(&self) -> Result<(), Misfit> {
-        if (LOW..=HIGH).contains(&self.0) {
+        if self.0.fract() == 0.0 && (f64::from(LOW)..=f64::from(HIGH)).contains(&self.0) {
             return Ok(());
         }
-        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: {LOW} to {HIGH}", self.0)))
+        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: whole numbers from {LOW} to {HIGH}", self.0)))
+    }
+
+    fn check_except_ranges(&self) -> Result<(), Misfit> {
+        Number(self.0).check()
+    }
+
+    fn clamp_ranges(&mut self) {
+        self.0 = self.0.round().clamp(f64::from(LOW), f64::from(HIGH));
     }
 }
 
-/// However it is written: 3 and 3.0 are the same whole number.
-impl<'de, const LOW: u32, const HIGH: u32> Deserialize<'de> for Whole<LOW, HIGH> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let number = f64::deserialize(deserializer)?;
-        if number.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&number) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is whole and in range")]
-            return Ok(Self(number as u32));
-        }
-        Err(D::Error::invalid_value(Unexpected::Float(number), &"a whole number, 0 or more"))
+/// However it came: 3 and 3.0 are the same whole number.
+impl<const LOW: u32, const HIGH: u32> Serialize for Whole<LOW, HIGH> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write(self.0, serializer)
     }
 }
 
@@ -271,9 +289,25 @@ mod tests {
         let misfit = Within::<50, 300>(3.1).check().unwrap_err();
         assert_eq!((misfit.reason, misfit.problem.as_str()), (Reason::OutOfRange, "is 3.1, allowed: 0.5 to 3"));
         assert!(Fraction::default().check().is_ok() && Within::<0, 100>(f64::NAN).check().is_err());
-        assert!(Whole::<1, 5>(5).check().is_ok() && Whole::<1, 5>(0).check().is_err());
-        assert_eq!(from_str::<Whole<1, 5>>("3.0").unwrap(), Whole(3));
-        assert!(from_str::<Count>("2.5").is_err() && from_str::<Count>("-1").is_err());
+        assert!(Whole::<1, 5>(5.0).check().is_ok() && Whole::<1, 5>(0.0).check().is_err());
+        assert_eq!(to_string(&from_str::<Whole<1, 5>>("3.0").unwrap()).unwrap(), "3");
+        assert!(Count::default().check().is_ok() && Whole::<0, 5>(2.5).check().is_err());
+        assert_eq!(Whole::<1, 5>(-1.0).check().unwrap_err().problem, "is -1, allowed: whole numbers from 1 to 5");
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_kept_and_clamped() {
+        for (number, within, whole) in [(-7.5, 0.5, 1.0), (0.4, 0.5, 1.0), (2.4, 2.4, 2.0), (9.0, 3.0, 5.0)] {
+            let (mut fraction, mut count) = (Within::<50, 300>(number), Whole::<1, 5>(number));
+            assert!(fraction.check_except_ranges().is_ok() && count.check_except_ranges().is_ok());
+            fraction.clamp_ranges();
+            count.clamp_ranges();
+            assert_eq!((fraction, count), (Within(within), Whole(whole)));
+            assert!(fraction.check().is_ok() && count.check().is_ok());
+        }
+        assert_eq!(Fraction::default().clamped().to_string(), "0");
+        assert!(Within::<0, 100>(f64::NAN).check_except_ranges().is_err());
+        assert!(Whole::<1, 5>(f64::INFINITY).check_except_ranges().is_err());
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What each command can come to: the event of its success, and the failures it can be refused with.
 
 use super::check::Reason;
+use super::failure::ALREADY_IN_GROUP;
 
 /// What a command can come to.
 #[derive(Debug)]
@@ -18,9 +19,20 @@ pub struct FailureEntry {
     pub reasons: &'static [Reason],
 }
 
+/// What `addToGroup` comes to, unless the child is in the group already.
+const CHILD_ADDED_TO_GROUP: &str = "childAddedToGroup";
+
 impl Outcome {
-    /// Whether a failure is among those that the command can be refused with.
+    /// The event that says that there was nothing to do: nothing is stored then, and it is no failure.
+    pub fn nothing_to_do(&self) -> Option<&'static str> {
+        (self.event == Some(CHILD_ADDED_TO_GROUP)).then_some(ALREADY_IN_GROUP)
+    }
+
+    /// Whether a failure is among those that the command can come to.
     pub fn has(&self, event: &str, reason: Option<Reason>) -> bool {
+        if self.nothing_to_do() == Some(event) {
+            return reason.is_none();
+        }
         let named = |entry: &&FailureEntry| entry.event == event;
         self.failures.iter().find(named).is_some_and(|entry| match reason {
             None => entry.reasons.is_empty(),
@@ -42,7 +54,7 @@ macro_rules! outcomes {
         /// What the command of this name can come to.
         pub fn outcome(command: &str) -> Option<&'static Outcome> {
             use Reason::{
-                BadColor, BrokenLinks, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
+                BadColor, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
                 NotFound, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
             };
             match command {
@@ -59,7 +71,8 @@ macro_rules! outcomes {
 outcomes! {
     "tick" => None, [failed("tickFailed", &[NotFinite, Unreadable])];
     "addStar" => Some("starAdded"), [failed("addStarFailed", &[
-        DuplicateId, ForbiddenId, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany,
+        Unreadable,
     ])];
     "updateStar" => Some("starUpdated"), [
         named("starNotFound"),
@@ -69,17 +82,16 @@ outcomes! {
     "attachStar" => Some("starAttached"), [failed("attachFailed", &[NotFound, Cycle, Unreadable])];
     "detachStar" => Some("starDetached"), [failed("detachFailed", &[NotAttached, Unreadable])];
     "addGroup" => Some("groupAdded"), [failed("addGroupFailed", &[
-        DuplicateId, ForbiddenId, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong, BadColor,
-        TooMany, Unreadable,
+        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong,
+        BadColor, TooMany, Unreadable,
     ])];
     "updateGroup" => Some("groupUpdated"), [
         named("groupNotFound"),
         failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, BadColor, Unreadable])
     ];
     "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
-    "addToGroup" => Some("childAddedToGroup"), [
+    "addToGroup" => Some(CHILD_ADDED_TO_GROUP), [
         named("groupNotFound"),
-        named("childAlreadyInGroup"),
         failed("addToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
     ];
     "removeFromGroup" => Some("childRemovedFromGroup"), [
@@ -132,7 +144,7 @@ outcomes! {
     ];
     "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
     "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[
-        ForbiddenId, Cycle, WrongKey, ListedTwice, BrokenLinks, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, NotFinite, TooLong, BadColor, TooMany, Unreadable,
     ])];
 }
 

@@ -166,7 +166,7 @@ fn plain(value: &Value) -> Value {
 
 fn apply(command: &Value) -> UniverseCommand {
     UniverseCommand::Apply(vec![Arc::new(
-        Command::read(command).unwrap_or_else(|failure| panic!("{command}: {failure}")),
+        Command::read(command).unwrap_or_else(|failure| panic!("{command}: {failure}")).0,
     )])
 }
 
@@ -232,7 +232,7 @@ proptest! {
     #[test]
     fn several_commands_come_to_what_they_come_to_one_by_one(commands in proptest::collection::vec(command(), 1..30)) {
         let (mut together, mut alone) = (Sky::empty(), Sky::empty());
-        let read = commands.iter().map(|command| Arc::new(Command::read(command).unwrap()));
+        let read = commands.iter().map(|command| Arc::new(Command::read(command).unwrap().0));
         let came = together.asks(&UniverseCommand::Apply(read.collect()));
         let refused = commands.iter().find_map(|command| alone.asks(&apply(command)).err());
         match (came, refused) {
@@ -260,13 +260,13 @@ proptest! {
     #[test]
     fn any_json_is_read_or_refused(sent in anything()) {
         match Command::read(&sent) {
-            Ok(command) => {
+            Ok((command, _)) => {
                 let shown = to_value(&command).unwrap();
-                prop_assert_eq!(Command::read(&shown).unwrap(), command);
+                prop_assert_eq!(Command::read(&shown).unwrap(), (command, Vec::new()));
             }
             Err(failure) => prop_assert!(to_value(&failure).unwrap()["type"].is_string()),
         }
-        let _ = UniverseState::read(&sent);
+        let _ = SentState::read(&sent);
     }
 }
 

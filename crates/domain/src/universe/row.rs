@@ -21,7 +21,7 @@ pub struct BodyRow {
 impl BodyRow {
     /// With so many of its children at most.
     pub fn of(star: &Star, children: usize) -> Self {
-        let mut body = star.clone();
+        let mut body = star.shown();
         if body.children.len() > children {
             body.children = star.children.iter().take(children).cloned().collect();
         }

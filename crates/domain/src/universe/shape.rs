@@ -38,6 +38,21 @@ macro_rules! shape {
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
             }
+
+            fn check_except_ranges(&self) -> Result<(), $crate::universe::check::Misfit> {
+                $(self.$required
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
+                $(self.$optional
+                    .check_except_ranges()
+                    .map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
+                self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            fn clamp_ranges(&mut self) {
+                $(self.$required.clamp_ranges();)*
+                $(self.$optional.clamp_ranges();)*
+            }
         }
     };
 }

@@ -1,7 +1,7 @@
 //! All that a universe holds, apart from its time: eight maps and lists on the wire, and what is found quickly in them.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use imbl::OrdMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -16,6 +16,7 @@ use super::group::{Group, GroupChild, GroupChildType};
 use super::link::{self, Entries, Keyed};
 use super::order::{Order, Place};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
+use super::repair::{self, Repair};
 use super::text::Id;
 use crate::limits;
 
@@ -88,7 +89,19 @@ impl Parts {
     }
 }
 
+/// The schema of what a client sends as a snapshot.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Parts).to_value());
+
 impl Snapshot {
+    /// What a client sent, with its faults repaired as far as they can be. What has no bodies or no list of roots at all
+    /// is left as it is.
+    pub(super) fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
+        if sent.get("stars").is_none() || sent.get("rootIds").is_none() {
+            return (sent.clone(), Vec::new());
+        }
+        repair::repaired(sent, &SCHEMA)
+    }
+
     /// What is wrong with the links of something that is otherwise of the right shape.
     pub(super) fn offence(sent: &Value) -> Option<Misfit> {
         Parts::deserialize(sent).ok()?.linked().err()
@@ -219,28 +232,34 @@ impl PartialEq for Snapshot {
     }
 }
 
-/// Bounds and counts; the links agree already.
-impl Check for Snapshot {
-    fn check(&self) -> Result<(), Misfit> {
-        checked(&self.stars, "stars", limits::BODIES_MAX)?;
-        checked(&self.groups, "groups", limits::GROUPS_MAX)?;
+impl Snapshot {
+    /// Bounds and counts, except for the ranges of numbers; the links agree already.
+    pub(super) fn check(&self) -> Result<(), Misfit> {
+        checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
+        checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
         few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
-        checked(&self.belts, "belts", limits::REGIONS_MAX)?;
-        checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX)?;
-        checked(&self.protoplanetary_disks, "protoplanetaryDisks", limits::REGIONS_MAX)?;
-        checked(&self.nebulae, "nebulae", limits::REGIONS_MAX)
+        checked(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        let disks = &self.protoplanetary_disks;
+        checked(disks, "protoplanetaryDisks", limits::REGIONS_MAX, Check::check_except_ranges)?;
+        checked(&self.nebulae, "nebulae", limits::REGIONS_MAX, Check::check_except_ranges)
     }
 }
 
-fn checked<T: Check>(map: &OrdMap<Id, Arc<T>>, field: &str, count_max: usize) -> Result<(), Misfit> {
+fn checked<T>(
+    map: &OrdMap<Id, Arc<T>>,
+    field: &str,
+    count_max: usize,
+    check: fn(&T) -> Result<(), Misfit>,
+) -> Result<(), Misfit> {
     few(map.len(), count_max).map_err(|misfit| misfit.within(field))?;
-    map.iter().try_for_each(|(id, thing)| thing.check().map_err(|misfit| misfit.within(id).within(field)))
+    map.iter().try_for_each(|(id, thing)| check(thing).map_err(|misfit| misfit.within(id).within(field)))
 }
 
 /// A whole map of a set command: few enough, each under its id, each within bounds.
 pub(super) fn check_regions<T: Keyed + Check>(map: &Regions<T>, field: &str) -> Result<(), Misfit> {
     link::keyed(map, field)?;
-    checked(map, field, limits::REGIONS_MAX)
+    checked(map, field, limits::REGIONS_MAX, Check::check)
 }
 
 fn few(count: usize, count_max: usize) -> Result<(), Misfit> {

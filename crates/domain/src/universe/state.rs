@@ -1,7 +1,7 @@
 //! A universe as it stands: who it is, and what it holds.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::check::{Check, Misfit, Reason};
 use super::link;
 use super::number::Number;
+use super::repair::{self, Repair};
 use super::snapshot::{Snapshot, StateParts};
 
 /// What a universe holds and when it is there: nine keys on the wire. Cheap to clone.
@@ -22,15 +23,53 @@ pub struct UniverseState {
     pub(super) time: Number,
 }
 
-impl UniverseState {
-    /// Reads what a client sent, and says where in it the first fault is. Bounds are looked at when it is used.
-    pub fn read(sent: &Value) -> Result<Self, Misfit> {
+/// A state as a client sends it: the time may be left out, and then stays as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SentState {
+    snapshot: Snapshot,
+    time: Option<Number>,
+}
+
+/// The schema of what a client sends as a state.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(StateParts).to_value());
+
+impl SentState {
+    /// Reads what a client sent, with what had to be repaired in it, or says where in it the first fault is. Bounds are
+    /// looked at when it is used.
+    pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Misfit> {
+        let misfit = match Self::typed(sent) {
+            Ok(state) => return Ok((state, Vec::new())),
+            Err(misfit) => misfit,
+        };
+        let (repaired, repairs) = Self::repaired(sent);
+        if repairs.is_empty() { Err(misfit) } else { Ok((Self::typed(&repaired)?, repairs)) }
+    }
+
+    /// What a client sent, with its faults repaired as far as they can be.
+    pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
+        repair::repaired(sent, &SCHEMA)
+    }
+
+    fn typed(sent: &Value) -> Result<Self, Misfit> {
         let parts =
             StateParts::deserialize(sent).map_err(|error| Misfit::new(Reason::Unreadable, error.to_string()))?;
-        let time = parts.time;
+        let time = sent.get("time").map(|_| parts.time);
         Ok(Self { snapshot: parts.linked()?, time })
     }
 
+    /// The state that it is where no time was sent and it is this time.
+    pub(super) fn at(&self, now: Number) -> UniverseState {
+        UniverseState { snapshot: self.snapshot.clone(), time: self.time.unwrap_or(now) }
+    }
+}
+
+impl From<UniverseState> for SentState {
+    fn from(state: UniverseState) -> Self {
+        Self { snapshot: state.snapshot, time: Some(state.time) }
+    }
+}
+
+impl UniverseState {
     /// All but the time.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
@@ -47,8 +86,9 @@ impl UniverseState {
     }
 }
 
-impl Check for UniverseState {
-    fn check(&self) -> Result<(), Misfit> {
+impl UniverseState {
+    /// Bounds and counts, except for the ranges of numbers.
+    pub(super) fn check(&self) -> Result<(), Misfit> {
         self.time.check().map_err(|misfit| misfit.within("time"))?;
         self.snapshot.check()
     }

@@ -168,7 +168,7 @@ impl From<Arc<str>> for Name {
     }
 }
 
-word!(Name, { "type": "string", "maxLength": (limits::NAME_CHARS_MAX) });
+word!(Name, { "type": "string", "maxLength": (limits::UNIVERSE_NAME_CHARS_MAX) });
 
 /// A colour as #RRGGBB; #RGB and an alpha channel are understood too.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -240,10 +240,10 @@ impl Check for Id {
 impl Check for Name {
     fn check(&self) -> Result<(), Misfit> {
         let chars = self.chars().count();
-        if chars <= limits::NAME_CHARS_MAX {
+        if chars <= limits::UNIVERSE_NAME_CHARS_MAX {
             return Ok(());
         }
-        let problem = format!("has {chars} characters, at most {} are allowed", limits::NAME_CHARS_MAX);
+        let problem = format!("has {chars} characters, at most {} are allowed", limits::UNIVERSE_NAME_CHARS_MAX);
         Err(Misfit::new(Reason::TooLong, problem))
     }
 }
@@ -328,8 +328,11 @@ mod tests {
 
     #[test]
     fn names_and_extensions_have_an_end() {
-        assert!(Name::from("x".repeat(limits::NAME_CHARS_MAX)).check().is_ok());
-        assert_eq!(Name::from("x".repeat(limits::NAME_CHARS_MAX + 1)).check().unwrap_err().reason, Reason::TooLong);
+        assert!(Name::from("x".repeat(limits::UNIVERSE_NAME_CHARS_MAX)).check().is_ok());
+        assert_eq!(
+            Name::from("x".repeat(limits::UNIVERSE_NAME_CHARS_MAX + 1)).check().unwrap_err().reason,
+            Reason::TooLong
+        );
         let extensions = |value: Value| Extensions(Arc::new(value.as_object().unwrap().clone()));
         assert!(extensions(json!({"notes": ["a", {"b": null}]})).check().is_ok());
         assert!(extensions(json!({"notes": "x".repeat(limits::EXTENSIONS_BYTES_MAX)})).check().is_err());

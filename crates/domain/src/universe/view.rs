@@ -182,7 +182,7 @@ impl UniverseState {
         let child = GroupChild { id: star.id.clone(), kind: GroupChildType::System };
         let groups = snapshot.groups_of(&child).take(limit).filter_map(|id| snapshot.group(id));
         Some(BodyView {
-            body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..Star::clone(star) },
+            body: Star { children: page.iter().map(|id| (*id).clone()).collect(), ..star.shown() },
             kind: star.kind(),
             parent: star.parent_id.as_ref().and_then(|id| snapshot.body(id)).map(Relative::from),
             depth: snapshot.above(id).count(),

@@ -98,7 +98,7 @@ fn a_message_past_the_limit_is_refused_by_name() {
         assert_eq!(fits.code(), Code::InvalidArgument, "it was read, and is no roll: {fits:?}");
         let status = gateway.call(sized(most + 1)).await.unwrap_err();
         assert_eq!(reason(&status), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
-        assert!(status.message().contains("10000000"), "{status:?}");
+        assert!(status.message().contains("10485760"), "{status:?}");
     });
 }
 

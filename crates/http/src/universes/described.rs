@@ -25,7 +25,7 @@ const ROUTES: [Told; 7] = [
     Told {
         path: UNIVERSES,
         verb: "get",
-        summary: "List universes, the newest first; the link header leads to the next page.",
+        summary: "List all universes, the newest first, or with limit or cursor a page of them; the link header leads to what follows.",
         operation: "universe_read",
         status: "200",
         body: None,
@@ -109,6 +109,13 @@ pub(crate) fn described(catalogue: &Catalogue, visible: Visible) -> Map<String, 
     paths
 }
 
+/// A record that was written, with what had to be repaired in its state.
+fn record_with_repairs(catalogue: &Catalogue) -> Option<Value> {
+    let mut record = json!(**catalogue.operation("universe_record").ok()?.output);
+    record["properties"]["repaired"] = catalogue.operation("universe").ok()?.output["properties"]["repaired"].clone();
+    Some(record)
+}
+
 fn operation(catalogue: &Catalogue, told: &Told) -> Value {
     let text = json!({"type": "string"});
     let id = told.path.contains("{id}").then(|| json!({"name": "id", "in": "path", "required": true, "schema": text}));
@@ -118,7 +125,8 @@ fn operation(catalogue: &Catalogue, told: &Told) -> Value {
     let schema = match (told.path, told.verb) {
         (_, "delete") => None,
         (UNIVERSES, "get") => named(told.operation).map(|entry| entry.output["properties"]["universes"].clone()),
-        (UNIVERSES | ONE, _) => named("universe_record").map(|entry| json!(**entry.output)),
+        (ONE, "get") => named("universe_record").map(|entry| json!(**entry.output)),
+        (UNIVERSES | ONE, _) => record_with_repairs(catalogue),
         _ => named(told.operation).map(|entry| json!(**entry.output)),
     };
     let mut answer = json!({"description": "The answer."});
@@ -133,7 +141,7 @@ fn operation(catalogue: &Catalogue, told: &Told) -> Value {
         "summary": told.summary,
         "tags": ["universe"],
         "parameters": parameters,
-        "responses": {told.status: answer, "default": {"$ref": "#/components/responses/Fault"}}
+        "responses": {told.status: answer, "default": {"$ref": "#/components/responses/UniverseFault"}}
     });
     if let (Some(body), Some(entry)) = (told.body, named(told.operation)) {
         let schema = body(&entry.input);

@@ -17,6 +17,7 @@ use axum::routing::get;
 use futures::StreamExt;
 use futures::stream::{once, unfold};
 
+use super::UNIVERSES;
 use crate::fault;
 use crate::routes::{Rest, caller};
 
@@ -45,7 +46,7 @@ async fn events(
     };
     let feed = match opened {
         Ok(feed) => feed,
-        Err(fault) => return fault::response(&fault),
+        Err(fault) => return fault::response(UNIVERSES, &fault),
     };
     let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine) };
     let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));

@@ -3,12 +3,13 @@
 
 mod described;
 mod events;
+mod list;
 
 use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
-use axum::http::header::{ETAG, IF_NONE_MATCH, LINK, LOCATION};
+use axum::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -21,29 +22,35 @@ use crate::routes::{Asked, Rest, at_revision, json_bytes, read};
 
 /// Where they are all.
 pub(crate) const UNIVERSES: &str = "/universes";
-/// Universes in a page that has all that they hold.
-const WHOLE_PAGE: u64 = 10;
+/// Whether a path is that of universes, of one, or below.
+pub(crate) fn is_universes_path(path: &str) -> bool {
+    path.strip_prefix(UNIVERSES).is_some_and(|below| below.is_empty() || below.starts_with('/'))
+}
 
 type Answered = Result<Response, Fault>;
 type Fields = Query<Vec<(String, String)>>;
+type Id = Path<String>;
 
 /// The routes that may be seen; where nothing may be changed, those that read.
 pub(crate) fn routes(visible: Visible) -> Router<Rest> {
     if !visible.toolsets.contains(Toolset::Universe) {
         return Router::new();
     }
-    let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(&fault));
-    let mut all = get(async move |rest, query, request| said(list(rest, query, request).await));
-    let mut one = get(async move |rest, id, request| said(show(rest, id, request).await));
+    let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(UNIVERSES, &fault));
+    // Also where the request was refused before the universe was looked for.
+    let of = move |id: &str, answer: Answered| said(answer.map_err(|fault| fault.universe(id)));
+    let mut all = get(async move |rest, query, request| said(list::list(rest, query, request).await));
+    let mut one = get(async move |rest, Path(id): Id, request| of(&id, show(rest, &id, request).await));
     let reading = events::routes();
     if visible.read_only {
         return reading.route(UNIVERSES, all).route("/universes/{id}", one);
     }
     all = all.post(async move |rest, request| said(create(rest, request).await));
     one = one
-        .put(async move |rest, id, request| said(replace(rest, id, request).await))
-        .delete(async move |rest, id, request| said(delete(rest, id, request).await));
-    let commands = post(async move |rest, id, query, request| said(command(rest, id, query, request).await));
+        .put(async move |rest, Path(id): Id, request| of(&id, replace(rest, &id, request).await))
+        .delete(async move |rest, Path(id): Id, request| of(&id, delete(rest, &id, request).await));
+    let commands =
+        post(async move |rest, Path(id): Id, query, request| of(&id, command(rest, &id, query, request).await));
     reading.route(UNIVERSES, all).route("/universes/{id}", one).route("/universes/{id}/commands", commands)
 }
 
@@ -57,7 +64,7 @@ async fn record(rest: &Rest, asked: &Asked, id: &str, work: &Work) -> Result<Ans
 async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
     let work = Work::default();
     match record(rest, asked, id, &work).await {
-        Ok(answer) => Ok(at_revision(json_bytes(answer.into_json()), &work)),
+        Ok(answer) => Ok(at_revision(json_bytes(with_repairs(answer.into_json(), &done["repaired"])), &work)),
         Err(fault) if fault.class() == Class::NotFound => {
             let body = done.get("universe").cloned().unwrap_or_default().to_string();
             Ok(at_revision(json_bytes(body.into()), &asked.work))
@@ -66,12 +73,22 @@ async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
     }
 }
 
+/// A record, and beside its fields what had to be repaired in the state, if anything.
+fn with_repairs(record: Bytes, repaired: &Value) -> Bytes {
+    match record.strip_suffix(b"}") {
+        Some(fields) if !repaired.is_null() => {
+            [fields, format!(",\"repaired\":{repaired}}}").as_bytes()].concat().into()
+        }
+        _ => record,
+    }
+}
+
 async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
     only(&input, &["id", "name", "state", "campaignId"])?;
-    required(&input, "name", "a non-empty string", Value::is_string)?;
-    required(&input, "state", "a JSON object", Value::is_object)?;
+    required(&input, "name", "is required and must be a non-empty string", Value::is_string)?;
+    required(&input, "state", "is required and must be a JSON object", Value::is_object)?;
     if let Some(id) = input.shift_remove("id") {
         input.insert("universeId".to_owned(), id);
     }
@@ -84,66 +101,10 @@ async fn create(State(rest): State<Rest>, request: Request) -> Answered {
     Ok(response)
 }
 
-async fn list(State(rest): State<Rest>, Query(query): Fields, request: Request) -> Answered {
-    let asked = Asked::by(&request)?;
-    let (input, is_whole) = listing(&query)?;
-    let limit = input.get("limit").cloned();
-    let listed = rest.ask(&asked.caller, "universe_read", input.into(), &Work::default()).await?.into_value();
-    let universes = listed["universes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut response = if is_whole {
-        let mut records = Vec::with_capacity(universes.len());
-        for universe in universes {
-            let id = universe["id"].as_str().unwrap_or_default();
-            match record(&rest, &asked, id, &Work::default()).await {
-                Ok(record) => records.push(record.into_json()),
-                // It was deleted meanwhile.
-                Err(fault) if fault.class() == Class::NotFound => {}
-                Err(fault) => return Err(fault),
-            }
-        }
-        json_bytes([b"[", records.join(&b","[..]).as_slice(), b"]"].concat().into())
-    } else {
-        json_bytes(listed["universes"].to_string().into())
-    };
-    if let Some(cursor) = listed["nextCursor"].as_str() {
-        let limit = limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
-        let state = if is_whole { "&state=full" } else { "" };
-        let next = format!("<{UNIVERSES}?cursor={}{limit}{state}>; rel=\"next\"", segment(cursor));
-        set(response.headers_mut(), LINK, &next);
-    }
-    Ok(response)
-}
-
-/// What the query of a list asks for, and whether with all that universes hold.
-fn listing(query: &[(String, String)]) -> Result<(Map<String, Value>, bool), Fault> {
-    let mut input = Map::from_iter([("view".to_owned(), json!("universes"))]);
-    let mut is_whole = false;
-    for (name, text) in query {
-        match (name.as_str(), text.as_str()) {
-            ("state", "full") => is_whole = true,
-            ("state", "none") => is_whole = false,
-            ("cursor", cursor) => drop(input.insert("cursor".to_owned(), cursor.into())),
-            ("limit", limit) => {
-                let number = limit.parse::<u64>().map_or_else(|_| Value::from(limit), Value::from);
-                input.insert("limit".to_owned(), number);
-            }
-            (name, text) => return Err(unknown_field(name, text, "state=full, cursor and limit")),
-        }
-    }
-    if is_whole {
-        let limit = input.entry("limit").or_insert(WHOLE_PAGE.into());
-        if limit.as_u64().is_some_and(|limit| limit > WHOLE_PAGE) {
-            let message = format!("limit is {limit}, allowed with state=full: 1 to {WHOLE_PAGE}");
-            return Err(Fault::new(Code::InvalidParams, message).at("/limit").hint("follow the link header for more"));
-        }
-    }
-    Ok((input, is_whole))
-}
-
-async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn show(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).map(str::to_owned);
-    let body = record(&rest, &asked, &id, &asked.work).await?.into_json();
+    let body = record(&rest, &asked, id, &asked.work).await?.into_json();
     let response = at_revision(json_bytes(body), &asked.work);
     let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
     let is_known = known.is_some_and(|known| {
@@ -156,24 +117,34 @@ async fn show(State(rest): State<Rest>, Path(id): Path<String>, request: Request
     Ok(response)
 }
 
-async fn replace(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn replace(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = object(read(request).await?)?;
     only(&input, &["name", "state"])?;
+    // Null is refused, as in the original: what should stay is left out.
+    for (field, what, is_right) in [
+        ("name", "a non-empty string", Value::is_string as fn(&Value) -> bool),
+        ("state", "a JSON object", Value::is_object),
+    ] {
+        if input.contains_key(field) {
+            let rule = format!("must be {what} when provided");
+            required(&input, field, &rule, is_right)?;
+        }
+    }
     input.insert("method".to_owned(), "replace".into());
-    input.insert("universeId".to_owned(), id.as_str().into());
+    input.insert("universeId".to_owned(), id.into());
     let done = rest.ask(&asked.caller, "universe", input.into(), &asked.work).await?.into_value();
-    after(&rest, &asked, &id, done).await
+    after(&rest, &asked, id, done).await
 }
 
-async fn delete(State(rest): State<Rest>, Path(id): Path<String>, request: Request) -> Answered {
+async fn delete(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     rest.ask(&asked.caller, "universe", json!({"method": "delete", "universeId": id}), &asked.work).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 /// One command, or an array of them that are done together or not at all.
-async fn command(State(rest): State<Rest>, Path(id): Path<String>, Query(query): Fields, request: Request) -> Answered {
+async fn command(State(rest): State<Rest>, id: &str, Query(query): Fields, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let mut input = Map::from_iter([("universeId".to_owned(), json!(id))]);
     for (name, text) in query {
@@ -212,14 +183,14 @@ fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Fault> {
 fn required(
     fields: &Map<String, Value>,
     field: &str,
-    what: &str,
+    rule: &str,
     is_right: impl Fn(&Value) -> bool,
 ) -> Result<(), Fault> {
     let given = fields.get(field);
     if given.is_some_and(is_right) {
         return Ok(());
     }
-    let fault = Fault::new(Code::InvalidParams, format!("\"{field}\" is required and must be {what}"));
+    let fault = Fault::new(Code::InvalidParams, format!("\"{field}\" {rule}"));
     let fault = fault.at(format!("/{field}")).hint(r#"such as {"name": "Sol", "state": {}}"#);
     Err(given.into_iter().fold(fault, Fault::value))
 }

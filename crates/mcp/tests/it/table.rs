@@ -253,7 +253,7 @@ fn a_large_body_is_refused() {
     let server = Server::start(dice());
     let body = vec![b' '; app::limits::BODY_BYTES_MAX + 1];
     let reply = server.client().send("POST", "/mcp", &[JSON, BOTH], &body);
-    refused(&reply, 413, -32600, "10000000 bytes");
+    refused(&reply, 413, -32600, "10485760 bytes");
 }
 
 #[test]

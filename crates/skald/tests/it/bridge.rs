@@ -196,6 +196,12 @@ fn a_call_gives_up_on_a_server_that_stays_away() {
         "{fault}"
     );
     assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("under the idempotency key")), "{fault}");
+    for (tool, input) in [
+        ("get_universe_state", json!({"universeId": "u-42"})),
+        ("send_universe_command", json!({"universeId": "u-42", "command": {"type": "tick"}})),
+    ] {
+        assert_eq!(seat.refused(tool, &input)["universeId"], "u-42", "{tool}");
+    }
 }
 
 #[test]

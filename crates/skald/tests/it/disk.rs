@@ -127,11 +127,13 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     let mut client = Client::connect(address);
     let opened = client.send("POST", "/mcp", &[JSON, BOTH], initialize("2025-11-25").to_string().as_bytes());
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
-    let mut call = |tool: &str, arguments: Value| {
+    let mut call_so = |tool: &str, arguments: &Value, meta: Value| {
         let headers = [JSON, BOTH, ("mcp-session-id", session.as_str())];
-        let message = message::call(tool, &arguments).to_string();
-        client.send("POST", "/mcp", &headers, message.as_bytes()).json()["result"].take()
+        let mut message = message::call(tool, arguments);
+        message["params"]["_meta"] = meta;
+        client.send("POST", "/mcp", &headers, message.to_string().as_bytes()).json()["result"].take()
     };
+    let mut call = |tool: &str, arguments: Value| call_so(tool, &arguments, json!({}));
     call("universe", json!({"method": "create", "universeId": "u-42", "name": "Sol"}));
     let tick = json!({"universeId": "u-42", "command": {"type": "tick"}});
     kept.limit_files("0");
@@ -141,6 +143,7 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     assert_eq!((&fault["code"], &fault["universeId"]), (&json!("UNAVAILABLE"), &json!("u-42")), "{fault}");
     let text = failed["content"][0]["text"].as_str().expect("a text");
     assert!(text.starts_with("UNAVAILABLE") && !text.contains("panicked"), "{text}");
+    assert!(text.contains("u-42") && !text.contains("key"), "no key was sent: {text}");
     let read = call("get_universe_state", json!({"universeId": "u-42"}));
     assert_eq!(read["structuredContent"]["time"], 0, "what is there is told all the same: {read}");
     kept.limit_files("unlimited");
@@ -153,6 +156,10 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
         answered = call("send_universe_command", tick.clone());
     }
     assert_eq!(answered["structuredContent"]["nextState"]["time"], 1, "{answered}");
+    kept.limit_files("0");
+    let failed = call_so("send_universe_command", &tick, json!({"skald/idempotencyKey": "once"}));
+    let hint = failed["_meta"]["skald/error"]["hint"].as_str().expect("a hint");
+    assert!(hint.contains("same idempotency key"), "{hint}");
 }
 
 /// Makes everything in a folder, and the folder, writable or not.

@@ -10,7 +10,9 @@ at_every_table! {
     req_mcp_8_and_9_a_command_is_done_and_answered,
     req_mcp_14_and_16_what_is_not_there_is_not_found,
     req_mcp_15_and_16_a_refused_command_changes_nothing,
+    req_mcp_16_every_error_names_the_universe,
     a_wrong_command_is_named_with_a_right_example,
+    what_was_read_can_be_sent_back,
     keys_and_revisions_are_minded,
     universes_are_kept,
 }
@@ -217,14 +219,61 @@ fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
         assert_eq!((named(&fault).0, &fault["path"]), (code, &json!(path)), "{fault}");
         assert!(fault["example"]["type"].is_string() && fault["universeId"] == "u-1", "{fault}");
     }
-    for input in [
-        json!({"universeId": "u-1"}),
-        json!({"command": {"type": "tick"}}),
-        json!({"universeId": "u-1", "command": []}),
-    ] {
-        assert_eq!(named(&seat.refused(TOOLS[2], &input)).0, "INVALID_PARAMS", "{input}");
-    }
+    assert_eq!(named(&seat.refused(TOOLS[2], &json!({"command": {"type": "tick"}}))).0, "INVALID_PARAMS");
     assert_eq!(seat.listing("universe://u-1")["revision"], 1);
+}
+
+/// REQ-MCP-16: also where the input cannot be read, and so before the universe is looked for.
+fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
+    create(seat, "u-42");
+    for (tool, input) in [
+        (TOOLS[0], json!({"universeId": "u-42", "view": "everything"})),
+        (TOOLS[0], json!({"universeId": "u-42", "view": "summary", "limit": 3})),
+        (TOOLS[0], json!({"universeId": "u-42", "limit": "many"})),
+        (TOOLS[0], json!({"universeId": "u-42", "colour": "red"})),
+        (TOOLS[1], json!({"universeId": "u-42", "category": 7})),
+        (TOOLS[2], json!({"universeId": "u-42"})),
+        (TOOLS[2], json!({"universeId": "u-42", "command": []})),
+        (TOOLS[2], json!({"universeId": "u-42", "command": {"type": "tick"}, "state": "some"})),
+        ("universe", json!({"universeId": "u-42", "method": "explode"})),
+        ("universe", json!({"universeId": "u-42", "method": "rename"})),
+        ("universe", json!({"universeId": "u-42", "method": "replace", "state": {"star": {}}})),
+    ] {
+        let fault = seat.refused(tool, &input);
+        assert_eq!((named(&fault).0, &fault["universeId"]), ("INVALID_PARAMS", &json!("u-42")), "{tool} {input}");
+    }
+}
+
+/// A client that reads a body and sends it back has fields in it that follow from the rest.
+fn what_was_read_can_be_sent_back(seat: &mut Seat) {
+    create(seat, "u-1");
+    let mut sun = star("sun", None);
+    sun["payload"]["children"] = json!([]);
+    sun["payload"]["id"] = json!("sun");
+    send(seat, "u-1", &sun);
+    send(seat, "u-1", &star("earth", Some("sun")));
+    send(
+        seat,
+        "u-1",
+        &json!({"type": "addGroup", "id": "arm", "payload": {"id": "arm", "name": "Arm", "children": []}}),
+    );
+    let whole = state(seat, "u-1");
+    send(seat, "u-1", &json!({"type": "updateStar", "id": "sun", "payload": whole["stars"]["sun"]}));
+    send(seat, "u-1", &json!({"type": "updateStar", "id": "earth", "payload": whole["stars"]["earth"]}));
+    send(seat, "u-1", &json!({"type": "updateGroup", "id": "arm", "payload": whole["groups"]["arm"]}));
+    assert_eq!(state(seat, "u-1"), whole);
+    let mut mars = star("mars", None);
+    mars["payload"]["children"] = json!(["earth"]);
+    for (command, path) in [
+        (mars, "/command/payload/children"),
+        (json!({"type": "updateStar", "id": "sun", "payload": {"children": []}}), "/command/payload/children"),
+        (json!({"type": "updateStar", "id": "earth", "payload": {"parentId": null}}), "/command/payload/parentId"),
+    ] {
+        let fault = seat.refused(TOOLS[2], &json!({"universeId": "u-1", "command": command}));
+        assert_eq!((named(&fault).0, &fault["path"]), ("REJECTED", &json!(path)), "{fault}");
+        assert!(fault["hint"].as_str().is_some_and(|hint| hint.contains("attachStar")), "{fault}");
+    }
+    assert_eq!(state(seat, "u-1"), whole);
 }
 
 fn keys_and_revisions_are_minded(seat: &mut Seat) {
@@ -301,6 +350,8 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
         (TOOLS[1], json!({"universeId": "u-missing"}), true),
         (TOOLS[2], json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "x"}}), true),
         (TOOLS[2], json!({"universeId": 1}), true),
+        (TOOLS[0], json!({"universeId": "u-1", "view": "everything"}), true),
+        (TOOLS[2], json!({"universeId": "u-1"}), true),
     ];
     for (tool, arguments, is_error) in calls {
         let answer = seat.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
@@ -309,6 +360,12 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
         for entry in result["content"].as_array().expect("content") {
             assert_eq!(entry["type"], "text");
             assert!(!entry["text"].as_str().expect("a text").is_empty());
+        }
+        // REQ-MCP-16: in the sentence that a model reads as well as in the object beside it.
+        if let Some(id) = arguments["universeId"].as_str().filter(|_| is_error) {
+            for entry in result["content"].as_array().expect("content") {
+                assert!(entry["text"].as_str().is_some_and(|text| text.contains(id)), "{entry}");
+            }
         }
         if !is_error {
             let text = result["content"][0]["text"].as_str().expect("a text");
@@ -342,6 +399,8 @@ fn a_change_is_told_to_those_who_watch() {
         writer.refused(TOOLS[2], &json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nobody"}}));
         writer.ok("universe", &json!({"method": "rename", "universeId": "u-1", "name": "Sun"}));
         assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"]);
+        writer.ok("universe", &json!({"method": "replace", "universeId": "u-1", "state": {}}));
+        assert_eq!([news.next(), news.next()], ["universe://u-1", "universes://list"], "a state that is put");
         writer.ok("universe", &json!({"method": "create", "name": "Another"}));
         let mut heard = [news.next(), news.next()];
         heard.sort();

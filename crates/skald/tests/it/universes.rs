@@ -14,6 +14,7 @@ on_every_store! {
     commands_come_alone_or_together,
     what_is_wrong_is_refused,
     revisions_are_minded,
+    a_universe_of_ten_mebibytes_is_taken,
     req_mcp_8_the_same_service_is_behind_both,
     req_mcp_17_to_23_sessions_begin_and_end,
     req_mcp_24_the_other_routes_answer_beside_it,
@@ -31,7 +32,7 @@ impl Program {
         self.send_so(method, path, &[], body)
     }
 
-    fn send_so(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Reply {
+    pub(crate) fn send_so(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> Reply {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.0.send(method, path, &[&[JSON], headers].concat(), body.as_bytes())
     }
@@ -52,10 +53,18 @@ impl Program {
         reply.json()
     }
 
-    /// The status and the error.
-    fn refused(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+    /// The status, and the fields of the error, which the sentence for people stands beside.
+    pub(crate) fn refused(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let reply = self.send(method, path, body);
-        (reply.status, reply.json()["error"].take())
+        let fault = reply.json();
+        let sentence = fault["error"].as_str().unwrap_or_else(|| panic!("{method} {path}: {fault}"));
+        let message = fault["message"].as_str().expect("a message");
+        assert!(sentence.starts_with(message), "{fault}");
+        assert_eq!(fault["hint"].as_str().map(|hint| sentence.ends_with(hint)), Some(true), "{fault}");
+        if let Some(id) = path.split('?').next().and_then(|path| path.split('/').nth(2)) {
+            assert_eq!((&fault["universeId"], sentence.contains(id)), (&json!(id), true), "{fault}");
+        }
+        (reply.status, fault)
     }
 }
 
@@ -143,6 +152,7 @@ fn universes_are_listed_in_pages(server: &Server) {
         program.create(id);
     }
     program.command("u-3", &json!({"type": "tick"}));
+    assert!(program.get("/universes").header("link").is_none(), "all of them");
     for query in ["?limit=2", "?limit=2&state=full"] {
         let (mut path, mut listed) = (format!("/universes{query}"), Vec::new());
         loop {
@@ -235,8 +245,13 @@ fn what_is_wrong_is_refused(server: &Server) {
     for method in ["POST", "PUT"] {
         let path = if method == "POST" { commands } else { "/universes/u-1" };
         let reply = program.0.send(method, path, &[JSON], b"{\"type\": ");
-        assert_eq!((reply.status, &reply.json()["error"]["code"]), (400, &json!("INVALID_PARAMS")));
-        let large = vec![b' '; 10_000_001];
+        let fault = reply.json();
+        assert_eq!(
+            (reply.status, &fault["code"], &fault["universeId"]),
+            (400, &json!("INVALID_PARAMS"), &json!("u-1"))
+        );
+        assert!(fault["error"].is_string(), "{fault}");
+        let large = vec![b' '; 10_485_761];
         let reply = Client::connect(server.address).try_send(method, path, &[JSON], &large);
         // A server that has heard enough may close before everything was sent.
         assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
@@ -245,7 +260,12 @@ fn what_is_wrong_is_refused(server: &Server) {
     assert_eq!((status, &fault["path"]), (400, &json!("/title")));
     let (status, fault) = program.refused("PUT", "/universes/u-1", &json!({"name": " "}));
     assert_eq!((status, &fault["path"]), (400, &json!("/name")), "{fault}");
-    assert_eq!(program.refused("PATCH", "/universes/u-1", &json!({})).0, 405);
+    let patched = program.send("PATCH", "/universes/u-1", &json!({}));
+    assert_eq!((patched.status, patched.json()["error"].is_string()), (405, true));
+    let nowhere = program.get("/universes/u-1/moons");
+    assert_eq!((nowhere.status, nowhere.json()["error"].is_string()), (404, true));
+    let elsewhere = program.get("/api/v1/universes/nowhere/summary");
+    assert_eq!((elsewhere.status, &elsewhere.json()["error"]["code"]), (404, &json!("NOT_FOUND")));
     assert_eq!(program.get("/universes/u-1").json()["revision"], 1, "nothing of it was stored");
 }
 
@@ -265,13 +285,41 @@ fn revisions_are_minded(server: &Server) {
         ("DELETE", "/universes/u-1", &Value::Null),
     ] {
         let late = pinned(&mut program, "\"1\"", method, path, body);
-        assert_eq!((late.status, &late.json()["error"]["code"]), (409, &json!("REVISION_CONFLICT")), "{method}");
+        assert_eq!((late.status, &late.json()["code"]), (409, &json!("REVISION_CONFLICT")), "{method}");
     }
     assert_eq!(pinned(&mut program, "x", "POST", commands, &tick).status, 400);
     // Of what is yet to be created nobody is told where it stands.
     let another = json!({"id": "u-1", "name": "x", "state": {}});
     assert_eq!(pinned(&mut program, "\"99\"", "POST", "/universes", &another).status, 400);
     assert_eq!(pinned(&mut program, "\"2\"", "DELETE", "/universes/u-1", &Value::Null).status, 204);
+}
+
+/// The generator of the original makes states of more than 10 MB, and its server takes bodies of 10 MiB.
+fn a_universe_of_ten_mebibytes_is_taken(server: &Server) {
+    let mut program = Program::of(server);
+    program.create("u-1");
+    let stars: serde_json::Map<String, Value> = (0..2_000)
+        .map(|number| {
+            let id = format!("s{number}");
+            let mut body = star(&id, None)["payload"].take();
+            body["id"] = json!(id);
+            body["name"] = "n".repeat(300).into();
+            body["extensions"] = json!({"notes": "x".repeat(4_500)});
+            (id, body)
+        })
+        .collect();
+    let root_ids: Vec<&String> = stars.keys().collect();
+    let mut sent = json!({"state": {"rootIds": root_ids, "stars": stars}}).to_string();
+    assert!((9_000_000..10_485_760).contains(&sent.len()), "{}", sent.len());
+    sent.extend(std::iter::repeat_n(' ', 10_485_760 - sent.len()));
+    let put = program.0.send("PUT", "/universes/u-1", &[JSON], sent.as_bytes());
+    assert_eq!((put.status, &put.json()["revision"]), (200, &json!(2)));
+    let kept = program.get("/universes/u-1").json()["state"].take();
+    assert_eq!((&kept["stars"]["s7"]["name"], &kept["rootIds"]), (&stars["s7"]["name"], &json!(root_ids)));
+    sent.push(' ');
+    let reply = Client::connect(server.address).try_send("PUT", "/universes/u-1", &[JSON], sent.as_bytes());
+    // A server that has heard enough may close before everything was sent.
+    assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413), "one byte more");
 }
 
 /// REQ-MCP-8, scenario 8: whatever is sent comes to the same over MCP and over REST, answers and refusals alike.
@@ -293,7 +341,10 @@ fn req_mcp_8_the_same_service_is_behind_both(server: &Server) {
     ];
     for command in commands {
         let reply = program.send("POST", "/universes/by-rest/commands", &command);
-        let over_rest = if reply.status == 200 { Ok(reply.json()) } else { Err(reply.json()["error"].take()) };
+        let mut over_rest = reply.json();
+        // For people there is a sentence beside the fields.
+        let is_refused = over_rest.as_object_mut().is_some_and(|fields| fields.shift_remove("error").is_some());
+        let over_rest = if is_refused { Err(over_rest) } else { Ok(over_rest) };
         let over_mcp = agent.call(TOOLS[2], &json!({"universeId": "by-mcp", "command": command}));
         let alike = |answer: Value| answer.to_string().replace("by-rest", "by-mcp");
         assert_eq!(over_rest.map(alike).map_err(alike), over_mcp.map(alike).map_err(alike), "{command}");
@@ -383,6 +434,7 @@ fn pages_of_allowed_origins_may_call() {
     }
     let stranger = client.send("GET", "/universes", &[("Origin", "https://elsewhere.example")], b"");
     assert_eq!((stranger.status, stranger.header("access-control-allow-origin")), (403, None));
+    assert!(stranger.json()["error"].is_string(), "{}", stranger.text());
 }
 
 /// What may not be seen is not there; what may not be changed is not changed.
@@ -406,7 +458,7 @@ fn toolsets_and_roles_hold_here_too() {
     let tick = json!({"type": "tick"});
     assert_eq!(program.send_so("POST", "/universes/u-1/commands", &guest, &tick).status, 403);
     let missing = program.send_so("POST", "/universes/u-missing/commands", &guest, &tick);
-    assert_eq!((missing.status, &missing.json()["error"]["universeId"]), (404, &json!("u-missing")));
+    assert_eq!((missing.status, &missing.json()["universeId"]), (404, &json!("u-missing")));
     let wrong = program.send_so("GET", "/universes/u-1", &[("Authorization", "Bearer nobody")], &Value::Null);
-    assert_eq!(wrong.status, 401);
+    assert_eq!((wrong.status, wrong.json()["error"].is_string()), (401, true));
 }

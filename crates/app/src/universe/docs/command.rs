@@ -22,7 +22,7 @@ pub(in super::super) struct UniverseCommandDocsOutput {
     category: &'static str,
     #[serde(flatten)]
     command: CommandShown,
-    /// The event of its success; none for tick.
+    /// The event of its success, and that of nothing to do where there is one; none for tick.
     events: Vec<&'static str>,
     /// The events that it can fail with. Then nothing is changed.
     refusals: Vec<Refusal>,
@@ -79,15 +79,15 @@ fn about(name: &str) -> Option<UniverseCommandDocsOutput> {
     Some(UniverseCommandDocsOutput {
         category: category.slug,
         command: CommandShown::of(entry, true),
-        events: outcome.event.into_iter().collect(),
+        events: outcome.event.into_iter().chain(outcome.nothing_to_do()).collect(),
         refusals: outcome.failures.iter().map(Refusal::of).collect(),
     })
 }
 
 fn unknown(name: &str) -> Fault {
     let hint = match input::nearest(name, Command::NAMES) {
-        Some(word) => format!("did you mean {word}? docs://universe/commands has them all"),
-        None => "docs://universe/commands has them all".to_owned(),
+        Some(word) => format!("did you mean {word}? `docs://universe/commands` has them all"),
+        None => "`docs://universe/commands` has them all".to_owned(),
     };
     Fault::new(Code::NotFound, format!("there is no command {:?}", short(name)))
         .at("/command")

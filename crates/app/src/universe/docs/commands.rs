@@ -43,6 +43,10 @@ fn command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Ve
             Some(fields) => format!("`{event}` with {}", words(fields.iter().map(String::as_str))),
         },
     };
+    let done = match outcome.nothing_to_do() {
+        Some(event) => format!("{done}; `{event}` where there is nothing to do, and then nothing is stored"),
+        None => done,
+    };
     let failures: Vec<String> = outcome.failures.iter().map(failure).collect();
     let _ = writeln!(page, "Done: {done}. Refused: {}.", failures.join("; "));
 }

@@ -6,9 +6,7 @@
 use std::fmt::{self, Write};
 
 use bytes::Bytes;
-use domain::universe::{
-    Command, Created, Renamed, ReplaceSnapshot, Replaced, UniverseEvent, UniverseRules, UniverseState,
-};
+use domain::universe::{Created, Renamed, Replaced, UniverseEvent, UniverseRules, UniverseState};
 use serde::Serialize;
 use serde_json::json;
 
@@ -100,6 +98,12 @@ pub(super) fn dropped(reason: &str, heard: Position) -> Bytes {
     format!("event: dropped\ndata: {data}\n\n").into()
 }
 
+#[derive(Serialize)]
+struct StateReplaced<'a> {
+    /// All nine keys, the time included.
+    state: &'a UniverseState,
+}
+
 /// What is told, before it is known how many parts it is of.
 #[derive(Default)]
 struct Parts {
@@ -129,11 +133,12 @@ impl Parts {
         }
     }
 
-    /// The command that comes to the same, but for the time: no command sets that, so it is told beside.
+    /// A whole state has an event name of its own. A page that saves its state listens to `command`, and would take its
+    /// own state for somebody else's command: what was typed since it was sent would be lost.
     fn replaced(&mut self, state: Option<&UniverseState>) {
-        let Some(state) = state else { return };
-        self.push("time", &json!({"time": state.time()}));
-        self.push("command", &Command::ReplaceSnapshot(ReplaceSnapshot { snapshot: state.snapshot().clone() }));
+        if let Some(state) = state {
+            self.push("stateReplaced", &StateReplaced { state });
+        }
     }
 
     fn push(&mut self, event: &'static str, data: &impl Serialize) {
@@ -205,8 +210,14 @@ mod tests {
         let replaced = replaced.beyond(0);
         let lines: Vec<&str> = text(&replaced).lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines[..2], ["event: renamed", "id: 2.1"]);
-        assert_eq!(lines[3..8], ["event: time", "id: 2.2", "data: {\"time\":42.0}", "event: command", "id: 3"]);
-        assert!(lines[8].starts_with(r#"data: {"type":"replaceSnapshot","snapshot":{"stars":{}"#), "{}", lines[8]);
+        assert_eq!(lines[3..5], ["event: stateReplaced", "id: 3"]);
+        assert!(
+            lines[5].starts_with(r#"data: {"state":{"stars":{}"#) && lines[5].ends_with(r#""time":42}}"#),
+            "{lines:?}"
+        );
+        let command = r#"{"type":"replaceSnapshot","snapshot":{"stars":{},"rootIds":[]}}"#;
+        let commanded = told(4, &format!(r#"[{{"type":"universe.commanded.v1","command":{command}}}]"#));
+        assert!(text(&commanded.beyond(0)).starts_with("event: command\nid: 4\ndata: {\"type\":\"replaceSnapshot\""));
         let deleted = told(4, r#"[{"type":"universe.deleted.v1"}]"#);
         assert!(deleted.is_last);
         assert_eq!(text(&deleted.beyond(0)), "event: deleted\nid: 4\ndata: {\"universeId\":\"u-1\"}\n\n");

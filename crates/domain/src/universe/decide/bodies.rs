@@ -18,6 +18,8 @@ pub(super) fn add(snapshot: &Snapshot, AddStar { id, payload }: &AddStar) -> Don
     if snapshot.stars.contains_key(id) {
         return refused(Reason::DuplicateId, format!("there is a body {id:?} already"), "/id");
     }
+    unchanged("addStar", payload.id.set().is_none_or(|same| same == id), "id", id)?;
+    unchanged("addStar", payload.children.set().is_none_or(Vec::is_empty), "children", id)?;
     match payload.parent_id.set() {
         Some(parent_id) if parent_id == id => {
             return refused(Reason::SelfParent, format!("{id:?} cannot move around itself"), "/payload/parentId");

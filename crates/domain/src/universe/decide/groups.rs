@@ -20,6 +20,7 @@ pub(super) fn add(snapshot: &Snapshot, AddGroup { id, payload }: &AddGroup) -> D
     if snapshot.groups.contains_key(id) {
         return refused(Reason::DuplicateId, format!("there is a group {id:?} already"), "/id".to_owned());
     }
+    unchanged("addGroup", payload.id.set().is_none_or(|same| same == id), "id", id)?;
     let parent_field = || "/payload/parentGroupId".to_owned();
     match payload.parent_group_id.set() {
         Some(parent_id) if parent_id == id => {

@@ -7,13 +7,14 @@ mod regions;
 
 use std::sync::Arc;
 
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, Misfit, Reason, short};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
+use super::number::Number;
 use super::refusal::UniverseRefusal;
 use super::snapshot::Snapshot;
-use super::state::{Universe, UniverseState};
+use super::state::{SentState, Universe, UniverseState};
 use super::text::{Id, Name};
 use super::wire::WireEvent;
 use super::{UniverseCommand, change};
@@ -36,8 +37,8 @@ pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<V
         UniverseCommand::Replace { name, state } => {
             there()?;
             let name = name.as_deref().map(named).transpose()?;
-            bounded(state.as_ref())?;
-            UniverseEvent::Replaced(Replaced { name, state: state.clone() })
+            let state = bounded(state.as_ref(), universe.state.time)?;
+            UniverseEvent::Replaced(Replaced { name, state })
         }
         UniverseCommand::Delete => {
             there()?;
@@ -52,7 +53,7 @@ fn create(
     id: &str,
     name: &str,
     campaign_id: Option<&str>,
-    state: Option<&UniverseState>,
+    state: Option<&SentState>,
 ) -> Result<UniverseEvent, UniverseRefusal> {
     if let Some(about) = universe.about() {
         return Err(UniverseRefusal::UniverseExists { id: about.id.clone() });
@@ -68,12 +69,12 @@ fn create(
     if let Some(campaign_id) = campaign_id {
         identified("campaignId", campaign_id)?;
     }
-    bounded(state)?;
+    let state = bounded(state, Number::default())?;
     Ok(UniverseEvent::Created(Created {
         id: id.to_owned(),
         name: named(name)?,
         campaign_id: campaign_id.map(str::to_owned),
-        state: state.cloned(),
+        state,
     }))
 }
 
@@ -85,9 +86,12 @@ fn named(name: &str) -> Result<String, UniverseRefusal> {
     Ok(name.to_owned())
 }
 
-fn bounded(state: Option<&UniverseState>) -> Result<(), UniverseRefusal> {
-    let checked = state.map_or(Ok(()), Check::check);
-    checked.map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))
+/// A state that was sent, if it can be kept. Without a time it is this time.
+fn bounded(sent: Option<&SentState>, now: Number) -> Result<Option<UniverseState>, UniverseRefusal> {
+    let Some(sent) = sent else { return Ok(None) };
+    let state = sent.at(now);
+    state.check().map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))?;
+    Ok(Some(state))
 }
 
 /// One after the other, each against what the ones before have left.
@@ -159,11 +163,12 @@ fn replace(snapshot: &Snapshot) -> Done {
     Ok(vec![WireEvent::SnapshotReplaced {}])
 }
 
-/// A link that an update repeats must be as it is.
+/// A link that is sent back must be as it is: no children of what is new.
 fn unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
     if is_same {
         return Ok(());
     }
-    let failure = Failure::refused(command, Reason::LinkChange, format!("{field} cannot be changed by {command}"));
+    let message = format!("{field} of {:?} differs from what is there, and {command} does not change it", short(id));
+    let failure = Failure::refused(command, Reason::LinkChange, message);
     Err(failure.with_id(id).at(format!("/payload/{field}")))
 }

@@ -37,7 +37,7 @@ fn add_star() {
         ("/payload/mass", json!("heavy")),
         ("/payload/mass", Value::Null),
         ("/payload/orbitalRadius", json!(1)),
-        ("/payload/children", json!(["sun"])),
+        ("/payload/children", json!("none")),
         ("/parentId", json!("sun")),
         ("/payload", Value::Null),
     ] {
@@ -47,6 +47,20 @@ fn add_star() {
         assert_eq!(failed, unreadable, "{field}");
     }
     assert_eq!(sky.fails(json!({"type": "addStar", "id": "x"}))["type"], "addStarFailed");
+}
+
+#[test]
+fn what_follows_from_the_rest_may_be_sent_back() {
+    let mut sky = Sky::empty();
+    let sent_back = |id: &str, payload_id: &str, children: Value| {
+        let payload = with(add(id, Value::Null), "/payload/id", json!(payload_id));
+        with(payload, "/payload/children", children)
+    };
+    sky.does(sent_back("sun", "sun", json!([])));
+    assert_eq!((sky.at("/stars/sun/children"), sky.at("/rootIds")), (json!([]), json!(["sun"])));
+    let failed = |field: &str| json!({"type": "addStarFailed", "reason": "linkChange", "id": "x", "field": field});
+    assert_eq!(sky.fails(sent_back("x", "y", json!([]))), failed("/payload/id"));
+    assert_eq!(sky.fails(sent_back("x", "x", json!(["sun"]))), failed("/payload/children"));
 }
 
 #[test]

@@ -19,7 +19,11 @@ fn add_group() {
     assert_eq!(sky.at("/groups/inner/parentGroupId"), "near");
     assert_eq!(sky.at("/groups/arm/children"), json!([{"id": "sun", "type": "system"}]));
 
+    sky.does(group("same", json!({"id": "same", "name": "Same", "children": [], "parentGroupId": "far"})));
+    assert_eq!(sky.at("/groups/same/parentGroupId"), "far");
+
     let failed = |reason: &str, id: &str, field: &str| json!({"type": "addGroupFailed", "reason": reason, "id": id, "field": field});
+    assert_eq!(sky.fails(group("x", json!({"id": "y", "name": "x"}))), failed("linkChange", "x", "/payload/id"));
     assert_eq!(sky.fails(group("far", json!({"name": "Far"}))), failed("duplicateId", "far", "/id"));
     assert_eq!(sky.fails(group("valueOf", json!({"name": "x"}))), failed("forbiddenId", "valueOf", "/id"));
     let under = |parent: &str, children: Value| json!({"name": "x", "parentGroupId": parent, "children": children});

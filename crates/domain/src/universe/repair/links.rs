@@ -1,0 +1,242 @@
+//! Links that do not agree. What something says of its own parent counts, if that parent is there; otherwise it belongs to
+//! the first that lists it, or to nobody. Lists keep their order, lose what does not belong to them and gain what does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::Repairs;
+use crate::universe::check::short;
+
+/// Ids that one reason names.
+const NAMED_MAX: usize = 5;
+
+/// Things that have parents and children among themselves.
+pub(super) struct Hierarchy {
+    things: &'static str,
+    parent: &'static str,
+    roots: &'static str,
+    /// The id of the member that an entry in a list of children names; `None` if it names something else.
+    member: fn(&Value) -> Option<&str>,
+    /// The entry that names a member.
+    entry: fn(&str) -> Value,
+}
+
+pub(super) const BODIES: Hierarchy =
+    Hierarchy { things: "stars", parent: "parentId", roots: "rootIds", member: Value::as_str, entry: |id| json!(id) };
+
+pub(super) const GROUPS: Hierarchy = Hierarchy {
+    things: "groups",
+    parent: "parentGroupId",
+    roots: "rootGroupIds",
+    member: |entry| entry.get("id").filter(|_| entry["type"] == "group").and_then(Value::as_str),
+    entry: |id| json!({"id": id, "type": "group"}),
+};
+
+/// What was sent of a hierarchy, by the numbers of its members.
+struct Members {
+    ids: Vec<String>,
+    numbers: BTreeMap<String, usize>,
+    /// What each says of its parent.
+    said: Vec<Option<String>>,
+    children: Vec<Vec<Value>>,
+    /// Rogue planets may stand outside the list of roots.
+    is_rogue: Vec<bool>,
+}
+
+impl Members {
+    /// What was wrong with what a member says of its parent, and what it says now; `None` if it stays.
+    fn parent_reason(&self, number: usize, parent: Option<usize>) -> Option<String> {
+        let said = self.said[number].as_deref();
+        let now = parent.map(|parent| self.ids[parent].as_str());
+        if said == now {
+            return None;
+        }
+        let was = match said {
+            None => "is null".to_owned(),
+            Some(said) if said == self.ids[number] => "is its own id".to_owned(),
+            Some(said) if self.numbers.contains_key(said) => "leads in a ring, back to where it began".to_owned(),
+            Some(said) => format!("is {:?}, which is not there", short(said)),
+        };
+        Some(match now {
+            None => format!("{was}; it is null now"),
+            Some(now) => format!("{was}; it is {:?} now, which lists it", short(now)),
+        })
+    }
+}
+
+/// Who belongs to whom, by number and in order.
+struct ChildrenByParent {
+    roots: Vec<usize>,
+    children: Vec<Vec<usize>>,
+}
+
+impl Hierarchy {
+    pub(super) fn repair(&self, state: &mut Map<String, Value>, repairs: &mut Repairs) {
+        let Some(members) = self.members(state) else { return };
+        let parents = self.parents(&members, repairs);
+        let mut by_parent = ChildrenByParent { roots: Vec::new(), children: vec![Vec::new(); parents.len()] };
+        for (number, parent) in parents.iter().enumerate() {
+            parent.map_or(&mut by_parent.roots, |parent| &mut by_parent.children[parent]).push(number);
+        }
+        let roots = match state.get(self.roots) {
+            None => Vec::new(),
+            Some(Value::Array(roots)) => roots.clone(),
+            Some(_) => return,
+        };
+        if let Some((roots, reason)) = self.list(&members, &by_parent.roots, None, &roots) {
+            repairs.add(&[self.roots], reason);
+            state.insert(self.roots.to_owned(), roots.into());
+        }
+        let Some(Value::Object(things)) = state.get_mut(self.things) else { return };
+        for (number, thing) in things.values_mut().enumerate() {
+            let Value::Object(thing) = thing else { return };
+            let parent = parents[number].map_or(Value::Null, |parent| members.ids[parent].as_str().into());
+            if thing.get(self.parent).unwrap_or(&Value::Null) != &parent {
+                thing.insert(self.parent.to_owned(), parent);
+            }
+            let listed = self.list(&members, &by_parent.children[number], Some(number), &members.children[number]);
+            if let Some((children, reason)) = listed {
+                repairs.add(&[self.things, &members.ids[number], "children"], reason);
+                thing.insert("children".to_owned(), children.into());
+            }
+        }
+    }
+
+    /// `None` where it is not of the right shape: then reading it says why.
+    fn members(&self, state: &Map<String, Value>) -> Option<Members> {
+        let things = state.get(self.things)?.as_object()?;
+        let mut members =
+            Members { ids: vec![], numbers: BTreeMap::new(), said: vec![], children: vec![], is_rogue: vec![] };
+        for (number, (id, thing)) in things.iter().enumerate() {
+            let thing = thing.as_object()?;
+            members.ids.push(id.clone());
+            members.numbers.insert(id.clone(), number);
+            members.said.push(match thing.get(self.parent) {
+                None | Some(Value::Null) => None,
+                Some(Value::String(parent)) => Some(parent.clone()),
+                Some(_) => return None,
+            });
+            members.children.push(match thing.get("children") {
+                None => Vec::new(),
+                Some(children) => children.as_array()?.clone(),
+            });
+            members.is_rogue.push(thing.get("isRoguePlanet") == Some(&Value::Bool(true)));
+        }
+        Some(members)
+    }
+
+    /// Whose child each member is.
+    fn parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
+        let said = members.said.iter().enumerate().map(|(number, said)| {
+            said.as_ref().and_then(|parent| members.numbers.get(parent)).copied().filter(|parent| *parent != number)
+        });
+        let mut parents: Vec<Option<usize>> = said.collect();
+        open_rings(&mut parents);
+        let mut root_finder = RootFinder(parents.clone());
+        for (lister, children) in members.children.iter().enumerate() {
+            for child in children.iter().filter_map(|entry| members.numbers.get((self.member)(entry)?)) {
+                // A lister below the child would make a ring.
+                if parents[*child].is_none() && root_finder.root_of(lister) != *child {
+                    parents[*child] = Some(lister);
+                    root_finder.0[*child] = Some(lister);
+                }
+            }
+        }
+        for (number, parent) in parents.iter().enumerate() {
+            if let Some(reason) = members.parent_reason(number, *parent) {
+                repairs.add(&[self.things, &members.ids[number], self.parent], reason);
+            }
+        }
+        parents
+    }
+
+    /// The list of a member's children, or of the roots, as it should be, and what is wrong with it; `None` if it is
+    /// right. `own` are the members that belong there.
+    fn list(
+        &self,
+        members: &Members,
+        own: &[usize],
+        lister: Option<usize>,
+        entries: &[Value],
+    ) -> Option<(Vec<Value>, String)> {
+        let belongs = |member: &usize| own.binary_search(member).is_ok();
+        // By whether it is a member, since a system may have the id of a group.
+        let (mut list, mut seen) = (Vec::with_capacity(entries.len()), BTreeSet::<(bool, &str)>::new());
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        for entry in entries {
+            let id = if lister.is_none() { entry.as_str() } else { (self.member)(entry) };
+            let is_right = match id.and_then(|id| members.numbers.get(id)) {
+                Some(member) => belongs(member),
+                // A group may hold systems, also such as are not there any more.
+                None => id.is_none() && lister.is_some(),
+            };
+            let other = || entry["id"].as_str().unwrap_or_default();
+            if is_right && seen.insert((id.is_some(), id.unwrap_or_else(other))) {
+                list.push(entry.clone());
+            } else {
+                removed.push(id.unwrap_or_else(other));
+            }
+        }
+        for number in own {
+            let id = &members.ids[*number];
+            let may_be_missing = lister.is_none() && members.is_rogue[*number];
+            if !may_be_missing && seen.insert((true, id)) {
+                list.push(if lister.is_none() { json!(id) } else { (self.entry)(id) });
+                added.push(id.as_str());
+            }
+        }
+        let reasons = [("listed what does not belong there: ", removed), ("did not list ", added)];
+        let reasons: Vec<String> = reasons
+            .into_iter()
+            .filter(|(_, ids)| !ids.is_empty())
+            .map(|(reason, ids)| format!("{reason}{}", named(&ids)))
+            .collect();
+        (!reasons.is_empty()).then(|| (list, reasons.join("; ")))
+    }
+}
+
+/// Takes one member of every ring out of it.
+fn open_rings(parents: &mut [Option<usize>]) {
+    let mut walked_in: Vec<Option<usize>> = vec![None; parents.len()];
+    for walk in 0..parents.len() {
+        let mut next = Some(walk);
+        while let Some(number) = next {
+            match walked_in[number] {
+                Some(before) if before == walk => {
+                    parents[number] = None;
+                    break;
+                }
+                Some(_) => break,
+                None => walked_in[number] = Some(walk),
+            }
+            next = parents[number];
+        }
+    }
+}
+
+/// Finds the root above a member: a union-find whose paths are shortened as they are walked.
+struct RootFinder(Vec<Option<usize>>);
+
+impl RootFinder {
+    fn root_of(&mut self, member: usize) -> usize {
+        let mut root = member;
+        while let Some(above) = self.0[root] {
+            root = above;
+        }
+        let mut next = member;
+        while let Some(above) = self.0[next] {
+            self.0[next] = Some(root);
+            next = above;
+        }
+        root
+    }
+}
+
+fn named(ids: &[&str]) -> String {
+    let shown: Vec<String> = ids.iter().take(NAMED_MAX).map(|id| format!("{:?}", short(id))).collect();
+    match ids.len().checked_sub(NAMED_MAX).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more", shown.join(", ")),
+        None => shown.join(", "),
+    }
+}

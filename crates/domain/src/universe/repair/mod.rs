@@ -1,0 +1,69 @@
+//! A whole state that does not hang together is repaired rather than refused: it may be hours of somebody's work, and the
+//! editor of the original makes such states. Each repair is told to whoever sent the state.
+//!
+//! Repairs are made on JSON, before anything is typed, and only where the state could not be read as it is. What is read
+//! afterwards is checked as strictly as ever, so a repair that is not enough is a refusal and never a broken universe.
+
+mod links;
+mod nulls;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::check::short;
+
+/// Something that was changed in a state, so that it could be kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Repair {
+    /// A JSON pointer to what was changed.
+    pub path: String,
+    /// What was wrong, and what became of it.
+    pub reason: String,
+}
+
+/// The repairs of one state, as they are made.
+#[derive(Default)]
+struct Repairs(Vec<Repair>);
+
+impl Repairs {
+    fn add(&mut self, path: &[&str], reason: String) {
+        let names: Vec<String> = path.iter().map(|name| name.replace('~', "~0").replace('/', "~1")).collect();
+        self.0.push(Repair { path: format!("/{}", names.join("/")), reason });
+    }
+}
+
+/// Maps whose entries stand under their own ids.
+const MAPS: [&str; 6] = ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
+
+/// A state or a snapshot of one with its faults repaired, as far as they can be. `schema` is the schema of what is read.
+pub(super) fn repaired(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
+    let (mut state, mut repairs) = (sent.clone(), Repairs::default());
+    if let Value::Object(fields) = &mut state {
+        if fields.get("time").is_some_and(Value::is_null) {
+            fields.shift_remove("time");
+            repairs.add(&["time"], "is null, as a number that is none is written; the time stays as it is".to_owned());
+        }
+        nulls::fill(fields, schema, &mut repairs);
+        for map in MAPS {
+            name_by_key(fields, map, &mut repairs);
+        }
+        links::BODIES.repair(fields, &mut repairs);
+        links::GROUPS.repair(fields, &mut repairs);
+    }
+    (state, repairs.0)
+}
+
+/// What stands under a key has it as its id.
+fn name_by_key(state: &mut Map<String, Value>, map: &str, repairs: &mut Repairs) {
+    let Some(Value::Object(things)) = state.get_mut(map) else { return };
+    for (key, thing) in things {
+        let Value::Object(thing) = thing else { continue };
+        let id = thing.get("id").and_then(Value::as_str);
+        if id != Some(key) {
+            let was = id.map_or_else(|| "is missing".to_owned(), |id| format!("is {:?}, and not the key", short(id)));
+            repairs.add(&[map, key, "id"], format!("{was}; it is {:?} now", short(key)));
+            thing.insert("id".to_owned(), key.as_str().into());
+        }
+    }
+}

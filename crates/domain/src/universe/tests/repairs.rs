@@ -1,0 +1,239 @@
+//! Whole states as the editor of the original makes them: what is kept, what is repaired, and what is said of it.
+
+use proptest::prelude::*;
+use serde_json::{Value, json, to_value};
+
+use super::super::*;
+use super::{Sky, body, create, with};
+
+/// The state that is kept, and the repairs by path.
+fn kept(sent: &Value) -> (Value, Vec<(String, String)>) {
+    let (state, repairs) = SentState::read(sent).unwrap_or_else(|misfit| panic!("{sent}: {misfit:?}"));
+    let mut sky = Sky::none();
+    sky.asks(&create(Some(state))).unwrap_or_else(|refusal| panic!("{sent}: {refusal}"));
+    let state = sky.state();
+    let again = SentState::read(&state).expect("what is kept can be sent again");
+    assert_eq!(again.1, [], "and then nothing is left to repair");
+    (state, repairs.into_iter().map(|repair| (repair.path, repair.reason)).collect())
+}
+
+fn star(id: &str, parent: Value, children: &[&str]) -> Value {
+    let mut star = body(id, parent);
+    (star["id"], star["children"]) = (json!(id), json!(children));
+    star
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "parents are made where they are given")]
+fn group(id: &str, parent: Value, children: &[(&str, &str)]) -> Value {
+    let children: Vec<Value> = children.iter().map(|(id, kind)| json!({"id": id, "type": kind})).collect();
+    json!({"id": id, "name": id, "parentGroupId": parent, "children": children})
+}
+
+fn paths(repairs: &[(String, String)]) -> Vec<&str> {
+    repairs.iter().map(|(path, _)| path.as_str()).collect()
+}
+
+/// Its removeGroup hands the groups below to the one above, which does not list them.
+#[test]
+fn a_group_that_its_parent_does_not_list_is_listed() {
+    let groups = json!({"top": group("top", Value::Null, &[]), "low": group("low", json!("top"), &[])});
+    let (state, repairs) = kept(&json!({"groups": groups, "rootGroupIds": ["top"]}));
+    assert_eq!(state["groups"]["top"]["children"], json!([{"id": "low", "type": "group"}]));
+    assert_eq!(repairs, [("/groups/top/children".to_owned(), "did not list \"low\"".to_owned())]);
+}
+
+#[test]
+fn a_parent_that_is_not_there_is_none() {
+    let groups =
+        json!({"low": group("low", json!("gone"), &[("sun", "system"), ("gone", "group"), ("old", "system")])});
+    let stars = json!({"sun": star("sun", json!("gone"), &["gone"]), "own": star("own", json!("own"), &["own"])});
+    let (state, repairs) = kept(&json!({"groups": groups, "stars": stars, "rootIds": ["gone"]}));
+    assert_eq!((&state["rootIds"], &state["rootGroupIds"]), (&json!(["sun", "own"]), &json!(["low"])));
+    assert_eq!(state["stars"]["own"]["children"], json!([]));
+    // A group may name a system that is not there: the original leaves such names.
+    assert_eq!(
+        state["groups"]["low"]["children"],
+        json!([{"id": "sun", "type": "system"}, {"id": "old", "type": "system"}])
+    );
+    let reason = |path: &str| &repairs.iter().find(|(at, _)| at == path).expect(path).1;
+    assert_eq!(reason("/stars/sun/parentId"), "is \"gone\", which is not there; it is null now");
+    assert_eq!(reason("/stars/own/parentId"), "is its own id; it is null now");
+    assert_eq!(reason("/rootIds"), "listed what does not belong there: \"gone\"; did not list \"sun\", \"own\"");
+}
+
+#[test]
+fn a_ring_of_groups_is_opened() {
+    let ring = json!({
+        "a": group("a", json!("c"), &[("b", "group")]),
+        "b": group("b", json!("a"), &[("c", "group")]),
+        "c": group("c", json!("b"), &[("a", "group")]),
+    });
+    let (state, repairs) = kept(&json!({"groups": ring, "rootGroupIds": []}));
+    assert_eq!(state["rootGroupIds"], json!(["a"]));
+    assert_eq!(
+        (&state["groups"]["a"]["parentGroupId"], &state["groups"]["b"]["parentGroupId"]),
+        (&Value::Null, &json!("a"))
+    );
+    assert_eq!(paths(&repairs), ["/groups/a/parentGroupId", "/rootGroupIds", "/groups/c/children"]);
+}
+
+#[test]
+fn what_a_body_says_of_its_parent_counts_and_then_who_lists_it() {
+    let stars = json!({
+        "sun": star("sun", Value::Null, &["moon", "lost", "lost"]),
+        "earth": star("earth", json!("sun"), &["moon"]),
+        "moon": star("moon", json!("earth"), &[]),
+        "lost": star("lost", Value::Null, &[]),
+    });
+    let (state, repairs) = kept(&json!({"stars": stars, "rootIds": ["lost", "sun", "sun"]}));
+    assert_eq!((&state["rootIds"], &state["stars"]["sun"]["children"]), (&json!(["sun"]), &json!(["lost", "earth"])));
+    assert_eq!(paths(&repairs), ["/stars/lost/parentId", "/rootIds", "/stars/sun/children"]);
+    assert_eq!(repairs[0].1, "is null; it is \"sun\" now, which lists it");
+}
+
+/// A number that is none, such as that of an empty field, is null in JSON.
+#[test]
+fn a_number_that_is_none_becomes_a_usual_one() {
+    let mut sun = star("sun", Value::Null, &[]);
+    (sun["mass"], sun["orbitalPhase"], sun["eccentricity"]) = (Value::Null, Value::Null, Value::Null);
+    sun["ring"] = json!({
+        "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3, "thickness": null, "opacity": 0.6, "albedo": 0.8,
+        "color": "#FFFFFF", "density": 0.6,
+    });
+    sun["children"] = Value::Null;
+    let sent = json!({"stars": {"sun": sun}, "rootIds": ["sun"], "groups": null, "time": null});
+    let (state, repairs) = kept(&sent);
+    let kept = &state["stars"]["sun"];
+    assert_eq!((&kept["mass"], &kept["orbitalPhase"], &kept["ring"]["thickness"]), (&json!(1), &json!(0), &json!(0)));
+    assert!(kept.get("eccentricity").is_none(), "that may be absent");
+    let mut told = paths(&repairs);
+    told.sort_unstable();
+    let star = "/stars/sun";
+    let expected = ["children", "mass", "orbitalPhase", "ring/thickness"].map(|field| format!("{star}/{field}"));
+    assert_eq!(told, [&["/groups".to_owned()], &expected[..], &["/time".to_owned()]].concat());
+    assert!(repairs.contains(&("/stars/sun/mass".to_owned(), "is null; it is 1 now".to_owned())));
+    // A name is no number, and nothing can be guessed.
+    let nameless = with(sent, "/stars/sun/name", Value::Null);
+    assert_eq!(SentState::read(&nameless).unwrap_err().reason, Reason::Unreadable);
+}
+
+#[test]
+fn numbers_out_of_range_are_kept_and_clamped_by_views() {
+    let mut comet = star("comet", Value::Null, &[]);
+    (comet["eccentricity"], comet["semiMajorAxis"]) = (json!(1.2), json!(10));
+    comet["ring"] = json!({
+        "innerRadiusMultiplier": 1.5, "outerRadiusMultiplier": 3, "thickness": 1, "opacity": 1.5, "albedo": 0.8,
+        "color": "#FFFFFF", "density": -2,
+    });
+    comet["lagrangePoint"] = json!({
+        "primaryId": "a", "secondaryId": "b", "pointIndex": 7.5, "stable": true, "pairType": "starPlanet",
+    });
+    let sent = json!({"stars": {"comet": comet}, "rootIds": ["comet"], "time": 90});
+    let (state, repairs) = kept(&sent);
+    assert_eq!(repairs, []);
+    for pointer in ["/eccentricity", "/ring/opacity", "/ring/density", "/lagrangePoint/pointIndex"] {
+        assert_eq!(state["stars"]["comet"].pointer(pointer), comet.pointer(pointer), "{pointer}");
+    }
+    let state: UniverseState = serde_json::from_value(state).unwrap();
+    let view = to_value(state.body("comet", None, None, 5).unwrap()).unwrap();
+    let row = to_value(BodyRow::of(state.snapshot().body("comet").unwrap(), 5)).unwrap();
+    for shown in [&view["body"], &row] {
+        assert_eq!((&shown["eccentricity"], &shown["ring"]["opacity"]), (&json!(0.99), &json!(1)));
+        assert_eq!((&shown["ring"]["density"], &shown["lagrangePoint"]["pointIndex"]), (&json!(0), &json!(5)));
+    }
+    // A command that names such a number is told, and the same command may change everything else.
+    let mut sky = Sky::none();
+    sky.asks(&create(Some(state.into()))).unwrap();
+    let update = |payload: Value| json!({"type": "updateStar", "id": "comet", "payload": payload});
+    assert_eq!(sky.fails(update(json!({"eccentricity": 1.2})))["reason"], "outOfRange");
+    sky.does(update(json!({"name": "Halley"})));
+    assert_eq!(sky.at("/stars/comet/eccentricity"), 1.2);
+}
+
+#[test]
+fn what_is_out_of_the_question_is_still_refused() {
+    let sun = |field: &str, value: Value| json!({"stars": {"sun": with(star("sun", json!("gone"), &[]), field, value)}, "rootIds": []});
+    for (sent, reason) in [
+        (sun("/colour", json!("#FFFFFF")), Reason::Unreadable),
+        (sun("/mass", json!("heavy")), Reason::Unreadable),
+        (sun("/parentId", json!(7)), Reason::Unreadable),
+        (json!({"stars": []}), Reason::Unreadable),
+        (json!({"star": {}}), Reason::Unreadable),
+    ] {
+        assert_eq!(SentState::read(&sent).unwrap_err().reason, reason, "{sent}");
+    }
+    for (field, value) in [("/name", json!("x".repeat(301))), ("/color", json!("gold")), ("/id", json!("constructor"))]
+    {
+        let (state, _) = SentState::read(&sun(field, value)).unwrap();
+        let came = Sky::none().asks(&create(Some(state)));
+        assert_eq!(came.is_ok(), field == "/id", "{field}: the key is the id");
+    }
+}
+
+/// Were each list compared with all bodies, this would take minutes.
+#[test]
+fn a_large_state_is_repaired_too() {
+    const BODIES: usize = 50_000;
+    let id = |number: usize| format!("b{number}");
+    let stars: serde_json::Map<String, Value> = (0..BODIES)
+        .map(|number| {
+            let parent = number.checked_sub(1).map_or(Value::Null, |above| json!(id(above / 2)));
+            (id(number), star(&id(number), parent, &["b0"]))
+        })
+        .collect();
+    let (state, repairs) = SentState::read(&json!({"stars": stars, "rootIds": []})).unwrap();
+    assert_eq!(repairs.len(), 1 + BODIES, "the list of roots, and each list of children");
+    assert_eq!(Sky::none().asks(&create(Some(state))).map(|events| events.len()), Ok(1));
+}
+
+const IDS: [&str; 6] = ["a", "b", "c", "d", "e", "nobody"];
+
+fn id() -> impl Strategy<Value = Value> {
+    proptest::sample::select(&IDS[..]).prop_map(Value::from)
+}
+
+fn link() -> impl Strategy<Value = Value> {
+    prop_oneof![2 => Just(Value::Null), 5 => id()]
+}
+
+/// Five bodies and five groups whose links are anything.
+fn tangled() -> impl Strategy<Value = Value> {
+    let child = (id(), any::<bool>())
+        .prop_map(|(id, is_group)| json!({"id": id, "type": if is_group { "group" } else { "system" }}));
+    let bodies = proptest::collection::vec((id(), link(), proptest::collection::vec(id(), 0..4), any::<bool>()), 5);
+    let groups = proptest::collection::vec((link(), proptest::collection::vec(child, 0..4)), 5);
+    let lists = (proptest::collection::vec(id(), 0..6), proptest::collection::vec(id(), 0..6));
+    (bodies, groups, lists).prop_map(|(bodies, groups, (roots, root_groups))| {
+        let mut state = json!({"stars": {}, "groups": {}, "rootIds": roots, "rootGroupIds": root_groups});
+        for (key, (id, parent, children, is_rogue)) in IDS.iter().zip(bodies) {
+            let mut star = star(key, parent, &[]);
+            (star["id"], star["children"], star["isRoguePlanet"]) = (id, json!(children), json!(is_rogue));
+            state["stars"][key] = star;
+        }
+        for (key, (parent, children)) in IDS.iter().zip(groups) {
+            state["groups"][key] = json!({"id": key, "name": key, "parentGroupId": parent, "children": children});
+        }
+        state
+    })
+}
+
+proptest! {
+    /// However tangled links are, the state can be kept, nothing but links changes, and what agrees stays as it is.
+    #[test]
+    fn any_links_are_repaired(sent in tangled()) {
+        let (state, repairs) = kept(&sent);
+        for key in &IDS[..5] {
+            let (before, after) = (&sent["stars"][key], &state["stars"][key]);
+            prop_assert_eq!((&after["id"], &after["name"], &after["mass"]), (&json!(key), &before["name"], &before["mass"]));
+            let said = before["parentId"].as_str().filter(|parent| IDS[..5].contains(parent) && parent != key);
+            let is_opened = repairs.iter().any(|(path, _)| *path == format!("/stars/{key}/parentId"));
+            if let Some(parent) = said.filter(|_| !is_opened) {
+                prop_assert_eq!(&after["parentId"], parent);
+            }
+            prop_assert_eq!(&state["groups"][key]["name"], key);
+        }
+        let (untouched, none) = kept(&state);
+        prop_assert_eq!(&untouched, &state);
+        prop_assert!(none.is_empty());
+    }
+}
