@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use app::journal::{Ask, Head, Journal, KeptSnapshot, Limits, Parted, Snapshot, StreamName, Streams};
-use domain::universe::{UniverseCommand, UniverseRules};
+use domain::universe::{SentState, UniverseCommand, UniverseRules};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -190,7 +190,7 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
         })
         .collect();
     let roots: Vec<&String> = stars.keys().collect();
-    let state = serde_json::from_value(json!({"rootIds": roots, "stars": stars})).unwrap();
+    let (state, _) = SentState::read(&json!({"rootIds": roots, "stars": stars})).unwrap();
     let limits = Limits { records_per_snapshot: 1, ..Limits::default() };
     let streams = Streams::<UniverseRules>::with_limits(Arc::clone(journal), limits);
     let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state: Some(state) };
