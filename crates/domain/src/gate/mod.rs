@@ -16,6 +16,7 @@ mod process;
 mod properties;
 mod run;
 mod schema;
+pub mod shell;
 #[cfg(test)]
 mod tests;
 mod view;
