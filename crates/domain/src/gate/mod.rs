@@ -19,6 +19,7 @@ mod schema;
 pub mod shell;
 #[cfg(test)]
 mod tests;
+pub mod tool_call;
 mod view;
 mod yaml;
 
