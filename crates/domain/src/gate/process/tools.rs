@@ -61,6 +61,22 @@ impl ToolPermissions {
         }
     }
 
+    /// The name of a pattern, and the pattern of the argument, if it has one.
+    pub(in crate::gate) fn name_and_argument(pattern: &str) -> (&str, Option<&str>) {
+        match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (pattern, None),
+        }
+    }
+
+    /// What an argument pattern stands for: `git:*` is `git`, alone or with more.
+    pub(in crate::gate) fn argument_forms(argument: &str) -> Vec<String> {
+        match argument.strip_suffix(":*") {
+            Some(command) => vec![command.to_owned(), format!("{command} *")],
+            None => vec![argument.to_owned()],
+        }
+    }
+
     /// Whether a pattern has the form of one.
     pub(super) fn is_pattern(pattern: &str) -> bool {
         match pattern.split_once('(') {
@@ -118,14 +134,16 @@ impl<'a> Call<'a> {
 
     /// Whether a pattern is about this call, or about any part of it.
     fn touches(&self, pattern: &str) -> bool {
-        let (name, argument) = taken_apart(pattern);
+        let (name, argument) = ToolPermissions::name_and_argument(pattern);
         let is_like_any = |argument: &str| {
             let argument = argument.to_lowercase();
             let forms = [argument.clone(), format!("* {argument}"), format!("*/{argument}")];
             self.plain.iter().any(|text| forms.iter().any(|form| is_like_whole(form, text))) || self.may_run(&argument)
         };
         is_like(&name.to_lowercase(), &self.tool.to_lowercase())
-            && argument.is_none_or(|argument| meant(argument).iter().any(|argument| is_like_any(argument)))
+            && argument.is_none_or(|argument| {
+                ToolPermissions::argument_forms(argument).iter().any(|argument| is_like_any(argument))
+            })
     }
 
     /// Whether a command of the call is what a pattern says, or becomes it when the line runs.
@@ -143,13 +161,13 @@ impl<'a> Call<'a> {
 
     /// Whether every part of the call is let through by some pattern.
     fn is_covered_by(&self, patterns: &[String]) -> bool {
-        let patterns = patterns.iter().map(|pattern| taken_apart(pattern));
+        let patterns = patterns.iter().map(|pattern| ToolPermissions::name_and_argument(pattern));
         let of_tool: Vec<Option<&str>> =
             patterns.filter(|(name, _)| is_like(name, self.tool)).map(|(_, argument)| argument).collect();
         if of_tool.contains(&None) {
             return true;
         }
-        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(meant).collect();
+        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(ToolPermissions::argument_forms).collect();
         let is_covered = |place: &String| arguments.iter().any(|argument| is_like(argument, place));
         !arguments.is_empty()
             && !self.goes_up
@@ -239,22 +257,6 @@ fn resolved(path: &str) -> String {
         }
     }
     steps.join("/")
-}
-
-/// The name of a pattern, and the pattern of the argument, if it has one.
-fn taken_apart(pattern: &str) -> (&str, Option<&str>) {
-    match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
-        Some((name, argument)) => (name, Some(argument)),
-        None => (pattern, None),
-    }
-}
-
-/// What an argument pattern stands for: `git:*` is `git`, alone or with more.
-fn meant(argument: &str) -> Vec<String> {
-    match argument.strip_suffix(":*") {
-        Some(command) => vec![command.to_owned(), format!("{command} *")],
-        None => vec![argument.to_owned()],
-    }
 }
 
 /// Whether a text is what a pattern denies. `git push *` also denies `git push` without more.

@@ -1,6 +1,6 @@
 //! The commands that a command runs: those of `sudo` and `xargs`, the lines of `sh -c` and `eval`, the aliases of git.
 
-use super::programs::{ADDS_WORDS, RESERVED, SHELLS, WRAPPERS, WRAPPING_SUBCOMMANDS};
+use super::programs::{ADDS_WORDS, RESERVED, SHELLS, WRAPPERS, WRAPPING_SUBCOMMANDS, Wrapper};
 use super::{Command, CommandLine, InnerCommands, Word, lexer, normal_form, read_nested};
 
 /// The commands that a command runs, as far as they are written in the line.
@@ -38,6 +38,15 @@ pub(super) fn after_options(words: &[Word], from: usize, valued: &[&str]) -> usi
         at += if valued.contains(&text) { 2 } else { 1 };
     }
     at
+}
+
+impl Wrapper {
+    /// Where its command stands, if there is one.
+    pub(super) fn command_at(&self, words: &[Word]) -> usize {
+        let at = after_options(words, 1, self.valued);
+        let sets = words.get(at..).unwrap_or_default().iter().take_while(|word| lexer::is_assignment(&word.source));
+        at + sets.count() + self.operands
+    }
 }
 
 struct Finder<'a> {
@@ -225,17 +234,13 @@ impl Finder<'_> {
         if name == "command" && self.words.get(1).is_some_and(is_lookup) {
             return Vec::new();
         }
-        let mut at = after_options(self.words, 1, wrapper.valued);
-        while self.words.get(at).is_some_and(|word| lexer::is_assignment(&word.source)) {
-            at += 1;
-        }
         let mut found = match name {
             "env" => self.lines_of(&["-S", "--split-string"]),
             "flock" | "npx" | "runuser" => self.lines_of(&["-c", "--command", "--call"]),
             _ => Vec::new(),
         };
         if found.is_empty() {
-            found = self.rest(at + wrapper.operands, ADDS_WORDS.contains(&name));
+            found = self.rest(wrapper.command_at(self.words), ADDS_WORDS.contains(&name));
         }
         found
     }

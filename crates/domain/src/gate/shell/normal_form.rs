@@ -2,7 +2,7 @@
 //! and without options before the subcommand, so that `/usr/bin/git -C . Push` is `git push`.
 
 use super::inner_commands::after_options;
-use super::programs::{CODE_LETTERS, PROGRAM_OPTIONS, ProgramOptions, TAKES_VARIABLES, WITH_SUBCOMMANDS};
+use super::programs::{CODE_LETTERS, PROGRAM_OPTIONS, ProgramOptions, TAKES_VARIABLES, WITH_SUBCOMMANDS, WRAPPERS};
 use super::{Command, CommandLine, Word, lexer};
 
 impl Command {
@@ -25,6 +25,15 @@ impl Command {
             }
         }
         forms
+    }
+
+    /// Where the first argument would stand that is no option: the subcommand, or the command that it runs, if it has one.
+    pub fn first_argument_at(&self) -> Option<usize> {
+        let program = self.program()?;
+        let wrapped =
+            || WRAPPERS.iter().find(|wrapper| wrapper.name == program).map(|found| found.command_at(&self.words));
+        let at = subcommand_at(&program, &self.words).or_else(wrapped);
+        Some(at.unwrap_or_else(|| after_options(&self.words, 1, &[])))
     }
 
     /// Whether it is known only when the line runs which program this is, or which of its subcommands.
