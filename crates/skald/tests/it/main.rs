@@ -1,6 +1,7 @@
 //! The program as a user runs it.
 
 mod access;
+mod attacks;
 mod bridge;
 mod changes;
 mod command_line;

@@ -1,0 +1,3 @@
+//! Attacks on the gate, in files named after what they try.
+
+mod break_the_hook;
