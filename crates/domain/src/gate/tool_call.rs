@@ -78,6 +78,41 @@ pub fn strings<'a>(tool: &str, input: &'a Value) -> Vec<CallString<'a>> {
     found
 }
 
+/// Whether it is known what a tool does with each of its fields.
+pub fn is_known(tool: &str) -> bool {
+    CONTENT.iter().any(|(name, _)| *name == tool)
+}
+
+/// Writes the paths of a call anew. Content, commands, patterns and addresses stay as they are.
+pub fn map_paths(tool: &str, input: &mut Value, path: &dyn Fn(&str) -> String) {
+    let content = CONTENT.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
+    map(input, "", content, path);
+}
+
+fn map(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> String) {
+    match value {
+        Value::String(text) => {
+            let string = CallString { field, text, is_top: false };
+            let is_named = ["file_path", "notebook_path", "path"].contains(&field);
+            let stays = string.is_command() || text.contains("://") || ["pattern", "glob"].contains(&field);
+            if is_named || (string.is_path() && !stays) {
+                *text = path(text);
+            }
+        }
+        Value::Array(values) => {
+            for value in values {
+                map(value, field, content, path);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut().filter(|(name, _)| !content.contains(&name.as_str())) {
+                map(value, name, content, path);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The command lines of a call whose words are given apart: `{"command": "rm", "args": ["-r", "x"]}`.
 pub fn joined_commands(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
@@ -158,6 +193,16 @@ mod tests {
     fn words_that_are_given_apart_are_one_command() {
         assert_eq!(joined_commands(&json!({"args": ["-r", "x"], "cmd": "rm"})), ["rm -r x", "-r x"]);
         assert_eq!(joined_commands(&json!({"a": {"command": ["rm", "x"]}})), ["rm x"]);
+    }
+
+    #[test]
+    fn paths_are_written_anew_and_nothing_else() {
+        let mut input =
+            json!({"file_path": "a", "content": "/b", "to": ["/c", "d e"], "url": "http://e/f", "cmd": "/g"});
+        map_paths("Write", &mut input, &|path| format!("<{path}>"));
+        let expected =
+            json!({"file_path": "<a>", "content": "/b", "to": ["</c>", "d e"], "url": "http://e/f", "cmd": "/g"});
+        assert_eq!(input, expected);
     }
 
     #[test]

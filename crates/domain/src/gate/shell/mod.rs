@@ -14,7 +14,7 @@ mod quotes;
 mod tests;
 
 /// Longer lines are not read, and so not understood.
-const LINE_BYTES_MAX: usize = 1 << 18;
+pub const LINE_BYTES_MAX: usize = 1 << 18;
 /// Lines in lines (`sh -c "sh -c …"`) that are read.
 const DEPTH_MAX: usize = 12;
 
