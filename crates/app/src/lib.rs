@@ -44,6 +44,7 @@ pub use caller::{
 pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
+pub use domain::gate::{shell, tool_call};
 pub use domain::{limits, plain_text};
 pub use engine::{Contents, Engine, Local, Work, universe_named_by};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};

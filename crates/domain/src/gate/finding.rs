@@ -94,6 +94,7 @@ rules! {
     RequiredArtifactNotGuarded "REQUIRED_ARTIFACT_NOT_GUARDED" Warning;
     UnknownReference "UNKNOWN_REFERENCE" Warning;
     RoleDisagrees "ROLE_DISAGREES" Warning;
+    ToolPatternTooWide "TOOL_PATTERN_TOO_WIDE" Warning;
 }
 
 /// One thing that is wrong with a process file.

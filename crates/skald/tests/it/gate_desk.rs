@@ -22,7 +22,7 @@ states:
     prompt: Reproduce the bug, which is {context.severity}, and hand in repro.md
     required_artifacts: [repro]
     tool_permissions:
-      allowed: [Read, Grep, "Bash(git *)", "Bash(rm *)", "Edit(notes/*)", Write]
+      allowed: [Read, Grep, "Bash(git status *)", "Bash(git status)", "Bash(git log)", "Bash(rm *)", "Edit(notes/*)", Write]
       denied: ["Bash(rm *)"]
       ask: [WebFetch]
   - name: fix

@@ -22,6 +22,7 @@ mod gate_hooks;
 mod gate_intruders;
 mod gate_naming;
 mod gate_news;
+mod gate_patterns;
 mod gate_racers;
 mod gate_served;
 mod gate_terms;

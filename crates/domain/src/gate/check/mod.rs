@@ -8,7 +8,9 @@ mod prompts;
 mod roles;
 #[cfg(test)]
 mod tests;
+mod tool_patterns;
 mod variables;
+mod wide_programs;
 
 use super::finding::{FINDINGS_MAX, Finding, Rule};
 use super::process::Process;
@@ -21,6 +23,7 @@ pub(super) fn check(process: &Process, node: &Node) -> Vec<Finding> {
     guards::check(&mut checker);
     roles::check(&mut checker);
     variables::check(&mut checker);
+    tool_patterns::check(&mut checker);
     // Of a graph whose edges lead nowhere, nothing true can be said.
     if !checker.findings.iter().any(Finding::is_error) {
         graph::check(&mut checker);

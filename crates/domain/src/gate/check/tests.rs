@@ -39,6 +39,13 @@ fn nothing_is_found_where_nothing_is_wrong() {
 type Case = (&'static str, &'static str, Rule, &'static str, &'static str);
 
 const CASES: &[Case] = &[
+    (
+        "states: [{name: a}",
+        "states: [{name: a, tool_permissions: {allowed: [Read, \"Bash(git *)\"]}}",
+        Rule::ToolPatternTooWide,
+        "/states/0/tool_permissions/allowed/1",
+        "\"Bash(git *)\"]",
+    ),
     ("{name: c, is", "{name: a, is", Rule::DuplicateStateName, "/states/2/name", "a, is_final"),
     ("{name: back, a", "{name: go, a", Rule::DuplicateEventName, "/events/1/name", "go, allowed"),
     ("{name: human, a", "{name: agent, a", Rule::DuplicateRoleName, "/roles/1/name", "agent, allowed_events: [back"),

@@ -34,7 +34,7 @@ fn patterns(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> 
     for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !ToolPermissions::is_pattern(pattern)) {
         let place = fields.get(key).map_or(fields.place, |node| node.place_of(&format!("/{index}")));
         let message = format!("{:?} is no pattern of a tool", short(pattern));
-        let hint = "write a tool's name, or a name and a pattern of its argument, as in Bash(git *)";
+        let hint = "write a tool's name, or a name and a pattern of its argument, as in Bash(git diff *)";
         reader.report(Rule::InvalidValue, &join(&fields.path(key), index), place, message, hint);
     }
     patterns

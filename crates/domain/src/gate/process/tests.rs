@@ -20,7 +20,7 @@ states:
     description: Is it real?
     prompt: Reproduce the bug of {context.severity} and write repro.md
     required_artifacts: [repro]
-    tool_permissions: {allowed: [Read, "Bash(git *)"], denied: [Edit], ask: [Bash]}
+    tool_permissions: {allowed: [Read, "Bash(git log *)"], denied: [Edit], ask: [Bash]}
   - {name: fix}
   - {name: closed, is_final: true}
 events:

@@ -4,15 +4,21 @@
 //! `*` stands for anything, and `Bash(git:*)` for `git` alone or with more. In doubt a call is held back:
 //!
 //! - To be let through, every command of a command line and every path must be covered, and a path that goes up by `..`
-//!   never is. A command line is taken apart at what joins commands, so that `git status; rm -r .` is not let through by
-//!   `Bash(git *)`; where output goes is a part of its own, so that `> git rm -r .` is not either.
+//!   never is. A command is covered as it is written, so that `git -C . push` is none of `git status *`. What is known only
+//!   when the line runs (`$x`, `$(…)`) is covered by `*` alone, and so is a command that another one runs, or an option
+//!   that names a program, unless a pattern says it.
 //! - To be held back, it is enough that some words of it, in any case, without quotes, are what is denied: `Bash(rm *)`
-//!   also holds back `sudo /bin/rm -r .` and `sh -c "rm -r ."`, and `Edit(secrets/*)` also `/home/me/./secrets/key`.
+//!   also holds back `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and
+//!   `Edit(secrets/*)` also `/home/me/./secrets/key`. A program that is known only when the line runs may be the one that
+//!   is denied.
 
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
+
+use super::super::shell::{self, Command, CommandLine};
+use super::super::tool_call::{self, CallString};
 
 /// What a state says of the tools, as patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,6 +37,10 @@ pub enum Permission {
 
 /// What joins commands in a shell, or begins one inside another.
 const JOINTS: &[char] = &[';', '&', '|', '\n', '\r', '`', '(', ')', '{', '}'];
+/// What else ends a word where code is written in a command line.
+const CODE_JOINTS: &[char] = &['\'', '"', ',', '[', ']'];
+/// Lets everything through.
+const ANYTHING: &str = "*";
 /// The arguments by which tools are told where to go.
 const PLACES: [&str; 4] = ["file_path", "notebook_path", "path", "url"];
 
@@ -51,6 +61,22 @@ impl ToolPermissions {
         }
     }
 
+    /// The name of a pattern, and the pattern of the argument, if it has one.
+    pub(in crate::gate) fn name_and_argument(pattern: &str) -> (&str, Option<&str>) {
+        match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (pattern, None),
+        }
+    }
+
+    /// What an argument pattern stands for: `git:*` is `git`, alone or with more.
+    pub(in crate::gate) fn argument_forms(argument: &str) -> Vec<String> {
+        match argument.strip_suffix(":*") {
+            Some(command) => vec![command.to_owned(), format!("{command} *")],
+            None => vec![argument.to_owned()],
+        }
+    }
+
     /// Whether a pattern has the form of one.
     pub(super) fn is_pattern(pattern: &str) -> bool {
         match pattern.split_once('(') {
@@ -63,9 +89,11 @@ impl ToolPermissions {
 /// A call of a tool.
 struct Call<'a> {
     tool: &'a str,
-    /// Its commands and paths as they are, each of which must be allowed.
-    parts: Vec<String>,
-    /// The same in the plainest form, in which what is denied is looked for.
+    /// Its command lines, each of whose commands must be allowed.
+    lines: Vec<CommandLine>,
+    /// Its paths and addresses, each of which must be allowed.
+    places: Vec<String>,
+    /// All of it in the plainest form, in which what is denied is looked for.
     plain: Vec<String>,
     goes_up: bool,
 }
@@ -75,48 +103,110 @@ impl<'a> Call<'a> {
         let command = input.get("command").and_then(words);
         let mut places: Vec<String> =
             PLACES.iter().filter_map(|name| Some(input.get(name)?.as_str()?.to_owned())).collect();
-        if let Some(pattern) = input.get("pattern").and_then(Value::as_str) {
+        for pattern in ["pattern", "glob"].iter().filter_map(|name| input.get(name)?.as_str()) {
             // A pattern of files is looked for below a path, unless it leads away from it.
             if places.is_empty() || pattern.starts_with(['/', '~']) || goes_up(pattern) {
                 places.push(pattern.to_owned());
             }
         }
-        if command.is_none() && places.is_empty() {
+        let is_named = |name: &str| ["command", "pattern", "glob"].contains(&name) || PLACES.contains(&name);
+        let strings = tool_call::strings(tool, input);
+        let others = strings.iter().filter(|string| !(string.is_top && is_named(string.field)));
+        let (commands, others): (Vec<&CallString>, Vec<&CallString>) = others.partition(|string| string.is_command());
+        let is_bare = command.is_none() && places.is_empty();
+        places.extend(others.iter().filter(|string| string.is_path()).map(|string| string.text.to_owned()));
+        if is_bare {
             places.push(input.to_string());
         }
-        let goes_up = command.iter().chain(&places).any(|text| goes_up(text));
-        let mut parts = command.as_deref().map(commands).unwrap_or_default();
-        let mut plain: Vec<String> = command.iter().map(|command| plain_command(command)).collect();
-        plain.extend(parts.iter().map(|part| plain_command(part)));
+        let texts: Vec<String> =
+            command.into_iter().chain(commands.iter().map(|string| string.text.to_owned())).collect();
+        let joined = tool_call::joined_commands(input);
+        let looked_at = texts.iter().map(String::as_str).chain(joined.iter().map(String::as_str));
+        let looked_at =
+            looked_at.chain(others.iter().filter(|string| !string.field.is_empty()).map(|string| string.text));
+        let mut plain: Vec<String> = looked_at.flat_map(plain_commands).collect();
         plain.extend(places.iter().flat_map(|place| [plain_place(place), resolved(place)]));
-        parts.extend(places);
-        Self { tool, parts, plain, goes_up }
+        let lines: Vec<CommandLine> = texts.iter().map(|text| shell::read(text)).collect();
+        let words = lines.iter().flat_map(CommandLine::all).flat_map(|command| &command.words);
+        let goes_up = words.map(|word| &word.text).chain(&texts).chain(&places).any(|text| goes_up(text));
+        Self { tool, lines, places, plain, goes_up }
     }
 
     /// Whether a pattern is about this call, or about any part of it.
     fn touches(&self, pattern: &str) -> bool {
-        let (name, argument) = taken_apart(pattern);
+        let (name, argument) = ToolPermissions::name_and_argument(pattern);
         let is_like_any = |argument: &str| {
             let argument = argument.to_lowercase();
             let forms = [argument.clone(), format!("* {argument}"), format!("*/{argument}")];
-            self.plain.iter().any(|text| forms.iter().any(|form| is_like(form, text)))
+            self.plain.iter().any(|text| forms.iter().any(|form| is_like_whole(form, text))) || self.may_run(&argument)
         };
         is_like(&name.to_lowercase(), &self.tool.to_lowercase())
-            && argument.is_none_or(|argument| meant(argument).iter().any(|argument| is_like_any(argument)))
+            && argument.is_none_or(|argument| {
+                ToolPermissions::argument_forms(argument).iter().any(|argument| is_like_any(argument))
+            })
+    }
+
+    /// Whether a command of the call is what a pattern says, or becomes it when the line runs.
+    fn may_run(&self, pattern: &str) -> bool {
+        let program = pattern.split_whitespace().next().filter(|program| !program.contains(['/', '*']));
+        self.lines.iter().any(|line| {
+            (program.is_some() && line.has_unknown_program())
+                || line.all().iter().any(|command| {
+                    let forms = command.normal_forms();
+                    (program.is_some() && command.program().as_deref() == program && command.is_subcommand_unknown())
+                        || forms.iter().any(|form| is_like_whole(pattern, form))
+                })
+        })
     }
 
     /// Whether every part of the call is let through by some pattern.
     fn is_covered_by(&self, patterns: &[String]) -> bool {
-        let patterns = patterns.iter().map(|pattern| taken_apart(pattern));
+        let patterns = patterns.iter().map(|pattern| ToolPermissions::name_and_argument(pattern));
         let of_tool: Vec<Option<&str>> =
             patterns.filter(|(name, _)| is_like(name, self.tool)).map(|(_, argument)| argument).collect();
         if of_tool.contains(&None) {
             return true;
         }
-        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(meant).collect();
-        let is_covered = |text: &String| arguments.iter().any(|argument| is_like(argument, text));
-        !arguments.is_empty() && !self.goes_up && self.parts.iter().all(is_covered)
+        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(ToolPermissions::argument_forms).collect();
+        let is_covered = |place: &String| arguments.iter().any(|argument| is_like(argument, place));
+        !arguments.is_empty()
+            && !self.goes_up
+            && self.places.iter().all(is_covered)
+            && self.lines.iter().all(|line| is_line_covered(line, &arguments))
     }
+}
+
+/// Whether every command of a line is let through by some pattern.
+fn is_line_covered(line: &CommandLine, patterns: &[String]) -> bool {
+    let is_covered = |command: &Command| is_command_covered(command, patterns);
+    patterns.iter().any(|pattern| pattern == ANYTHING) || (line.is_understood && line.commands.iter().all(is_covered))
+}
+
+fn is_command_covered(command: &Command, patterns: &[String]) -> bool {
+    let source = command.source();
+    let is_redirected_well = command.redirections.iter().all(|redirection| {
+        redirection.is_harmless() || patterns.iter().any(|pattern| is_like(pattern, &redirection.source()))
+    });
+    let says = |pattern: &str, at: usize| says_up_to(pattern, command, at);
+    command.is_literal()
+        && is_redirected_well
+        && (source.is_empty()
+            || patterns.iter().any(|pattern| {
+                is_like(pattern, &source)
+                    && command.program_option_at().is_none_or(|at| says(pattern, at))
+                    && command.inner.iter().all(|inner| {
+                        says(pattern, inner.at)
+                            || inner.line.as_ref().is_some_and(|line| is_line_covered(line, patterns))
+                    })
+            }))
+}
+
+/// Whether a pattern says what stands in a command up to a word, without a star.
+fn says_up_to(pattern: &str, command: &Command, at: usize) -> bool {
+    let Some(words) = command.words.get(..=at) else { return false };
+    let words = command.assignments.iter().chain(words).map(|word| word.source.as_str());
+    let literal = pattern.split('*').next().unwrap_or_default();
+    literal.starts_with(&words.collect::<Vec<_>>().join(" "))
 }
 
 /// A command line, as a text or as a list of words.
@@ -132,26 +222,16 @@ fn goes_up(text: &str) -> bool {
     text.split(|character: char| matches!(character, '/' | '\\') || character.is_whitespace()).any(|part| part == "..")
 }
 
-/// The commands of a command line. A redirection begins a part that says so, since the word after it is no command.
-fn commands(line: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for character in line.chars() {
-        if JOINTS.contains(&character) || matches!(character, '<' | '>') {
-            parts.push(String::new());
-        }
-        if let Some(part) = parts.last_mut().filter(|_| !JOINTS.contains(&character)) {
-            part.push(character);
-        }
-    }
-    let trimmed = parts.iter().map(|part| part.trim_matches(['$', ' ', '\t']).to_owned());
-    trimmed.filter(|part| !part.is_empty()).collect()
-}
-
-/// A command in lower case, without quotes, and with one space between words.
-fn plain_command(command: &str) -> String {
-    let spaced = command.replace("${IFS}", " ").replace("$IFS", " ").replace(['<', '>'], " ");
-    let bare = spaced.replace(['\'', '"', '\\'], "").to_lowercase();
-    bare.split_whitespace().collect::<Vec<_>>().join(" ")
+/// A command line in lower case, without quotes, and with one space between words: as it is, and with a space where a
+/// command, or a piece of code in it, may begin.
+fn plain_commands(line: &str) -> [String; 3] {
+    let spaced = line.replace("${IFS}", " ").replace("$IFS", " ").replace(['<', '>'], " ").to_lowercase();
+    let bare = |text: &str| {
+        let text = text.replace(['\'', '"', '\\'], "");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let apart = spaced.replace(JOINTS, " ");
+    [bare(&spaced), bare(&apart), bare(&apart.replace(CODE_JOINTS, " "))]
 }
 
 /// A path in lower case, without steps that lead nowhere.
@@ -179,20 +259,9 @@ fn resolved(path: &str) -> String {
     steps.join("/")
 }
 
-/// The name of a pattern, and the pattern of the argument, if it has one.
-fn taken_apart(pattern: &str) -> (&str, Option<&str>) {
-    match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
-        Some((name, argument)) => (name, Some(argument)),
-        None => (pattern, None),
-    }
-}
-
-/// What an argument pattern stands for: `git:*` is `git`, alone or with more.
-fn meant(argument: &str) -> Vec<String> {
-    match argument.strip_suffix(":*") {
-        Some(command) => vec![command.to_owned(), format!("{command} *")],
-        None => vec![argument.to_owned()],
-    }
+/// Whether a text is what a pattern denies. `git push *` also denies `git push` without more.
+fn is_like_whole(pattern: &str, text: &str) -> bool {
+    is_like(pattern, text) || (pattern.ends_with(" *") && is_like(pattern, &format!("{text} ")))
 }
 
 /// Whether a text is like a pattern in which `*` stands for anything; found in one pass with one place to come back to.

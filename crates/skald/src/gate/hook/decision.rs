@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::output::note;
 
-/// With this code an agent takes the tool as denied, whatever was printed.
-const BLOCKED: u8 = 2;
+/// With this code an agent takes the tool as denied, whatever was printed. It goes on after any other failure.
+pub(super) const BLOCKED: u8 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
@@ -36,14 +36,20 @@ impl Decision {
 
     pub(super) fn print(&self) -> ExitCode {
         let word = match self.verdict {
-            Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
-            Verdict::Deny => "deny",
-            Verdict::Silent => return ExitCode::SUCCESS,
+            Verdict::Allow => Some("allow"),
+            Verdict::Ask => Some("ask"),
+            Verdict::Deny => Some("deny"),
+            Verdict::Silent => None,
         };
-        let output = json!({"hookSpecificOutput": {
-            "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": self.reason,
-        }});
+        // An answer without a decision is an answer too: a program that says nothing did not run.
+        let output = word.map_or_else(
+            || json!({}),
+            |word| {
+                json!({"hookSpecificOutput": {
+                    "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": self.reason,
+                }})
+            },
+        );
         let mut stdout = std::io::stdout();
         if writeln!(stdout, "{output}").and_then(|()| stdout.flush()).is_ok() {
             return ExitCode::SUCCESS;

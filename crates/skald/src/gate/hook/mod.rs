@@ -3,12 +3,16 @@
 //! An agent goes on when a hook fails, so this one does not fail: whatever goes wrong, a panic or a store that does not
 //! answer too, comes out as a decision against the tool.
 
+mod changes;
+mod commands;
 mod decision;
 mod guarded;
 mod own;
 mod paths;
+mod patterns;
 mod post;
 mod pre;
+mod program;
 mod request;
 mod session;
 mod settings;

@@ -2,13 +2,15 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::PROJECT;
+
 /// Links that are followed before a path is taken to lead in circles.
 const LINKS_MAX: usize = 40;
 
 /// A path from a folder, with `.` and `..` settled by the letter. Some programs read a path so.
 pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
     let mut settled = PathBuf::new();
-    for part in folder.join(at_home(path)).components() {
+    for part in folder.join(expanded(folder, path)).components() {
         match part {
             Component::CurDir => {}
             Component::ParentDir => {
@@ -24,7 +26,7 @@ pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
 /// is written.
 pub(super) fn by_links(folder: &Path, path: &str) -> PathBuf {
     let mut left = LINKS_MAX;
-    followed(PathBuf::new(), &folder.join(at_home(path)), &mut left)
+    followed(PathBuf::new(), &folder.join(expanded(folder, path)), &mut left)
 }
 
 fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
@@ -50,14 +52,19 @@ fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
     settled
 }
 
-/// A shell puts the home directory in the place of `~` and `$HOME`.
-fn at_home(path: &str) -> PathBuf {
-    let rest = ["~", "$HOME", "${HOME}"].iter().find_map(|mark| path.strip_prefix(mark));
-    let rest = rest.filter(|rest| rest.is_empty() || rest.starts_with('/'));
-    match (rest, std::env::home_dir()) {
-        (Some(rest), Some(home)) => home.join(rest.trim_start_matches('/')),
-        _ => PathBuf::from(path),
-    }
+/// A path with the folders that a shell puts in the place of `~`, `$HOME` and `$PWD`, and an agent in that of its project.
+fn expanded(folder: &Path, path: &str) -> PathBuf {
+    let after = |marks: &[&str]| {
+        let rest = marks.iter().find_map(|mark| path.strip_prefix(mark));
+        rest.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'))
+    };
+    let home = after(&["~", "$HOME", "${HOME}"]).and_then(|rest| Some(std::env::home_dir()?.join(rest)));
+    let project = || {
+        let rest = after(&["$CLAUDE_PROJECT_DIR", "${CLAUDE_PROJECT_DIR}"])?;
+        Some(PathBuf::from(std::env::var_os(PROJECT)?).join(rest))
+    };
+    let here = || after(&["$PWD", "${PWD}", "~+"]).map(|rest| folder.join(rest));
+    home.or_else(project).or_else(here).unwrap_or_else(|| PathBuf::from(path))
 }
 
 #[cfg(test)]
@@ -70,6 +77,8 @@ mod tests {
         assert_eq!(by_letter(folder, "a/./b/../c"), Path::new("/home/project/a/c"));
         assert_eq!(by_letter(folder, "../../../x"), Path::new("/x"));
         assert_eq!(by_letter(folder, "/a/../b"), Path::new("/b"));
+        assert_eq!(by_letter(folder, "$PWD/a"), Path::new("/home/project/a"));
+        assert_eq!(by_letter(folder, "$PWDa"), Path::new("/home/project/$PWDa"));
     }
 
     #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::Fault;
+use app::{Fault, tool_call};
 use serde_json::{Value, json};
 
 use super::decision::{Decision, Verdict};
@@ -36,7 +36,7 @@ fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<D
     match named::found(&pre.run).map_err(|fault| closed(&fault))? {
         None => Ok(without_run(pre.when_no_run)),
         Some(run_id) => {
-            let input = from_project(&working, request.tool_input);
+            let input = from_project(&working, &request.tool_name, request.tool_input);
             in_run(arguments, &run_id, &request.tool_name, &input).map_err(|fault| closed(&fault))
         }
     }
@@ -55,22 +55,16 @@ fn without_run(when: NoRun) -> Decision {
     )
 }
 
-/// The fields by which tools are told which file they are for.
-const FILES: [&str; 3] = ["file_path", "notebook_path", "path"];
-
 /// What a tool is used with, its files named from the project on, as a process names them: agents send whole paths. A
 /// file that is elsewhere, or behind a link that leads elsewhere, keeps its whole path.
-fn from_project(working: &Path, mut input: Value) -> Value {
+fn from_project(working: &Path, tool: &str, mut input: Value) -> Value {
     let Ok(project) = std::env::current_dir().and_then(|project| project.canonicalize()) else { return input };
-    for field in FILES {
-        let Some(path) = input.get(field).and_then(Value::as_str) else { continue };
+    tool_call::map_paths(tool, &mut input, &|path| {
         let found = by_links(working, path);
         let shown = found.strip_prefix(&project).unwrap_or(&found).to_string_lossy().into_owned();
         // The project itself is no file of it.
-        if !shown.is_empty() {
-            input[field] = shown.into();
-        }
-    }
+        if shown.is_empty() { path.to_owned() } else { shown }
+    });
     input
 }
 
@@ -87,13 +81,4 @@ fn in_run(arguments: &GateCallArguments, run_id: &str, tool: &str, tool_input: &
     let prompt = answer["current_state_prompt"].as_str().filter(|_| verdict == Verdict::Deny);
     let reason = prompt.map_or_else(|| reason.to_owned(), |prompt| format!("{reason}. What to do there: {prompt}"));
     Ok(Decision { verdict, reason })
-}
-
-/// A command line, where a tool runs one.
-pub(super) fn command(input: &Value) -> Option<String> {
-    match &input["command"] {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
-        _ => None,
-    }
 }

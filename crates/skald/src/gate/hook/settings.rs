@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
+use super::decision::BLOCKED;
 use super::own;
 use crate::arguments::{GATE_SERVERS, GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
 use crate::output::{complain, note, say};
@@ -12,6 +13,8 @@ use crate::world;
 
 /// Seconds after which an agent gives a hook up: more than a hook takes.
 const TIMEOUT_SECONDS: u32 = 10;
+/// What an agent reads when the hook did not run. It stands between single quotes.
+const UNREACHABLE: &str = "the hook of the gate did not run, so no tool is used; ask a person to look at its settings";
 
 pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> ExitCode {
     let (program, address) = match (std::env::current_exe(), world::address(&arguments.store)) {
@@ -63,17 +66,29 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     }
     let servers: Vec<String> = pre.servers.iter().map(|server| own::as_named(server)).collect();
     let emitting = format!("mcp__({})__state_gate[_.]emit_event", servers.join("|"));
-    let hook = |name: &str, options: &[&[String]]| {
+    let command = |name: &str, options: &[&[String]]| {
         let words = [program.display().to_string(), "gate".to_owned(), "hook".to_owned(), name.to_owned()];
         let words = words.into_iter().chain(options.concat()).map(|word| quoted(&word));
-        let command = words.collect::<Vec<_>>().join(" ");
-        json!([{"type": "command", "command": command, "timeout": TIMEOUT_SECONDS}])
+        words.collect::<Vec<_>>().join(" ")
     };
+    let hook = |command: String| json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS});
+    let mut pre_tool_use = hook(or_blocked(&command("pre-tool-use", &[store, &decided])));
+    // Agents that know this also deny a tool when the hook takes too long. Others read over it.
+    pre_tool_use["onFailure"] = json!("block");
     json!({"hooks": {
-        "PreToolUse": [{"matcher": "*", "hooks": hook("pre-tool-use", &[store, &decided])}],
-        "PostToolUse": [{"matcher": emitting, "hooks": hook("post-tool-use", &[])}],
-        "SessionStart": [{"hooks": hook("session-start", &[store, &named])}],
+        "PreToolUse": [{"matcher": "*", "hooks": [pre_tool_use]}],
+        "PostToolUse": [{"matcher": emitting, "hooks": [hook(command("post-tool-use", &[]))]}],
+        "SessionStart": [{"hooks": [hook(command("session-start", &[store, &named]))]}],
     }})
+}
+
+/// The line of a hook whose failure denies the tool. An agent goes on when a hook cannot be started, is killed or says
+/// nothing, unless the line itself ends with the code that blocks.
+fn or_blocked(command: &str) -> String {
+    format!(
+        "answer=$({command}) && [ -n \"$answer\" ] && printf '%s\\n' \"$answer\" || \
+         {{ echo 'skald: {UNREACHABLE}' >&2; exit {BLOCKED}; }}"
+    )
 }
 
 /// A word as a shell takes it for one.

@@ -1,36 +1,57 @@
-//! Command lines that name what is guarded, or that call the gate as somebody else.
+//! Command lines that name what is guarded, that change a folder above it, or that call the gate as somebody else.
 //!
-//! A shell has more ways to hide a name than can be read here. This holds back what is said plainly, by its words; a
-//! process that wants to be sure lets no shell, or only commands that it lists.
+//! A line is looked at twice: by its words, whatever they do, and by its commands, as the reader of shells takes it apart.
+//! A shell has more ways to hide a name than can be read; docs/gate-hooks.md says which are beyond a hook.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+
+use app::shell::{Command, CommandLine, LINE_BYTES_MAX, read};
 
 use super::guarded::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal};
-use super::paths;
+use super::patterns::{parts, stand_for};
+use super::{commands, paths};
 
 /// What ends a word, or begins another command.
-const JOINTS: &[char] = &[';', '&', '|', '`', '(', ')', '{', '}', '<', '>'];
+pub(super) const JOINTS: &[char] = &[';', '&', '|', '`', '(', ')', '{', '}', '<', '>'];
 /// What may stand before a path in its word.
-const BEFORE_PATHS: &[char] = &['=', ',', ':', '@'];
+pub(super) const BEFORE_PATHS: &[char] = &['=', ',', ':', '@'];
 /// Variables that say as whom the gate is called.
 const VARIABLES: [&str; 2] = ["SKALD_ROLE", "SKALD_TOKEN"];
+/// By which another agent would start without the hooks, or this one be told of other servers.
+const UNHOOKED: [&str; 6] =
+    ["--settings", "--setting-sources", "--dangerously-skip-permissions", "mcp", "config", "plugin"];
 
-pub(super) fn refuses(command: &str, guarded: &Guarded) -> Option<String> {
-    let plain = unquoted(command);
-    let words: BTreeSet<&str> = plain
-        .split(|letter: char| letter.is_whitespace() || JOINTS.contains(&letter))
-        .filter(|word| !word.is_empty())
-        .collect();
-    as_another(&plain, &words).or_else(|| {
-        let goes_up = words.iter().any(|word| word.split('/').any(|part| part == ".."));
-        if is_in_settings(&words) {
-            return Some(refusal(SETTINGS, "it installs the hooks"));
-        }
-        let pieces = words.iter().flat_map(|word| std::iter::once(*word).chain(word.split(BEFORE_PATHS)));
-        let pieces: BTreeSet<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
-        pieces.into_iter().find_map(|piece| names(piece, goes_up, guarded).map(|what| refusal(piece, what)))
-    })
+pub(super) fn refuses(text: &str, guarded: &Guarded) -> Option<String> {
+    if text.len() > LINE_BYTES_MAX {
+        return Some(format!(
+            "a text of more than {LINE_BYTES_MAX} bytes is too long to be read as a command; write a file"
+        ));
+    }
+    let (plain, line) = (unquoted(text), read(text));
+    let read_words = line.all().into_iter().flat_map(|command| {
+        let targets = command.redirections.iter().map(|redirection| &redirection.target);
+        command.assignments.iter().chain(&command.words).chain(targets).map(|word| word.text.clone())
+    });
+    let read_words: Vec<String> = read_words.collect();
+    let separate = |letter: char| letter.is_whitespace() || JOINTS.contains(&letter);
+    let words = plain.split(separate).chain(read_words.iter().map(String::as_str));
+    let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
+    as_another(&plain, &words)
+        .or_else(|| line.all().into_iter().find_map(|command| hidden_option(command, guarded)))
+        .or_else(|| named(&words, guarded))
+        .or_else(|| looked_up(&line, guarded))
+        .or_else(|| commands::refuses(text, &line, guarded))
+}
+
+/// What of the gate is named, by whatever command.
+fn named(words: &BTreeSet<&str>, guarded: &Guarded) -> Option<String> {
+    let goes_up = words.iter().any(|word| word.split('/').any(|part| part == ".."));
+    if is_in_settings(words) {
+        return Some(refusal(SETTINGS, "it installs the hooks"));
+    }
+    let pieces = words.iter().flat_map(|word| std::iter::once(*word).chain(word.split(BEFORE_PATHS)));
+    let pieces: BTreeSet<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
+    pieces.into_iter().find_map(|piece| names(piece, goes_up, guarded).map(|what| refusal(piece, what)))
 }
 
 /// The command without what only keeps its words together.
@@ -46,24 +67,57 @@ fn unquoted(command: &str) -> String {
 
 /// Why a command may not be run, if it calls the gate as somebody else, or lets the folder name another run.
 fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
-    let is_skald = |word: &&&str| {
-        let name = word.rsplit('/').next().unwrap_or(word);
-        name == "skald" || name == "skald.exe"
+    let is_program = |word: &str, name: &str| {
+        let last = word.rsplit('/').next().unwrap_or(word);
+        last.strip_suffix(".exe").unwrap_or(last) == name
     };
-    let calls = words.iter().any(|word| is_skald(&word));
+    let calls = |name: &str| words.iter().any(|word| is_program(word, name));
     let has = |option: &str| words.iter().any(|word| word.split('=').next() == Some(option));
     let why = if VARIABLES.iter().any(|name| plain.contains(name))
-        || ((calls || has("gate")) && (has("--role") || has("--token")))
+        || ((calls("skald") || has("gate")) && (has("--role") || has("--token")))
     {
         "an agent calls the gate as what it is: leave the role and the token out"
-    } else if calls && has("token") {
+    } else if calls("skald") && has("token") {
         "an agent makes no tokens: ask a person"
     } else if has("create-run") && ["--write-config", "--config-path", "--force"].into_iter().any(has) {
         "an agent does not choose the run that its folder names: leave --write-config out, or ask a person"
+    } else if plain.contains("disableAllHooks") || (calls("claude") && UNHOOKED.into_iter().any(has)) {
+        "an agent starts no other without the hooks, and does not change its own settings: ask a person"
     } else {
         return None;
     };
     Some(why.to_owned())
+}
+
+/// Why a command may not be run, if an option for the gate is known only when it runs.
+fn hidden_option(command: &Command, guarded: &Guarded) -> Option<String> {
+    let program = command.program()?;
+    let is_gate = program == "skald" || guarded.program_names().any(|name| name.to_lowercase() == program);
+    let is_hidden = |(at, word): (usize, &app::shell::Word)| {
+        let is_one_word = word.source.contains('"');
+        let before = &command.words[at - 1].text;
+        let follows_option = before.starts_with("--") && !before.contains('=');
+        let is_value = word.text.starts_with("--")
+            && word.text.split(['=', '$']).next().is_some_and(|name| word.text[name.len()..].starts_with('='));
+        !word.is_literal && !(is_one_word && (follows_option || is_value))
+    };
+    let words = command.words.iter().enumerate().skip(1);
+    (is_gate && words.into_iter().any(is_hidden)).then(|| {
+        "the arguments of skald are not known before it runs: write them out, each variable as \"$NAME\" after its option"
+            .to_owned()
+    })
+}
+
+/// Why a line may not be run, if it looks the program of the hook up in order to do something with it.
+fn looked_up(line: &CommandLine, guarded: &Guarded) -> Option<String> {
+    let all = line.all();
+    let looks_up = |command: &&Command| {
+        let is_lookup = matches!(command.program().as_deref(), Some("which" | "whereis" | "type" | "command" | "hash"));
+        let names = |word: &app::shell::Word| guarded.program_names().any(|name| name == word.text);
+        is_lookup && command.words.iter().skip(1).any(names)
+    };
+    let is_found = all.len() > 1 && all.iter().any(looks_up);
+    is_found.then(|| refusal("skald", "it is the program of the hook"))
 }
 
 /// What a word names of what is guarded, if it does.
@@ -116,69 +170,13 @@ fn is_matched(word: &str, guarded: &Guarded) -> bool {
         let is_deep_enough = pattern.len() >= path.len();
         let is_artifact = path.last().is_some_and(|name| name == FOLDER)
             && pattern.get(path.len()).is_some_and(|part| part == ARTIFACTS);
-        is_deep_enough && !is_artifact && pattern.iter().zip(&path).all(|(pattern, name)| stands_for(pattern, name))
+        is_deep_enough && !is_artifact && stand_for(&pattern, &path)
     })
-}
-
-fn parts(path: &Path) -> Vec<String> {
-    path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
-}
-
-/// Whether a part of a pattern stands for a name, as shells have it: a name that begins with a dot is meant only by a
-/// pattern that does. A class of letters is taken for any letter.
-fn stands_for(pattern: &str, name: &str) -> bool {
-    if name.starts_with('.') && !pattern.starts_with('.') {
-        return false;
-    }
-    let mut letters = Vec::new();
-    let mut rest = pattern.chars();
-    while let Some(letter) = rest.next() {
-        match letter {
-            '[' => {
-                rest.by_ref().find(|letter| *letter == ']');
-                letters.push('?');
-            }
-            letter => letters.push(letter),
-        }
-    }
-    let name: Vec<char> = name.chars().collect();
-    let (mut at, mut place) = (0, 0);
-    let mut back: Option<(usize, usize)> = None;
-    while place < name.len() {
-        match (letters.get(at), back) {
-            (Some('*'), _) => {
-                back = Some((at + 1, place));
-                at += 1;
-            }
-            (Some(letter), _) if *letter == '?' || *letter == name[place] => {
-                at += 1;
-                place += 1;
-            }
-            (_, Some((after, seen))) => {
-                back = Some((after, seen + 1));
-                (at, place) = (after, seen + 1);
-            }
-            (_, None) => return false,
-        }
-    }
-    letters[at..].iter().all(|letter| *letter == '*')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn patterns_stand_for_names_as_in_a_shell() {
-        for (pattern, name) in
-            [(".st*", FOLDER), ("state-*", NAMING), ("s?ate*json", NAMING), (".[rst]tate_gate", FOLDER)]
-        {
-            assert!(stands_for(pattern, name), "{pattern}");
-        }
-        for (pattern, name) in [("*", FOLDER), ("*.rs", NAMING), ("state", NAMING), (".?", FOLDER)] {
-            assert!(!stands_for(pattern, name), "{pattern}");
-        }
-    }
 
     #[test]
     fn nobody_calls_the_gate_as_somebody_else() {
@@ -196,12 +194,18 @@ mod tests {
             "export SKALD_TOKEN=x",
             "skald --log info token create me",
             "skald gate create-run --process-id lax --write-config",
+            "claude -p x --settings y",
+            "claude -p x --dangerously-skip-permissions",
         ] {
             assert!(refused(command), "{command}");
         }
-        for command in
-            ["skald gate get-state", "skald gate create-run --process-id a", "gh auth --token x", "cargo test token"]
-        {
+        for command in [
+            "skald gate get-state",
+            "skald gate create-run --process-id a",
+            "gh auth --token x",
+            "cargo test token",
+            "claude --version",
+        ] {
             assert!(!refused(command), "{command}");
         }
     }

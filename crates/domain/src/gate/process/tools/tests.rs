@@ -129,3 +129,144 @@ fn stars_stand_for_anything_and_cost_little() {
     assert!(!is_like("a*c", "abcd") && !is_like("", "a") && !is_like("a", "") && !is_like("ab", "a"));
     assert!(!is_like(&"*a".repeat(50), &"b".repeat(10_000)));
 }
+
+#[test]
+fn what_is_denied_beats_what_is_allowed_however_it_is_written() {
+    let all_but_push = permissions(&["Bash(git *)", "Bash(*)"], &["Bash(git push *)"], &[]);
+    for command in [
+        "git push",
+        "git push origin main",
+        "git -C . push",
+        "git -c a=b --git-dir=.git --work-tree . push",
+        "git --no-pager push",
+        "/usr/bin/git push",
+        "GIT_DIR=x git push",
+        "env -i git push",
+        "command git push",
+        "nohup git -C . push &",
+        "g\\it pu''sh",
+        "\"git\" 'push'",
+        "$'git' $'\\x70ush'",
+        "git \\\n  -C . \\\n  push",
+        "sh -c 'git -C . push'",
+        "bash -lc \"git -C . push\"",
+        "eval git -C . push",
+        "eval 'git -C' . push",
+        "if true; then git -C . push; fi",
+        "git status;git -C . push",
+        "echo \"$(git -C . push)\"",
+        "git -c alias.p=push p",
+        "git -c alias.p='!git -C . push' p",
+        "git {-C,.,push}",
+        "x=push; git $x",
+        "x=git; $x -C . push",
+        "g=git p=push; $g $p",
+        "git $(echo push)",
+        "git \"$x\"",
+        "$(echo git) push",
+        "echo push | xargs git",
+        "find . -maxdepth 0 -exec git -C {} push \\;",
+        "sh <<END\ngit -C . push\nEND",
+        "echo 'git push' | sh",
+        "alias p='git -C . push'; p",
+        "git rebase -x 'git -C . push' main",
+        "python3 -c \"import os; os.system('git push')\"",
+    ] {
+        assert_eq!(bash(&all_but_push, command), Permission::Deny, "{command}");
+    }
+    for command in ["git status", "git -C . log", "git log push", "echo 'do not push'", "git stash push.txt", "ls $x"] {
+        assert_eq!(bash(&all_but_push, command), Permission::Allow, "{command}");
+    }
+    let asked = permissions(&["Bash"], &[], &["Bash(git push *)"]);
+    assert_eq!(bash(&asked, "git -C . push"), Permission::Ask);
+}
+
+#[test]
+fn what_is_known_only_when_it_runs_is_not_allowed_by_a_narrow_pattern() {
+    let narrow = permissions(
+        &[
+            "Bash(git diff *)",
+            "Bash(cargo test *)",
+            "Bash(find src *)",
+            "Bash(sh *)",
+            "Bash(echo *)",
+            "Bash(timeout 60 ls *)",
+        ],
+        &[],
+        &[],
+    );
+    for command in [
+        "git diff main",
+        "git   diff\tmain",
+        "git diff 'a; b'",
+        "git diff main 2>&1",
+        "git diff main >/dev/null",
+        "cargo test -p a && git diff main",
+        "find src -name '*.rs'",
+        "find src -exec git diff {} +",
+        "sh -c 'git diff main'",
+        "sh scripts/check.sh",
+        "timeout 60 ls src",
+        "cargo test -- --config",
+    ] {
+        assert_eq!(bash(&narrow, command), Permission::Allow, "{command}");
+    }
+    for command in [
+        "git diff $x",
+        "git diff $(cat a)",
+        "git diff `cat a`",
+        "git diff ${x}",
+        "git diff {a,b}",
+        "git diff main > a",
+        "git diff main < a",
+        "git diff main &> a",
+        "git -C . diff main",
+        "x=1 git diff main",
+        "git diff <(cat a)",
+        "git diff main # it's; a",
+        "git diff() { ls; }",
+        "git diff 'main",
+        "echo a <<END\nb\nEND",
+        "git diff .'.'/x",
+        "cargo test --config build.rustc-wrapper=a",
+        "find src -exec rm {} +",
+        "find src -execdir sh -c 'rm x' \\;",
+        "sh -c 'rm x'",
+        "sh -c \"$x\"",
+        "echo rm | sh ",
+        "sh -s",
+        "timeout 60 rm x",
+    ] {
+        assert_eq!(bash(&narrow, command), Permission::Deny, "{command}");
+    }
+    let wide = permissions(&["Bash"], &[], &[]);
+    assert_eq!(bash(&wide, "git diff $(cat a) > b"), Permission::Allow, "a whole shell is allowed");
+    let code = permissions(&["Bash(python3 *)"], &[], &[]);
+    assert_eq!(bash(&code, "python3 a.py"), Permission::Allow);
+    assert_eq!(bash(&code, "python3 -c 'print(1)'"), Permission::Deny);
+    assert_eq!(bash(&permissions(&["Bash(python3 -c *)"], &[], &[]), "python3 -c 'print(1)'"), Permission::Allow);
+}
+
+#[test]
+fn every_string_of_a_call_counts_whatever_its_field_is_called() {
+    let no_secrets = permissions(&[], &["*(secrets/*)", "*(rm *)"], &[]);
+    for input in [
+        json!({"target": "secrets/key"}),
+        json!({"path": "a", "destination": "secrets/key"}),
+        json!({"edits": [{"where": {"is": "./secrets/key"}}]}),
+        json!({"files": {"secrets/key": "x"}}),
+        json!({"cmd": "cat secrets/key"}),
+        json!({"cmd": "rm", "args": ["-r", "x"]}),
+        json!({"steps": [{"run": "rm -r x"}]}),
+    ] {
+        assert_eq!(no_secrets.of("mcp__other__do", &input), Permission::Deny, "{input}");
+    }
+    let harmless = json!({"file_path": "a", "content": "see secrets/key, and rm -r x"});
+    assert_eq!(no_secrets.of("Write", &harmless), Permission::Allow, "a text may mention what it likes");
+    let src = permissions(&["mcp__fs__write(src/*)"], &[], &[]);
+    let of = |input: Value| src.of("mcp__fs__write", &input);
+    assert_eq!(of(json!({"path": "src/a", "content": "some text"})), Permission::Allow);
+    assert_eq!(of(json!({"path": "src/a", "also": "/etc/passwd"})), Permission::Deny);
+    assert_eq!(of(json!({"path": "src/a", "also": {"to": ["lib/b"]}})), Permission::Deny);
+    assert_eq!(of(json!({"path": "src/a", "script": "rm x"})), Permission::Deny);
+}

@@ -1,0 +1,156 @@
+//! Patterns of allowed tools that look narrow and are a shell in disguise: `Bash(git *)` also lets `git -c alias.x='!…' x`
+//! through, `Bash(find *)` also `-delete`.
+
+use super::Checker;
+use super::wide_programs::{Reach, WIDE_PROGRAMS, WideProgram};
+use crate::gate::finding::{Rule, short};
+use crate::gate::process::ToolPermissions;
+use crate::gate::shell::{self, Command};
+
+/// What the names of tools that run a command line have in them.
+const SHELL_TOOLS: [&str; 4] = ["bash", "shell", "terminal", "exec"];
+
+pub(super) fn check(checker: &mut Checker<'_>) {
+    let process = checker.process;
+    for (state, permissions) in process.states.iter().enumerate() {
+        let allowed = permissions.tool_permissions.iter().flat_map(|permissions| &permissions.allowed);
+        for (place, pattern) in allowed.enumerate() {
+            let Some(why) = reason(pattern) else { continue };
+            let path = format!("/states/{state}/tool_permissions/allowed/{place}");
+            let message = format!("{:?} lets a shell through: {why}", short(pattern));
+            let hint = "allow only what the state needs, as in Bash(git diff *); if a whole shell is meant, write Bash";
+            checker.report(Rule::ToolPatternTooWide, &path, message, hint);
+        }
+    }
+}
+
+/// Why a pattern lets a shell through, if it does.
+fn reason(pattern: &str) -> Option<&'static str> {
+    let (tool, argument) = ToolPermissions::name_and_argument(pattern);
+    let tool = tool.to_lowercase();
+    if !tool.contains('*') && !SHELL_TOOLS.iter().any(|name| tool.contains(name)) {
+        return None;
+    }
+    ToolPermissions::argument_forms(argument?).iter().find_map(|argument| reason_of_argument(argument))
+}
+
+fn reason_of_argument(argument: &str) -> Option<&'static str> {
+    let (literal, _) = argument.split_once('*')?;
+    let line = shell::read(literal);
+    // Whether a word has ended before the star.
+    let is_whole = literal.ends_with(char::is_whitespace);
+    match line.commands.last().filter(|command| !command.words.is_empty()) {
+        None if literal.contains('/') => None,
+        None => Some("it is any program"),
+        Some(command) => reason_of_command(command, is_whole),
+    }
+}
+
+fn reason_of_command(command: &Command, is_whole: bool) -> Option<&'static str> {
+    let program = command.program()?;
+    if command.words.len() == 1 && !is_whole {
+        let begins = |wide: &&WideProgram| wide.names.iter().any(|name| name.starts_with(&program));
+        return WIDE_PROGRAMS.iter().filter(|wide| wide.subcommand.is_empty()).find(begins).map(|wide| wide.why);
+    }
+    let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref()?.commands.last());
+    let inner: Vec<&Command> = inner.filter(|inner| !inner.words.is_empty()).collect();
+    if let Some(inner) = inner.last() {
+        return reason_of_command(inner, is_whole);
+    }
+    let at = command.first_argument_at()?;
+    let argument = command.words.get(at).map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    let is_whole = is_whole || at + 1 < command.words.len();
+    let is_wide = |wide: &&WideProgram| {
+        let is_open = match (wide.subcommand, wide.reach) {
+            ("", Reach::AnyArgument) => true,
+            ("", Reach::FirstArgument) => argument.is_none(),
+            (subcommand, _) if is_whole => argument == Some(subcommand),
+            (subcommand, _) => argument.is_some_and(|begin| subcommand.starts_with(begin)),
+        };
+        is_open && wide.names.contains(&program.as_str())
+    };
+    WIDE_PROGRAMS.iter().find(is_wide).map(|wide| wide.why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shells_in_disguise_are_told_from_narrow_patterns() {
+        for pattern in [
+            "Bash(*)",
+            "Bash(* --help)",
+            "Bash(git *)",
+            "Bash(git:*)",
+            "Bash(git*)",
+            "Bash(git -C *)",
+            "Bash(git config *)",
+            "Bash(git conf*)",
+            "Bash(git rebase *)",
+            "Bash(/usr/bin/git *)",
+            "Bash(cargo *)",
+            "Bash(car*)",
+            "Bash(find *)",
+            "Bash(find src -name *)",
+            "Bash(xargs *)",
+            "Bash(xargs -n 1 *)",
+            "Bash(xargs sh *)",
+            "Bash(env *)",
+            "Bash(env A=1 *)",
+            "Bash(npm *)",
+            "Bash(npm run *)",
+            "Bash(npx *)",
+            "Bash(make *)",
+            "Bash(python *)",
+            "Bash(python3 -c *)",
+            "Bash(python3 -m *)",
+            "Bash(bash *)",
+            "Bash(bash -c *)",
+            "Bash(sudo *)",
+            "Bash(timeout 60 *)",
+            "Bash(timeout 60 git *)",
+            "Bash(sed *)",
+            "Bash(sed -n *)",
+            "Bash(awk *)",
+            "Bash(vim *)",
+            "Bash(ssh host *)",
+            "Bash(docker *)",
+            "Bash(docker run *)",
+            "Bash(eval *)",
+            "*(git *)",
+            "mcp__my_shell__run(git *)",
+        ] {
+            assert!(reason(pattern).is_some(), "{pattern}");
+        }
+        for pattern in [
+            "Bash",
+            "Bash(ls *)",
+            "Bash(git status)",
+            "Bash(git status *)",
+            "Bash(git diff *)",
+            "Bash(git diff:*)",
+            "Bash(git -C sub log *)",
+            "Bash(cargo test *)",
+            "Bash(cargo test*)",
+            "Bash(npm test *)",
+            "Bash(npm run lint)",
+            "Bash(make test)",
+            "Bash(make test *)",
+            "Bash(python3 scripts/check.py *)",
+            "Bash(python3 -m pytest *)",
+            "Bash(bash scripts/check.sh *)",
+            "Bash(timeout 60 cargo test *)",
+            "Bash(xargs grep -l *)",
+            "Bash(sed -n 1,20p *)",
+            "Bash(grep *)",
+            "Bash(find src -name a)",
+            "Edit(src/*)",
+            "Edit(git *)",
+            "*(src/*)",
+            "WebFetch(https://*)",
+        ] {
+            assert_eq!(reason(pattern), None, "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The text of a command line, taken apart into commands and words: quotes, substitutions, redirections, here-documents.
+
+use std::collections::BTreeMap;
+
+use super::{Command, CommandLine, Redirection, Word, braces};
+
+/// Redirections, the longest first.
+const OPERATORS: [&str; 12] = ["&>>", "<<<", "<<-", "&>", "<<", ">>", "<>", ">|", ">&", "<&", "<", ">"];
+/// Words with which a compound command begins that is not followed here.
+const NOT_FOLLOWED: [&str; 3] = ["case", "function", "select"];
+/// Commands that set variables of the shell.
+const DECLARATIONS: [&str; 5] = ["export", "declare", "local", "readonly", "typeset"];
+/// Substitutions in substitutions that are followed.
+pub(super) const NESTED_MAX: usize = 40;
+
+/// A letter of a word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Letter {
+    pub letter: char,
+    /// Whether quotes keep the shell from reading more into it.
+    pub is_quoted: bool,
+}
+
+pub(super) fn read(text: &str, depth: usize) -> CommandLine {
+    let mut lexer = Lexer::new(text, BTreeMap::new(), depth);
+    lexer.commands_until(None);
+    CommandLine { commands: lexer.commands, is_understood: lexer.is_understood }
+}
+
+pub(super) struct Lexer {
+    pub letters: Vec<char>,
+    pub at: usize,
+    pub variables: Variables,
+    pub commands: Vec<Command>,
+    /// Here-documents whose text begins on the next line.
+    pub documents: Vec<HereDocument>,
+    pub is_understood: bool,
+    pub nested: usize,
+}
+
+/// What the line itself sets; `None` for what it sets to several values, of which one is taken when it runs.
+pub(super) type Variables = BTreeMap<String, Option<String>>;
+
+pub(super) struct HereDocument {
+    delimiter: String,
+    is_literal: bool,
+    strips_tabs: bool,
+    /// The command that reads it, by its place among the commands.
+    command: Option<usize>,
+}
+
+/// A word that is being read.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub letters: Vec<Letter>,
+    pub is_unknown: bool,
+    /// Whether a variable outside of quotes brought blanks, at which the shell splits the word.
+    pub is_split: bool,
+    pub has_quotes: bool,
+}
+
+impl Draft {
+    pub(super) fn push(&mut self, letter: char, is_quoted: bool) {
+        self.letters.push(Letter { letter, is_quoted });
+    }
+
+    pub(super) fn push_all(&mut self, text: &str) {
+        self.letters.extend(text.chars().map(|letter| Letter { letter, is_quoted: true }));
+    }
+}
+
+impl Lexer {
+    pub(super) fn new(text: &str, variables: Variables, nested: usize) -> Self {
+        Self {
+            letters: text.chars().collect(),
+            at: 0,
+            variables,
+            commands: Vec::new(),
+            documents: Vec::new(),
+            is_understood: nested <= NESTED_MAX,
+            nested,
+        }
+    }
+
+    pub(super) fn peek(&self, ahead: usize) -> Option<char> {
+        self.letters.get(self.at + ahead).copied()
+    }
+
+    fn follows(&self, text: &str) -> bool {
+        text.chars().enumerate().all(|(ahead, letter)| self.peek(ahead) == Some(letter))
+    }
+
+    /// Reads commands up to a closing parenthesis, or to the end of the text.
+    pub(super) fn commands_until(&mut self, end: Option<char>) {
+        if self.nested > NESTED_MAX {
+            self.at = self.letters.len();
+            return;
+        }
+        let mut command = Command::default();
+        loop {
+            let Some(letter) = self.peek(0) else {
+                self.is_understood &= end.is_none() && self.documents.is_empty();
+                return self.finish(&mut command);
+            };
+            match letter {
+                ' ' | '\t' => self.at += 1,
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '\n' | '\r' => {
+                    // Elsewhere it is a letter of a word.
+                    self.is_understood &= letter == '\n' || matches!(self.peek(1), Some('\n') | None);
+                    self.at += 1;
+                    self.finish(&mut command);
+                    self.here_documents();
+                }
+                '#' => self.comment(),
+                '&' | '<' | '>' if self.is_redirection() => self.redirection(&mut command),
+                ';' | '&' => {
+                    self.at += 1;
+                    self.finish(&mut command);
+                }
+                '|' => {
+                    self.at += 1;
+                    self.finish(&mut command);
+                    let is_pipe = self.peek(0) != Some('|');
+                    self.at += usize::from(matches!(self.peek(0), Some('|' | '&')));
+                    command.is_piped_into = is_pipe;
+                }
+                '(' => {
+                    // A function, an array or a pattern of zsh: what it does is not followed.
+                    self.is_understood &= command.words.is_empty() && command.assignments.is_empty();
+                    self.at += 1;
+                    self.finish(&mut command);
+                    self.nested(Some(')'));
+                }
+                ')' => {
+                    self.at += 1;
+                    self.finish(&mut command);
+                    if end == Some(')') {
+                        return;
+                    }
+                    self.is_understood = false;
+                }
+                _ => self.word_of(&mut command),
+            }
+        }
+    }
+
+    pub(super) fn nested(&mut self, end: Option<char>) {
+        self.nested += 1;
+        if self.nested > NESTED_MAX {
+            self.is_understood = false;
+        }
+        self.commands_until(end);
+        self.nested -= 1;
+    }
+
+    /// A command has ended.
+    fn finish(&mut self, command: &mut Command) {
+        let command = std::mem::take(command);
+        if command.assignments.is_empty() && command.words.is_empty() && command.redirections.is_empty() {
+            return;
+        }
+        let first = command.words.first().map(|word| word.text.as_str()).unwrap_or_default();
+        self.is_understood &= !NOT_FOLLOWED.contains(&first);
+        let sets = if command.words.is_empty() {
+            command.assignments.as_slice()
+        } else if DECLARATIONS.contains(&first) {
+            &command.words[1..]
+        } else {
+            &[]
+        };
+        for word in sets {
+            if let Some((name, value)) = word.text.split_once('=') {
+                let is_added = name.ends_with('+');
+                let value = Some(value.to_owned()).filter(|_| !is_added);
+                let kept = self.variables.entry(name.trim_end_matches('+').to_owned()).or_insert_with(|| value.clone());
+                if *kept != value {
+                    *kept = None;
+                }
+            }
+        }
+        let place = self.commands.len();
+        for document in self.documents.iter_mut().filter(|document| document.command.is_none()) {
+            document.command = Some(place);
+        }
+        self.commands.push(command);
+    }
+
+    /// A comment has no effect where shells read comments. A shell that does not would run what stands in it.
+    fn comment(&mut self) {
+        while let Some(letter) = self.peek(0).filter(|letter| !matches!(letter, '\n' | '\r')) {
+            self.is_understood &= !"'\"`$;&|<>(){}\\".contains(letter);
+            self.at += 1;
+        }
+    }
+
+    fn is_redirection(&self) -> bool {
+        let is_process = matches!(self.peek(0), Some('<' | '>')) && self.peek(1) == Some('(');
+        !is_process && OPERATORS.iter().any(|operator| self.follows(operator))
+    }
+
+    fn redirection(&mut self, command: &mut Command) {
+        let Some(operator) = OPERATORS.into_iter().find(|operator| self.follows(operator)) else { return };
+        self.at += operator.len();
+        while matches!(self.peek(0), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+        let Some(target) = self.words().into_iter().next() else {
+            self.is_understood = false;
+            return;
+        };
+        match operator {
+            "<<" | "<<-" => self.documents.push(HereDocument {
+                is_literal: target.source != target.text,
+                delimiter: target.text.clone(),
+                strips_tabs: operator == "<<-",
+                command: None,
+            }),
+            "<<<" => command.input = Some(target.text.clone()),
+            _ => {}
+        }
+        command.redirections.push(Redirection { operator, target });
+    }
+
+    /// The texts of the here-documents that begin here.
+    fn here_documents(&mut self) {
+        for document in std::mem::take(&mut self.documents) {
+            let mut text = String::new();
+            loop {
+                if self.at >= self.letters.len() {
+                    self.is_understood = false;
+                    break;
+                }
+                let line: String = self.letters[self.at..].iter().take_while(|letter| **letter != '\n').collect();
+                self.at = (self.at + line.chars().count() + 1).min(self.letters.len());
+                let line = if document.strips_tabs { line.trim_start_matches('\t') } else { &line };
+                if line.trim_end_matches('\r') == document.delimiter {
+                    break;
+                }
+                text.push_str(line);
+                text.push('\n');
+            }
+            if !document.is_literal {
+                self.substitutions_in(&text);
+            }
+            if let Some(command) = document.command.and_then(|place| self.commands.get_mut(place)) {
+                command.input = Some(text);
+            }
+        }
+    }
+
+    /// The commands that a text runs where it is expanded as in double quotes.
+    fn substitutions_in(&mut self, text: &str) {
+        let mut lexer = Self::new(text, self.variables.clone(), self.nested + 1);
+        lexer.quoted(None, &mut Draft::default());
+        self.is_understood &= lexer.is_understood;
+        self.commands.append(&mut lexer.commands);
+    }
+
+    /// Reads a word and adds it to a command.
+    fn word_of(&mut self, command: &mut Command) {
+        let begin = self.at;
+        let words = self.words();
+        // A word that did not begin would be read for ever.
+        if self.at == begin {
+            self.is_understood = false;
+            self.at += 1;
+        }
+        let before_redirection = matches!(self.peek(0), Some('<' | '>')) && self.is_redirection();
+        for word in words {
+            let is_number = !word.source.is_empty() && word.source.chars().all(|letter| letter.is_ascii_digit());
+            if before_redirection && is_number {
+                continue;
+            }
+            let is_first = command.words.is_empty();
+            if is_first && command.assignments.is_empty() && matches!(word.source.as_str(), "{" | "}") {
+                continue;
+            }
+            if is_first && is_assignment(&word.source) {
+                command.assignments.push(word);
+            } else {
+                command.words.push(word);
+            }
+        }
+    }
+
+    /// The next word; several where braces or a variable make several of it.
+    fn words(&mut self) -> Vec<Word> {
+        let begin = self.at;
+        let mut draft = Draft::default();
+        while let Some(letter) = self.peek(0) {
+            match letter {
+                '<' | '>' if self.peek(1) == Some('(') => self.substitution(2, &mut draft),
+                ' ' | '\t' | '\n' | '\r' | ';' | '|' | '(' | ')' | '&' | '<' | '>' => break,
+                _ => self.letter(letter, &mut draft),
+            }
+        }
+        let source: String = self.letters[begin..self.at].iter().collect();
+        self.words_of(&source, &draft)
+    }
+
+    fn words_of(&mut self, source: &str, draft: &Draft) -> Vec<Word> {
+        if draft.letters.is_empty() && !draft.has_quotes {
+            return Vec::new();
+        }
+        let Some(expanded) = braces::expand(&draft.letters) else {
+            self.is_understood = false;
+            return vec![Word { source: source.to_owned(), text: source.to_owned(), ..Word::default() }];
+        };
+        let is_literal = !draft.is_unknown && expanded.len() == 1;
+        let mut words = Vec::new();
+        for letters in expanded {
+            let text: String = letters.iter().map(|letter| letter.letter).collect();
+            let has_pattern =
+                letters.iter().any(|letter| !letter.is_quoted && matches!(letter.letter, '*' | '?' | '['));
+            let texts = if draft.is_split {
+                text.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+            } else {
+                vec![text]
+            };
+            let word = |text| Word { source: source.to_owned(), text, is_literal, has_pattern };
+            words.extend(texts.into_iter().map(word));
+        }
+        words
+    }
+}
+
+/// Whether a word sets a variable: `NAME=value`.
+pub(super) fn is_assignment(source: &str) -> bool {
+    let Some((name, _)) = source.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    name.chars().all(is_letter) && name.chars().next().is_some_and(|letter| !letter.is_ascii_digit())
+}

@@ -1,0 +1,157 @@
+//! A command line as `sh`, `bash` and `zsh` read it: its commands, their words without quotes, and the commands that they
+//! run in turn (`sudo rm x`, `sh -c 'rm x'`, `find . -exec rm {} +`).
+//!
+//! Nothing is expanded that is known only when the line runs. A word that has such a part is not literal, and a line with
+//! syntax that this reader does not follow is not understood; whoever decides on a line has to treat both as unknown.
+
+mod braces;
+mod inner_commands;
+mod lexer;
+mod normal_form;
+mod programs;
+mod quotes;
+#[cfg(test)]
+mod tests;
+
+/// Longer lines are not read, and so not understood.
+pub const LINE_BYTES_MAX: usize = 1 << 18;
+/// Lines in lines (`sh -c "sh -c …"`) that are read.
+const DEPTH_MAX: usize = 12;
+
+/// A command line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandLine {
+    /// Its commands in the order of the text, those of subshells and substitutions too.
+    pub commands: Vec<Command>,
+    /// Whether all of the text was followed. If not, there may be commands that are not listed.
+    pub is_understood: bool,
+}
+
+/// One command: a program and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Command {
+    /// `NAME=value` before the program.
+    pub assignments: Vec<Word>,
+    /// The program and its arguments.
+    pub words: Vec<Word>,
+    pub redirections: Vec<Redirection>,
+    /// Whether it gets arguments that are not written here, as a command of `xargs` does.
+    pub has_more_words: bool,
+    /// Whether it reads the output of the command before it.
+    pub is_piped_into: bool,
+    /// What it reads from a here-document or a here-string.
+    pub input: Option<String>,
+    /// The commands that it runs.
+    pub inner: Vec<InnerCommands>,
+}
+
+/// Commands that a command runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InnerCommands {
+    /// The word of the outer command by which they are given.
+    pub at: usize,
+    /// The commands; `None` where they are not written in the line, as with `eval "$x"`.
+    pub line: Option<CommandLine>,
+}
+
+/// A word of a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Word {
+    /// As it is written.
+    pub source: String,
+    /// Without quotes, and with the values of variables that the line itself sets. An unknown part stays as it is written.
+    pub text: String,
+    /// Whether the shell takes `text` as it is, file patterns aside.
+    pub is_literal: bool,
+    /// Whether `*`, `?` or `[` stand in it without quotes.
+    pub has_pattern: bool,
+}
+
+/// Where a command reads from or writes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirection {
+    /// `<`, `>`, `>>`, `&>` and so on, without the number before it.
+    pub operator: &'static str,
+    pub target: Word,
+}
+
+/// Reads a command line.
+pub fn read(text: &str) -> CommandLine {
+    read_nested(text, 0)
+}
+
+fn read_nested(text: &str, depth: usize) -> CommandLine {
+    if text.len() > LINE_BYTES_MAX || depth > DEPTH_MAX {
+        return CommandLine::default();
+    }
+    let mut line = lexer::read(text, depth);
+    for command in &mut line.commands {
+        command.inner = inner_commands::find(command, depth);
+    }
+    line
+}
+
+impl CommandLine {
+    /// All commands, those that others run too.
+    pub fn all(&self) -> Vec<&Command> {
+        let mut all = Vec::new();
+        self.collect(&mut all);
+        all
+    }
+
+    fn collect<'a>(&'a self, all: &mut Vec<&'a Command>) {
+        for command in &self.commands {
+            all.push(command);
+            for inner in command.inner.iter().filter_map(|inner| inner.line.as_ref()) {
+                inner.collect(all);
+            }
+        }
+    }
+
+    /// Whether all of it was followed, the lines in it too.
+    pub fn is_understood_throughout(&self) -> bool {
+        let inner = |inner: &InnerCommands| inner.line.as_ref().is_some_and(Self::is_understood_throughout);
+        self.is_understood && self.commands.iter().all(|command| command.inner.iter().all(inner))
+    }
+}
+
+impl Command {
+    /// The program without its folder, in lower case: `git` for `/usr/bin/Git.exe`. `None` if it is known only when the
+    /// line runs, or if there is none.
+    pub fn program(&self) -> Option<String> {
+        // `$(dirname x)/git` is a git wherever it lies.
+        let name = self.words.first()?.text.rsplit('/').next()?.trim_start_matches('=').to_lowercase();
+        let is_test = matches!(name.as_str(), "[" | "[[");
+        let is_known =
+            is_test || !name.is_empty() && !name.contains(['$', '`', '(', ')', '{', '}', '*', '?', '[', ' ']);
+        is_known.then(|| name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name))
+    }
+
+    /// As it is written, with one blank between words and without redirections.
+    pub fn source(&self) -> String {
+        let words = self.assignments.iter().chain(&self.words);
+        words.map(|word| word.source.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether every word of it is known before it runs.
+    pub fn is_literal(&self) -> bool {
+        let targets = self.redirections.iter().map(|redirection| &redirection.target);
+        self.assignments.iter().chain(&self.words).chain(targets).all(|word| word.is_literal)
+    }
+}
+
+impl Redirection {
+    /// Whether it neither reads nor writes a file: `2>&1`, `>/dev/null`.
+    pub fn is_harmless(&self) -> bool {
+        let target = self.target.text.as_str();
+        let is_descriptor = !target.is_empty() && target.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
+        match self.operator {
+            ">&" | "<&" => is_descriptor,
+            _ => target == "/dev/null",
+        }
+    }
+
+    pub fn source(&self) -> String {
+        format!("{} {}", self.operator, self.target.source)
+    }
+}

@@ -1,0 +1,233 @@
+//! Quotes and expansions in a word: `'…'`, `"…"`, `$'…'`, `$x`, `${…}`, `$(…)` and backticks.
+
+use super::lexer::{Draft, Letter, Lexer, NESTED_MAX};
+
+impl Lexer {
+    /// One step of a word outside of double quotes.
+    pub(super) fn letter(&mut self, letter: char, draft: &mut Draft) {
+        match letter {
+            // A backslash at the end of a line joins the next one to it.
+            '\\' if self.peek(1) == Some('\n') => self.at += 2,
+            '\\' => {
+                match self.peek(1) {
+                    Some(escaped) => draft.push(escaped, true),
+                    None => self.is_understood = false,
+                }
+                self.at = (self.at + 2).min(self.letters.len());
+                draft.has_quotes = true;
+            }
+            '\'' => {
+                self.at += 1;
+                draft.has_quotes = true;
+                self.single_quoted(draft);
+            }
+            '"' => {
+                self.at += 1;
+                draft.has_quotes = true;
+                self.quoted(Some('"'), draft);
+            }
+            '$' if self.peek(1) == Some('\'') => {
+                self.at += 2;
+                draft.has_quotes = true;
+                self.ansi_quoted(draft);
+            }
+            '$' if self.peek(1) == Some('"') => self.at += 1,
+            '$' => self.dollar(false, draft),
+            '`' => self.backtick(draft),
+            letter => {
+                // Shells do not agree on what other control characters are.
+                self.is_understood &= !letter.is_control();
+                draft.push(letter, false);
+                self.at += 1;
+            }
+        }
+    }
+
+    fn single_quoted(&mut self, draft: &mut Draft) {
+        loop {
+            let Some(letter) = self.peek(0) else {
+                self.is_understood = false;
+                return;
+            };
+            self.at += 1;
+            if letter == '\'' {
+                return;
+            }
+            draft.push(letter, true);
+        }
+    }
+
+    /// Reads as in double quotes, up to a letter or to the end.
+    pub(super) fn quoted(&mut self, end: Option<char>, draft: &mut Draft) {
+        loop {
+            let Some(letter) = self.peek(0) else {
+                self.is_understood &= end.is_none();
+                return;
+            };
+            match letter {
+                letter if Some(letter) == end => {
+                    self.at += 1;
+                    return;
+                }
+                '\\' if self.peek(1) == Some('\n') => self.at += 2,
+                '\\' => {
+                    let escaped = self.peek(1);
+                    match escaped {
+                        Some('"' | '\\' | '$' | '`' | '}') => self.at += 2,
+                        _ => self.at += 1,
+                    }
+                    draft.push(escaped.filter(|letter| "\"\\$`}".contains(*letter)).unwrap_or('\\'), true);
+                }
+                '$' => self.dollar(true, draft),
+                '`' => self.backtick(draft),
+                letter => {
+                    self.at += 1;
+                    draft.push(letter, true);
+                }
+            }
+        }
+    }
+
+    /// `$'…'`: escapes as in C. A shell that does not know it ends the quotes elsewhere, so that an escape is unknown.
+    fn ansi_quoted(&mut self, draft: &mut Draft) {
+        loop {
+            let Some(letter) = self.peek(0) else {
+                self.is_understood = false;
+                return;
+            };
+            self.at += 1;
+            match letter {
+                '\'' => return,
+                '\\' => {
+                    draft.is_unknown = true;
+                    let escaped = self.ansi_escape();
+                    draft.letters.extend(escaped.map(|letter| Letter { letter, is_quoted: true }));
+                }
+                letter => draft.push(letter, true),
+            }
+        }
+    }
+
+    fn ansi_escape(&mut self) -> Option<char> {
+        let letter = self.peek(0)?;
+        self.at += 1;
+        let (radix, digits) = match letter {
+            'x' => (16, 2),
+            'u' => (16, 4),
+            'U' => (16, 8),
+            '0'..='7' => {
+                self.at -= 1;
+                (8, 3)
+            }
+            'n' => return Some('\n'),
+            't' => return Some('\t'),
+            'r' => return Some('\r'),
+            letter => return Some(letter),
+        };
+        let mut code = 0;
+        for _ in 0..digits {
+            let Some(digit) = self.peek(0).and_then(|letter| letter.to_digit(radix)) else { break };
+            code = code * radix + digit;
+            self.at += 1;
+        }
+        char::from_u32(code)
+    }
+
+    /// `$name`, `${…}` or `$(…)`.
+    fn dollar(&mut self, is_quoted: bool, draft: &mut Draft) {
+        let is_name = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
+        // A line that is joined in the middle of a variable.
+        self.is_understood &= !(self.peek(1) == Some('\\') && self.peek(2) == Some('\n'));
+        match self.peek(1) {
+            Some('(') => self.substitution(2, draft),
+            Some('{') => {
+                let name: String = self.letters[self.at + 2..].iter().copied().take_while(is_name).collect();
+                if self.peek(2 + name.len()) == Some('}') {
+                    self.at += 3 + name.len();
+                    self.variable(&name, &format!("${{{name}}}"), is_quoted, draft);
+                } else {
+                    let begin = self.at;
+                    self.at += 2;
+                    self.nested += 1;
+                    if self.nested > NESTED_MAX {
+                        self.is_understood = false;
+                        self.at = self.letters.len();
+                    }
+                    self.quoted(Some('}'), &mut Draft::default());
+                    self.nested -= 1;
+                    self.unknown(begin, draft);
+                }
+            }
+            Some(first) if first.is_ascii_alphabetic() || first == '_' => {
+                let name: String = self.letters[self.at + 1..].iter().copied().take_while(is_name).collect();
+                self.at += 1 + name.len();
+                self.variable(&name, &format!("${name}"), is_quoted, draft);
+            }
+            Some(special) if special.is_ascii_digit() || "?#@*!$-".contains(special) => {
+                self.at += 2;
+                self.unknown(self.at - 2, draft);
+            }
+            _ => {
+                self.at += 1;
+                draft.push('$', true);
+            }
+        }
+    }
+
+    fn variable(&mut self, name: &str, source: &str, is_quoted: bool, draft: &mut Draft) {
+        draft.is_unknown = true;
+        let value = self.variables.get(name).cloned().unwrap_or_else(|| (name == "IFS").then(|| " ".to_owned()));
+        let value = value.unwrap_or_else(|| source.to_owned());
+        draft.is_split |= !is_quoted && value.contains(char::is_whitespace);
+        draft.push_all(&value);
+    }
+
+    /// A part that is known only when the line runs.
+    fn unknown(&mut self, begin: usize, draft: &mut Draft) {
+        draft.is_unknown = true;
+        let source: String = self.letters[begin..self.at].iter().collect();
+        draft.push_all(&source);
+    }
+
+    /// `$(…)`, `<(…)` or `>(…)`, whose commands are listed with the others.
+    pub(super) fn substitution(&mut self, opening: usize, draft: &mut Draft) {
+        let begin = self.at;
+        self.at += opening;
+        let documents = std::mem::take(&mut self.documents);
+        self.nested(Some(')'));
+        self.is_understood &= self.documents.is_empty();
+        self.documents = documents;
+        self.unknown(begin, draft);
+    }
+
+    fn backtick(&mut self, draft: &mut Draft) {
+        let begin = self.at;
+        self.at += 1;
+        let mut inside = String::new();
+        loop {
+            match self.peek(0) {
+                None => {
+                    self.is_understood = false;
+                    break;
+                }
+                Some('`') => {
+                    self.at += 1;
+                    break;
+                }
+                Some('\\') if matches!(self.peek(1), Some('`' | '\\' | '$')) => {
+                    inside.extend(self.peek(1));
+                    self.at += 2;
+                }
+                Some(letter) => {
+                    inside.push(letter);
+                    self.at += 1;
+                }
+            }
+        }
+        let mut lexer = Self::new(&inside, self.variables.clone(), self.nested + 1);
+        lexer.commands_until(None);
+        self.is_understood &= lexer.is_understood;
+        self.commands.append(&mut lexer.commands);
+        self.unknown(begin, draft);
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether a command of a line does something to a folder in which, or below which, the gate lies.
+
+use std::path::{Path, PathBuf};
+
+use app::shell::{Command, CommandLine, Word};
+
+use super::changes::{Change, changes, changes_more, find_name, git_folders, is_changing, is_reader, listed};
+use super::guarded::{Guarded, refusal};
+use super::paths;
+use super::patterns::{is_like, stands_for};
+use super::shell::{BEFORE_PATHS, JOINTS};
+
+/// Folders that a line may go to; more are not followed.
+const FOLDERS_MAX: usize = 16;
+/// Programs that run code, or commands of their own, which stand in one word or in what they read.
+const RUNS_CODE: &[&str] = &[
+    "python",
+    "python2",
+    "python3",
+    "pypy",
+    "pypy3",
+    "perl",
+    "ruby",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "php",
+    "lua",
+    "luajit",
+    "osascript",
+    "rscript",
+    "julia",
+    "tclsh",
+    "expect",
+    "awk",
+    "gawk",
+    "mawk",
+    "sed",
+    "gsed",
+    "ed",
+    "ex",
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "emacs",
+    "nano",
+    "sqlite3",
+    "gdb",
+    "lldb",
+    "make",
+    "m4",
+    "bc",
+    "dc",
+    "jshell",
+    "ghci",
+    "irb",
+    "psql",
+];
+
+pub(super) fn refuses(text: &str, line: &CommandLine, guarded: &Guarded) -> Option<String> {
+    let all = line.all();
+    let is_fed = all.iter().any(|command| changes_more(command));
+    // Whatever a line does that is not followed, it may do to each folder that it names.
+    let is_followed = line.is_understood_throughout() && !is_fed;
+    if let Some(why) = Some(text).filter(|_| !is_followed).and_then(|text| names_folder(text, guarded)) {
+        return Some(why);
+    }
+    let is_understood = line.is_understood_throughout();
+    if let Some(why) = Some(text).filter(|_| !is_understood).and_then(|text| may_change(text, guarded)) {
+        return Some(why);
+    }
+    let mut folders = vec![guarded.working.clone()];
+    for command in &all {
+        if let Some(why) = folders.iter().find_map(|folder| refuses_command(command, folder, is_fed, guarded)) {
+            return Some(why);
+        }
+        if folders.len() < FOLDERS_MAX {
+            folders.extend(goes_to(command, folders.last().unwrap_or(&guarded.working)));
+        }
+    }
+    None
+}
+
+/// Where the line is after a command, if that is another folder.
+fn goes_to(command: &Command, from: &Path) -> Option<PathBuf> {
+    let goes = matches!(command.program().as_deref(), Some("cd" | "pushd" | "chdir"));
+    let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
+    let target = target.map_or("~", |word| word.text.as_str());
+    goes.then(|| paths::by_letter(from, target))
+}
+
+fn refuses_command(command: &Command, folder: &Path, is_fed: bool, guarded: &Guarded) -> Option<String> {
+    let folder = git_folders(command).iter().fold(folder.to_owned(), |folder, part| paths::by_letter(&folder, part));
+    let is_reader = is_reader(command);
+    named_words(command)
+        .find_map(|word| {
+            let piece = word.text.as_str();
+            let named = guarded.at_from(&folder, piece).or_else(|| guarded.program_at(&folder, piece));
+            let held = || {
+                if word.has_pattern { guarded.folders_like(&folder, piece) } else { guarded.folder_at(&folder, piece) }
+            };
+            named.or_else(|| held().filter(|_| !is_reader)).map(|what| refusal(piece, what))
+        })
+        .or_else(|| code_names(command, is_reader, &folder, guarded))
+        .or_else(|| changed(command, &folder, guarded))
+        .or_else(|| fed(command, is_fed, &folder, guarded))
+}
+
+/// The words of a command that may be paths, whole and after what may stand before a path. The program itself is none.
+fn named_words(command: &Command) -> impl Iterator<Item = Word> {
+    let targets = command.redirections.iter().map(|redirection| &redirection.target);
+    let words = command.words.iter().skip(1).chain(&command.assignments).chain(targets);
+    words.flat_map(|word| {
+        let pieces = std::iter::once(word.text.as_str()).chain(word.text.split(BEFORE_PATHS).skip(1));
+        let pieces: Vec<&str> = pieces.filter(|piece| !piece.is_empty()).collect();
+        pieces.into_iter().map(|piece| Word { text: piece.to_owned(), ..word.clone() }).collect::<Vec<_>>()
+    })
+}
+
+/// What is named in code that a command is given.
+fn code_names(command: &Command, is_reader: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
+    let runs_code = command.program().is_none_or(|program| RUNS_CODE.contains(&program.as_str()));
+    let words = command.words.iter().skip(1).map(|word| word.text.as_str()).filter(|_| runs_code);
+    let input = command.input.as_deref().filter(|_| !is_reader);
+    words.chain(input).find_map(|text| names_folder_in(text, folder, guarded))
+}
+
+/// A guarded folder that stands anywhere in a text.
+fn names_folder(text: &str, guarded: &Guarded) -> Option<String> {
+    names_folder_in(text, &guarded.working, guarded)
+}
+
+fn names_folder_in(text: &str, folder: &Path, guarded: &Guarded) -> Option<String> {
+    pieces(text).find_map(|piece| guarded.folder_at(folder, piece).map(|what| refusal(piece, what)))
+}
+
+/// A folder above the gate in a text that also has a program which moves or deletes folders.
+fn may_change(text: &str, guarded: &Guarded) -> Option<String> {
+    let is_program = |piece: &str| is_changing(piece.rsplit('/').next().unwrap_or(piece));
+    let held = |piece: &str| guarded.holds(&guarded.working, piece).map(|what| refusal(piece, what));
+    if pieces(text).any(is_program) { pieces(text).find_map(held) } else { None }
+}
+
+/// The pieces of a text that may be names, whatever is written around them.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |letter: char| {
+        let is_joint = JOINTS.contains(&letter) || BEFORE_PATHS.contains(&letter);
+        is_joint || letter.is_whitespace() || "'\"[]+!".contains(letter)
+    };
+    text.split(ends).filter(|piece| !piece.is_empty())
+}
+
+/// What a command does to a folder above the gate, or puts in the place of a part of it.
+fn changed(command: &Command, folder: &Path, guarded: &Guarded) -> Option<String> {
+    let is_kept_to = |name: &str| guarded.names().iter().any(|guarded| is_like(name, guarded));
+    if find_name(command).is_some_and(|name| !is_kept_to(&name)) {
+        return None;
+    }
+    changes(command).into_iter().find_map(|change| match change {
+        Change::Whole(name) => guarded.holds(folder, &name).map(|what| refusal(&name, what)),
+        Change::Entries(name) => {
+            let what = guarded.holds(folder, &name).or_else(|| guarded.at_from(folder, &name));
+            what.map(|_| refusal(&name, "files of unknown names would be put over the gate; use a folder of their own"))
+        }
+        Change::Entry { folder: target, name } => {
+            let is_meant = |guarded: &String| stands_for(&name, guarded) || name.eq_ignore_ascii_case(guarded);
+            let replaced = guarded.names_below(folder, &target).into_iter().find(is_meant);
+            let path = format!("{}/{name}", target.trim_end_matches('/'));
+            let what =
+                replaced.map(|_| "it is a part of the gate, or holds one").or_else(|| guarded.at_from(folder, &path));
+            what.map(|what| refusal(&path, what))
+        }
+    })
+}
+
+/// What is listed for a command that changes whatever it is given.
+fn fed(command: &Command, is_fed: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
+    if !is_fed || !is_reader(command) || command.words.is_empty() {
+        return None;
+    }
+    let (names, kept_to) = listed(command);
+    let is_meant = kept_to.is_none_or(|kept_to| guarded.names().iter().any(|name| is_like(&kept_to, name)));
+    names
+        .into_iter()
+        .filter(|_| is_meant)
+        .find_map(|name| guarded.holds(folder, &name).map(|what| refusal(&name, what)))
+}

@@ -1,0 +1,71 @@
+//! File patterns as shells have them: which names one stands for.
+
+use std::path::Path;
+
+/// The parts of a path.
+pub(super) fn parts(path: &Path) -> Vec<String> {
+    path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+}
+
+/// Whether the parts of a pattern stand for those of a path, as far as both go.
+pub(super) fn stand_for(pattern: &[String], path: &[String]) -> bool {
+    pattern.iter().zip(path).all(|(pattern, name)| stands_for(pattern, name))
+}
+
+/// Whether a part of a pattern stands for a name: a name that begins with a dot is meant only by a pattern that does.
+pub(super) fn stands_for(pattern: &str, name: &str) -> bool {
+    (pattern.starts_with('.') || !name.starts_with('.')) && is_like(pattern, name)
+}
+
+/// Whether a name is like a pattern, as in `find -name`. A class of letters is taken for any letter.
+pub(super) fn is_like(pattern: &str, name: &str) -> bool {
+    let mut letters = Vec::new();
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '[' => {
+                rest.by_ref().find(|letter| *letter == ']');
+                letters.push('?');
+            }
+            letter => letters.push(letter),
+        }
+    }
+    let name: Vec<char> = name.chars().collect();
+    let (mut at, mut place) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while place < name.len() {
+        match (letters.get(at), back) {
+            (Some('*'), _) => {
+                back = Some((at + 1, place));
+                at += 1;
+            }
+            (Some(letter), _) if *letter == '?' || *letter == name[place] => {
+                at += 1;
+                place += 1;
+            }
+            (_, Some((after, seen))) => {
+                back = Some((after, seen + 1));
+                (at, place) = (after, seen + 1);
+            }
+            (_, None) => return false,
+        }
+    }
+    letters[at..].iter().all(|letter| *letter == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_stand_for_names_as_in_a_shell() {
+        let (folder, file) = (".state_gate", "state-gate.json");
+        for (pattern, name) in [(".st*", folder), ("state-*", file), ("s?ate*json", file), (".[rst]tate_gate", folder)]
+        {
+            assert!(stands_for(pattern, name), "{pattern}");
+        }
+        for (pattern, name) in [("*", folder), ("*.rs", file), ("state", file), (".?", folder)] {
+            assert!(!stands_for(pattern, name), "{pattern}");
+        }
+    }
+}

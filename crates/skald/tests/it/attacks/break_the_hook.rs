@@ -1,0 +1,91 @@
+//! To keep the hook from running: an agent goes on when its hook fails, unless the configured line itself blocks.
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::gate_desk::{Desk, fed, text};
+
+/// Copies the program under test. Another process does it: a file that this one writes cannot be run while a test beside
+/// this one starts a process.
+fn copy_to(program: &Path) {
+    let copied = Command::new("cp").args([Path::new(env!("CARGO_BIN_EXE_skald")), program]).status();
+    assert!(copied.expect("cp runs").success());
+}
+
+/// The line that is configured for a program of this folder, which is a copy of the one under test.
+fn configured(desk: &Desk, options: &[&str]) -> String {
+    let program = desk.file("bin/skald");
+    fs::create_dir_all(desk.file("bin")).expect("a folder");
+    copy_to(&program);
+    let mut command = Command::new(&program);
+    command.args(["gate", "hook", "config"]).args(options).current_dir(desk.file("."));
+    command.env("SKALD_STORE", format!("sqlite:{}", desk.file("world.db").display()));
+    let settings: Value = serde_json::from_slice(&fed(command, "").stdout).expect("settings");
+    settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a line").to_owned()
+}
+
+/// Runs a line as an agent does.
+fn run(desk: &Desk, line: &str) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
+    let call = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": desk.file("."),
+        "tool_input": {"command": "git status"}});
+    fed(shell, &call.to_string())
+}
+
+/// What is done to the program.
+type Attack = (&'static str, fn(&Path));
+
+const ATTACKS: &[Attack] = &[
+    ("removed", |program| fs::remove_file(program).expect("a file")),
+    ("not executable", |program| {
+        fs::set_permissions(program, fs::Permissions::from_mode(0o644)).expect("permissions");
+    }),
+    ("a folder", |program| {
+        fs::remove_file(program).expect("a file");
+        fs::create_dir(program).expect("a folder");
+    }),
+    ("a link to nothing", |program| {
+        fs::remove_file(program).expect("a file");
+        std::os::unix::fs::symlink("gone", program).expect("a link");
+    }),
+    ("empty", |program| fs::write(program, "").expect("a file")),
+    ("cut", |program| {
+        fs::File::options().write(true).open(program).and_then(|file| file.set_len(1000)).expect("a file");
+    }),
+    ("killed", |program| fs::write(program, "#!/bin/sh\nkill -9 $$\n").expect("a file")),
+    ("failing", |program| fs::write(program, "#!/bin/sh\nexit 1\n").expect("a file")),
+];
+
+#[test]
+fn a_hook_that_does_not_run_denies() {
+    let desk = Desk::new();
+    let line = configured(&desk, &[]);
+    desk.begin();
+    let ran = run(&desk, &line);
+    assert!(ran.status.success() && text(&ran.stdout).contains("\"allow\""), "{ran:?}");
+    let program = desk.file("bin/skald");
+    for (what, attack) in ATTACKS {
+        attack(&program);
+        let ran = run(&desk, &line);
+        assert_eq!(ran.status.code(), Some(2), "{what}: {ran:?}");
+        assert!(ran.stdout.is_empty(), "{what}: {ran:?}");
+        assert!(text(&ran.stderr).contains("the hook of the gate did not run, so no tool is used"), "{what}: {ran:?}");
+        let _ = fs::remove_file(&program).or_else(|_| fs::remove_dir(&program));
+        copy_to(&program);
+    }
+}
+
+#[test]
+fn a_hook_that_leaves_the_decision_to_the_agent_says_so() {
+    let desk = Desk::new();
+    let line = configured(&desk, &["--when-allowed", "nothing"]);
+    desk.begin();
+    let ran = run(&desk, &line);
+    assert!(ran.status.success() && text(&ran.stdout) == "{}\n", "{ran:?}");
+}

@@ -1,0 +1,63 @@
+//! Patterns of tools in what comes with Skald: none of them lets a shell through, and one that does is told.
+
+use std::path::{Path, PathBuf};
+
+use crate::gate_desk::{BUGFIX, Desk, text};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The documents and processes below a folder.
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|ending| ["md", "yaml", "yml"].iter().any(|known| ending == *known)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The lists of allowed tools in a text.
+fn allowed_lists(text: &str) -> Vec<&str> {
+    let lists = text.split("allowed: [").skip(1);
+    lists.filter_map(|list| list.split_once(']').map(|(list, _)| list)).filter(|list| list.contains('(')).collect()
+}
+
+fn with_allowed(list: &str) -> String {
+    let begin = BUGFIX.find("allowed: [").expect("a list");
+    let end = begin + BUGFIX[begin..].find(']').expect("its end");
+    format!("{}allowed: [{list}{}", &BUGFIX[..begin], &BUGFIX[end..])
+}
+
+#[test]
+fn no_example_lets_a_shell_through() {
+    let desk = Desk::new();
+    let mut paths = vec![Path::new(ROOT).join("README.md")];
+    for folder in ["docs", "examples", "scenarios", "crates/app/src/gate/processes"] {
+        files(&Path::new(ROOT).join(folder), &mut paths);
+    }
+    let mut lists = 0;
+    for path in paths {
+        let content = std::fs::read_to_string(&path).expect("a text");
+        for list in allowed_lists(&content) {
+            desk.write("example.yaml", &with_allowed(list));
+            let output = desk.ran(&["check", "--strict", "example.yaml"]);
+            assert!(output.status.success(), "{}: [{list}]: {}", path.display(), text(&output.stdout));
+            lists += 1;
+        }
+    }
+    assert!(lists > 0, "an example of patterns");
+}
+
+#[test]
+fn a_shell_in_disguise_is_told_with_its_place() {
+    let desk = Desk::new();
+    desk.write("wide.yaml", &with_allowed("Read, \"Bash(git *)\""));
+    let output = desk.ran(&["check", "wide.yaml"]);
+    assert!(output.status.success(), "a warning: {output:?}");
+    let line = 1 + BUGFIX.lines().position(|line| line.contains("allowed: [")).expect("the line");
+    let told = text(&output.stdout);
+    let expected = format!("wide.yaml:{line}:23: warning TOOL_PATTERN_TOO_WIDE: \"Bash(git *)\" lets a shell through");
+    assert!(told.starts_with(&expected), "{told}");
+}
