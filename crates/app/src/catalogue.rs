@@ -6,15 +6,18 @@ use domain::campaign::CampaignRules;
 use domain::gate::RunRules;
 use domain::universe::UniverseRules;
 
-use crate::journal::Nouns;
+use crate::journal::{BesideCheck, Nouns};
 use crate::resource::{self, UriFields};
 use crate::{
     Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, gate, short, universe,
 };
 
-/// All nouns that have streams, for whoever goes through the whole journal.
+/// All nouns that have streams, and what lies beside them, for whoever goes through all that is stored.
 pub fn nouns() -> Nouns {
-    Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>()
+    let nouns = Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>();
+    // Where somebody is in a conversation is no part of what happened.
+    let nouns = nouns.with_beside(campaign::CONTEXTS, BesideCheck::NotCovered);
+    gate::BESIDE.into_iter().fold(nouns, |nouns, (kind, check)| nouns.with_beside(kind, check))
 }
 
 pub struct Catalogue {

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// What is kept on the shelf under this kind.
-const KIND: &str = "context";
+pub(crate) const KIND: &str = "context";
 /// Where a client reads it.
 pub(crate) const CONTEXT: &str = "context://current";
 

@@ -136,7 +136,7 @@ impl App {
             event_name: String::new(),
             accepted: true,
             revision: record.revision,
-            event_id: Some(event_id(&record.hash)),
+            event_id: Some(event_id(&record.content_hash())),
             from_state: None,
             to_state: None,
             recorded: false,

@@ -2,3 +2,5 @@
 
 mod become_the_owner;
 mod call_from_another_site;
+mod edited_store;
+mod tamper_with_the_store;
