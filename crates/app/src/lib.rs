@@ -29,12 +29,13 @@ pub mod reference;
 mod resource;
 mod schema;
 mod seen;
+mod tokens;
 mod toolset;
 mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
 
-pub use access::{NewToken, Token, bearer, is_forwarded, token_required, token_required_of_forwarded};
+pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
@@ -42,6 +43,7 @@ pub use caller::{
 pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
+pub use domain::access::Token;
 pub use domain::limits;
 pub use engine::{Contents, Engine, Local, Work};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
@@ -51,5 +53,6 @@ pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route,
 pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use resource::{Resource, UriFields, segment};
+pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
 pub use universe::{Fed, Feed};

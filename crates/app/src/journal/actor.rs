@@ -299,7 +299,7 @@ async fn replays<N: Noun>(
 fn snapshot_if_due<N: Noun>(cell: &Arc<Cell<N>>, records_per_snapshot: u64) {
     let Some(kept) = cell.published.load_full() else { return };
     let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
-    let is_due = kept.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    let is_due = N::IS_OPENED_AT_SNAPSHOTS && kept.revision() >= last + records_per_snapshot.max(bytes / 1_024);
     if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
         return;
     }

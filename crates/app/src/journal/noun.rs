@@ -13,6 +13,9 @@ pub trait Noun: Decider {
     const NAME: &'static str;
     /// Of the state's shape in snapshots: raise it when older ones no longer fit.
     const SNAPSHOT_VERSION: u32 = 1;
+    /// Whether a stream is opened at a snapshot, and some are kept: not if what a forged one could say is worth more than
+    /// reading all records.
+    const IS_OPENED_AT_SNAPSHOTS: bool = true;
     /// The state in snapshots: [`Whole`](super::Whole), unless it grows so large that its parts are worth reading at once.
     type Parts: Parted<Self::State>;
     /// What is made ready of a state for its readers; nothing, for most.
@@ -91,7 +94,7 @@ impl<N: Noun> Fold for Folding<N> {
     }
 
     fn snapshot_version(&self) -> Option<u32> {
-        Some(N::SNAPSHOT_VERSION)
+        N::IS_OPENED_AT_SNAPSHOTS.then_some(N::SNAPSHOT_VERSION)
     }
 
     fn is_written_as(&self, parts: &[String]) -> bool {
@@ -101,7 +104,8 @@ impl<N: Noun> Fold for Folding<N> {
     }
 
     fn snapshot(&self, head: Head) -> Option<Snapshot> {
-        Some(Snapshot { version: N::SNAPSHOT_VERSION, head, parts: N::Parts::write(&self.state).ok()? })
+        let version = self.snapshot_version()?;
+        Some(Snapshot { version, head, parts: N::Parts::write(&self.state).ok()? })
     }
 
     fn needed_content(&self) -> Vec<(&'static str, String)> {

@@ -25,6 +25,9 @@ pub(super) async fn opened<N: Noun>(
     journal: &dyn Journal,
     stream: &StreamName,
 ) -> Result<Option<Opened<N>>, StoreError> {
+    if !N::IS_OPENED_AT_SNAPSHOTS {
+        return Ok(None);
+    }
     for _ in 0..ATTEMPTS {
         let Some(snapshot) = journal.snapshot(stream).await? else { break };
         // One from before snapshots had digests cannot be told from one that was changed.

@@ -3,4 +3,5 @@
 mod become_the_owner;
 mod call_from_another_site;
 mod edited_store;
+mod make_a_token_unseen;
 mod tamper_with_the_store;
