@@ -5,7 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use schemars::JsonSchema;
+pub use domain::access::{CampaignRole, PrincipalKind};
 use serde::{Deserialize, Serialize};
 
 /// The one who calls an operation.
@@ -113,44 +113,6 @@ impl From<BTreeMap<String, CampaignRole>> for Roles {
 impl From<Roles> for BTreeMap<String, CampaignRole> {
     fn from(roles: Roles) -> Self {
         roles.all()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum PrincipalKind {
-    Human,
-    Agent,
-}
-
-impl PrincipalKind {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Human => "human",
-            Self::Agent => "agent",
-        }
-    }
-}
-
-/// What a principal is in one campaign. The later ones may all that the earlier may.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum CampaignRole {
-    /// Reads what is not secret.
-    Guest,
-    /// Also rolls and takes notes.
-    Player,
-    /// Also changes the campaign, and sees its secrets.
-    Gm,
-}
-
-impl CampaignRole {
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Guest => "guest",
-            Self::Player => "player",
-            Self::Gm => "gm",
-        }
     }
 }
 

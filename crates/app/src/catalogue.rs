@@ -2,19 +2,26 @@
 
 use std::collections::HashMap;
 
+use domain::access::AccessRules;
 use domain::campaign::CampaignRules;
 use domain::gate::RunRules;
 use domain::universe::UniverseRules;
 
-use crate::journal::Nouns;
+use crate::journal::{BesideCheck, Nouns};
 use crate::resource::{self, UriFields};
 use crate::{
-    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, gate, short, universe,
+    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, gate, short, tokens,
+    universe,
 };
 
-/// All nouns that have streams, for whoever goes through the whole journal.
+/// All nouns that have streams, and what lies beside them, for whoever goes through all that is stored.
 pub fn nouns() -> Nouns {
-    Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>()
+    let nouns =
+        Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>().with::<AccessRules>();
+    let nouns = nouns.with_beside(tokens::EARLIER_TOKENS, tokens::EARLIER_TOKENS_CHECK);
+    // Where somebody is in a conversation is no part of what happened.
+    let nouns = nouns.with_beside(campaign::CONTEXTS, BesideCheck::NotCovered);
+    gate::BESIDE.into_iter().fold(nouns, |nouns, (kind, check)| nouns.with_beside(kind, check))
 }
 
 pub struct Catalogue {

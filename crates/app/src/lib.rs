@@ -31,12 +31,13 @@ mod request_budget;
 mod resource;
 mod schema;
 mod seen;
+mod tokens;
 mod toolset;
 mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
 
-pub use access::{NewToken, Token, bearer, is_forwarded, token_required, token_required_of_forwarded};
+pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
@@ -44,6 +45,7 @@ pub use caller::{
 pub use catalogue::{Catalogue, nouns};
 pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
+pub use domain::access::Token;
 pub use domain::gate::{shell, tool_call};
 pub use domain::{limits, plain_text};
 pub use engine::{Contents, Engine, Local, Work, universe_named_by};
@@ -55,5 +57,6 @@ pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use request_budget::{Reserved, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, segment};
+pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
 pub use universe::{Fed, Feed};

@@ -16,6 +16,7 @@ use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
 use crate::gate::{AGENT, AttemptsCounted, NoFiles, Processes, Watching};
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
+use crate::tokens::Tokens;
 use crate::universe::Feeds;
 use crate::{Call, Change, Code, Fault, GateFiles, limits};
 
@@ -45,6 +46,7 @@ pub struct App {
     pub(crate) campaigns: Streams<CampaignRules>,
     pub(crate) universes: Streams<UniverseRules>,
     pub(crate) runs: Streams<RunRules>,
+    pub(crate) tokens: Tokens,
     pub(crate) processes: Processes,
     pub(crate) watching: Watching,
     pub(crate) attempts_counted: AttemptsCounted,
@@ -62,6 +64,7 @@ impl App {
             campaigns: Streams::new(Arc::clone(&journal)),
             universes: Streams::new(Arc::clone(&journal)),
             runs: Streams::new(Arc::clone(&journal)),
+            tokens: Tokens::new(Arc::clone(&journal)),
             processes: Processes::default(),
             watching: Watching::default(),
             attempts_counted: AttemptsCounted::default(),

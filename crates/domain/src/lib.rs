@@ -3,6 +3,7 @@
 //! Everything here is a function of its arguments. There is no clock, no source of randomness, no file and no network:
 //! what a rule needs to know of the world is handed in, and what it decides is handed back.
 
+pub mod access;
 pub mod campaign;
 pub mod decider;
 pub mod dice;

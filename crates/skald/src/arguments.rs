@@ -156,6 +156,10 @@ pub(crate) struct TokenCreateArguments {
     /// What they are to a gate.
     #[arg(long, value_name = "ROLE")]
     pub gate_role: Option<String>,
+    /// Whose it is: two tokens of one person are one person to an approval. The name, unless you say otherwise; `owner`
+    /// is whoever starts Skald.
+    #[arg(long, value_name = "PERSON")]
+    pub person: Option<String>,
     /// Print the token as JSON.
     #[arg(long)]
     pub json: bool,

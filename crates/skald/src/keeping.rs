@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use app::journal::{self, Verdict, hex};
+use app::journal::{self, Report, Verdict, hex};
 
 use crate::arguments::{BackupArguments, StoreArguments};
-use crate::output::{Progress, complain, say};
+use crate::output::{Progress, complain, note, printable, say};
 use crate::world;
 
 pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
@@ -19,20 +19,32 @@ pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCod
     progress.end();
     match verdict.context("the journal cannot be read")? {
         Verdict::Sound(report) => {
-            say(&format!(
-                "sound: {} streams, {} records, {} rows of read models\nroot {}",
-                report.streams,
-                report.records,
-                report.documents,
-                hex(&report.root)
-            ));
+            say(&format!("sound: {}\nroot {}", looked_at(&report), hex(&report.root)));
+            if report.older_answers > 0 {
+                let count = report.older_answers;
+                say(&format!("{count} answers are from before records noted them: the root alone covers these"));
+            }
             Ok(ExitCode::SUCCESS)
         }
-        Verdict::Fault { stream, revision, what } => {
-            complain(&anyhow::anyhow!("{stream} at revision {revision}: {what}"));
+        Verdict::Unsound { report, findings, unlisted } => {
+            for finding in &findings {
+                note(&printable(&finding.to_string()));
+                note(&format!("    {}", finding.kind.remedy()));
+            }
+            let count = findings.len() + unlisted;
+            let unlisted = if unlisted > 0 { format!(", {unlisted} of them not listed") } else { String::new() };
+            complain(&anyhow::anyhow!("unsound: {count} findings{unlisted}, in {}", looked_at(&report)));
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+fn looked_at(report: &Report) -> String {
+    let Report { streams, records, documents, answers, beside, .. } = report;
+    format!(
+        "{streams} streams, {records} records, {documents} rows of read models, {answers} answers, {beside} rows beside \
+         the journal"
+    )
 }
 
 pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
@@ -44,7 +56,7 @@ pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCo
     .await;
     progress.end();
     let rows = rebuilt.context("the read models cannot be rebuilt")?;
-    say(&format!("rebuilt {rows} rows of read models"));
+    say(&format!("rebuilt {rows} rows of read models, and the snapshots"));
     Ok(ExitCode::SUCCESS)
 }
 

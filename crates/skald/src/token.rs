@@ -7,7 +7,7 @@ use app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 use serde_json::json;
 
 use crate::arguments::{GateArguments, Kind, RoleWord, TokenArguments, TokenCommand};
-use crate::output::say;
+use crate::output::{printable, say};
 use crate::world;
 
 pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
@@ -25,17 +25,25 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
                 Kind::Human => app::PrincipalKind::Human,
                 Kind::Agent => app::PrincipalKind::Agent,
             };
-            let new = NewToken { name: create.name.clone(), kind, roles, gate_role: create.gate_role.clone() };
+            let new = NewToken {
+                name: create.name.clone(),
+                person: create.person.clone(),
+                kind,
+                roles,
+                gate_role: create.gate_role.clone(),
+                program: "skald token create".to_owned(),
+            };
             let (secret, token) = app.create_token(new).await.map_err(|fault| failed(&fault))?;
             if create.json {
-                say(&json!({"token": secret, "id": token.holder.id, "holder": token.holder}).to_string());
+                let (id, person, holder) = (&token.id, &token.person, app::holder(&token));
+                say(&json!({"token": secret, "id": id, "person": person, "holder": holder}).to_string());
             } else {
                 say(&format!("{secret}\n\nThis is {}. It is shown once: keep it now.", line(&token)));
             }
         }
         TokenCommand::List => {
-            let tokens = app.tokens().await.map_err(|fault| failed(&fault))?;
-            if tokens.is_empty() {
+            let tokens = app.all_tokens().await.map_err(|fault| failed(&fault))?;
+            if tokens.iter().all(|token| token.revoked.is_some()) {
                 say("There are no tokens. `skald token create NAME --role player` makes one.");
             }
             for token in &tokens {
@@ -43,7 +51,7 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
             }
         }
         TokenCommand::Revoke { id } => {
-            if !app.revoke_token(id).await.map_err(|fault| failed(&fault))? {
+            if !app.revoke_token(id, "skald token revoke").await.map_err(|fault| failed(&fault))? {
                 bail!("there is no token {id:?}; `skald token list` names them");
             }
             say(&format!("{id} is revoked."));
@@ -60,14 +68,22 @@ fn role(word: RoleWord) -> CampaignRole {
     }
 }
 
+/// A token on one line: what it may, whose it is, and how it came to be.
 fn line(token: &Token) -> String {
-    let roles = token.holder.roles.all().into_iter().map(|(campaign, role)| match campaign.as_str() {
+    let roles = token.roles.iter().map(|(campaign, role)| match campaign.as_str() {
         EVERY_CAMPAIGN => format!("{} everywhere", role.word()),
         campaign => format!("{} in {campaign}", role.word()),
     });
     let roles = roles.collect::<Vec<_>>().join(", ");
-    let gate = token.holder.gate_role.as_ref().map(|role| format!(", {role} at gates")).unwrap_or_default();
-    format!("{}  {}  {roles}{gate}  since {}", token.holder.id, token.holder.name, token.created_at)
+    let gate = token.gate_role.as_ref().map(|role| format!(", {role} at gates")).unwrap_or_default();
+    let made = match token.earlier {
+        Some(earlier) => format!("made {earlier}, recorded {} by {}", token.made.at, token.made.program),
+        None => format!("made {} by {} with {}", token.made.at, token.made.by, token.made.program),
+    };
+    let revoked = token.revoked.as_ref();
+    let revoked = revoked.map(|by| format!("  REVOKED {} by {} with {}", by.at, by.by, by.program)).unwrap_or_default();
+    let (id, name, person) = (&token.id, &token.name, &token.person);
+    printable(&format!("{id}  {name}  {roles}{gate}  person {person}  {made}{revoked}"))
 }
 
 fn failed(fault: &Fault) -> anyhow::Error {

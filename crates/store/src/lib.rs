@@ -2,6 +2,7 @@
 //!
 //! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
 
+mod answer_digest;
 mod fit;
 mod folders;
 mod memory;

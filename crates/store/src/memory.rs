@@ -1,6 +1,6 @@
 //! A store that ends with the process: for tests, and for trying things out.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -145,6 +145,28 @@ impl Journal for Memory {
         at_once(heads.collect())
     }
 
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+        let kept = self.kept();
+        let names: BTreeSet<&StreamName> = kept
+            .streams
+            .keys()
+            .chain(kept.commands.keys().map(|(stream, _)| stream))
+            .chain(kept.documents.values().map(|(stream, _)| stream))
+            .chain(kept.snapshots.keys())
+            .filter(|stream| stream.as_str() > after)
+            .collect();
+        at_once(names.into_iter().take(limit).cloned().collect())
+    }
+
+    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+        let kept = self.kept();
+        let of_stream = kept.commands.iter().filter(|((of, key), _)| of == stream && key.as_str() > after);
+        let mut found: Vec<Command> = of_stream.map(|(_, command)| command.clone()).collect();
+        found.sort_by(|a, b| a.key.key.cmp(&b.key.key));
+        found.truncate(limit);
+        at_once(found)
+    }
+
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         at_once(self.kept().snapshots.get(stream).map(|(snapshot, _)| snapshot.clone()))
     }
@@ -172,7 +194,7 @@ impl Journal for Memory {
     }
 
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
-        let (snapshot, others) = marked(snapshot);
+        let (snapshot, others) = marked(stream, snapshot);
         let mut kept = self.kept();
         let is_newer = |(known, _): &(KeptSnapshot, _)| known.head.revision > snapshot.head.revision;
         if !kept.snapshots.get(stream).is_some_and(is_newer) {
@@ -238,6 +260,11 @@ impl Journal for Memory {
         at_once(())
     }
 
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+        self.kept().documents.retain(|_, (owner, _)| owner != stream);
+        at_once(())
+    }
+
     fn wakes(&self) -> watch::Receiver<u64> {
         self.wakes.subscribe()
     }
@@ -274,6 +301,13 @@ impl Shelf for Memory {
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         at_once(self.kept().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
+    }
+
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+        let kept = self.kept();
+        let kinds: BTreeSet<&String> =
+            kept.shelf.keys().map(|(kind, _)| kind).filter(|kind| kind.as_str() > after).collect();
+        at_once(kinds.into_iter().take(limit).cloned().collect())
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {

@@ -2,17 +2,18 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use app::journal::{KeptSnapshot, ReadPart, Snapshot, StoreError};
+use app::journal::{KeptSnapshot, ReadPart, Snapshot, StoreError, StreamName};
 
 /// A snapshot under a mark of its own, and its parts after the first.
-pub(crate) fn marked(snapshot: Snapshot) -> (KeptSnapshot, impl Iterator<Item = String>) {
+pub(crate) fn marked(stream: &StreamName, snapshot: Snapshot) -> (KeptSnapshot, impl Iterator<Item = String> + use<>) {
+    let digest = snapshot.digest(stream);
     let Snapshot { version, head, parts } = snapshot;
     // Any number that no other snapshot has, of whichever process.
     let mark = i64::from_ne_bytes(RandomState::new().hash_one(std::process::id()).to_ne_bytes());
     let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
     let mut parts = parts.into_iter();
     let first = parts.next().unwrap_or_default();
-    (KeptSnapshot { version, head, mark, parts: count.max(1), first }, parts)
+    (KeptSnapshot { version, head, mark, parts: count.max(1), digest, first }, parts)
 }
 
 /// Has a part read on a thread that may be busy.

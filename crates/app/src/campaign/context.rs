@@ -13,8 +13,8 @@ use crate::{
     Allowed, App, Call, Caller, CampaignRole, Change, Code, Conversation, Fault, Kind, Operation, Toolset, limits,
 };
 
-/// What the kinds of stored contexts are called.
-const KIND: &str = "context";
+/// What the kinds of stored contexts begin with.
+pub(crate) const KIND: &str = "context";
 /// Where a client reads it.
 pub(crate) const CONTEXT: &str = "context://current";
 
@@ -67,7 +67,7 @@ impl StoredContext {
     /// Of a conversation that another process holds: its name begins with the principal.
     fn of_held(conversation: &str) -> Self {
         let (principal, session) = conversation.split_once('/').unwrap_or((conversation, ""));
-        Self { kind: format!("held-{KIND}/{principal}"), key: session.to_owned() }
+        Self { kind: format!("{KIND}-held/{principal}"), key: session.to_owned() }
     }
 
     /// Of a client without a session, by its name. Not every name is one that every store takes for a key.

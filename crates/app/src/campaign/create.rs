@@ -44,7 +44,7 @@ impl Operation for CampaignCreate {
                 done.kept.state.campaign().cloned().expect("a campaign that was just created")
             })
             .await?;
-        app.admit(call.caller, &id, CampaignRole::Gm).await?;
+        app.admit(call.caller, &id, CampaignRole::Gm, Self::NAME).await?;
         Ok(answered)
     }
 }

@@ -12,7 +12,7 @@ mod session;
 mod table;
 mod update;
 
-pub(crate) use context::{CONTEXT, Contexts};
+pub(crate) use context::{CONTEXT, Contexts, KIND as CONTEXTS};
 pub(crate) use events::LoggedEvent;
 pub(crate) use news::changed;
 pub(crate) use noun::stream;

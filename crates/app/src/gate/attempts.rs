@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::gatehouse::Visit;
+use super::noun::stream;
 use crate::access::hash;
-use crate::journal::hex;
+use crate::journal::{FindingKind, Hash, RowCheck, hex};
 use crate::{App, Call, Code, Fault, limits};
 
 /// What is kept of an attempt.
@@ -48,8 +49,11 @@ pub(super) struct Refused<'a> {
     pub request: &'a str,
 }
 
+/// What the kinds of attempts begin with; the run follows.
+pub(super) const ATTEMPTS: &str = "attempt/";
+
 fn kind(run_id: &str) -> String {
-    format!("attempt/{run_id}")
+    format!("{ATTEMPTS}{run_id}")
 }
 
 /// Keys of attempts are in the order of what they were made on, then of time. Two of one microsecond are told apart by
@@ -124,6 +128,32 @@ impl AttemptsCounted {
     }
 }
 
+/// A hash of an attempt, written without one, and of the record that it was made on.
+fn bound_hash(record: &Hash, written: &str) -> String {
+    hash(&format!("{}{written}", hex(record)))
+}
+
+/// Whether an attempt is as it was kept, on a record that is there.
+pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
+    let unreadable = |why: String| RowCheck::Wrong(FindingKind::AttemptDiffers, format!("it cannot be read: {why}"));
+    let attempt: Attempt = match serde_json::from_str(body) {
+        Ok(attempt) => attempt,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    // Attempts from before they had hashes are in the root, and nothing else is known of them.
+    if attempt.hash.is_empty() {
+        return RowCheck::Sound;
+    }
+    // The hash is the last field, so what it was made of is the text before it.
+    let end = format!(r#","hash":"{}"}}"#, attempt.hash);
+    let Some(written) = body.strip_suffix(&end).map(|text| format!("{text}}}")) else {
+        return unreadable("it does not end with its hash".to_owned());
+    };
+    let stream = stream(kind.strip_prefix(ATTEMPTS).unwrap_or_default());
+    let is_made_with = Box::new(move |record: &Hash| bound_hash(record, &written) == attempt.hash);
+    RowCheck::MadeOn { stream, revision: attempt.revision, is_made_with }
+}
+
 impl App {
     pub(super) async fn keep_attempt(&self, call: &Call<'_>, visit: &Visit, refused: Refused<'_>) -> Result<(), Fault> {
         let at = self.given(call).at;
@@ -141,8 +171,7 @@ impl App {
             hash: String::new(),
         };
         let written = |attempt: &Attempt| serde_json::to_string(attempt).expect("an attempt is JSON");
-        let attempt =
-            Attempt { hash: hash(&format!("{}{}", hex(&visit.kept.head.hash), written(&attempt))), ..attempt };
+        let attempt = Attempt { hash: bound_hash(&visit.kept.head.hash, &written(&attempt)), ..attempt };
         let body = written(&attempt);
         let key = key(refused.revision, at, &self.request_id());
         self.journal.put(&kind(&visit.run_id), &key, body).await.map_err(|error| self.unread(&error))?;

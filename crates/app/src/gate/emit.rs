@@ -91,7 +91,7 @@ impl From<Unaccepted> for EmitEventOutput {
     }
 }
 
-/// The name of an accepted event: it follows from its record.
+/// The name of an accepted event: it follows from its record, without the answer that names it.
 pub(super) fn event_id(hash: &Hash) -> String {
     format!("evt-{}", &hex(hash)[..20])
 }
@@ -277,7 +277,7 @@ pub(super) fn taken(done: &Done<RunRules>, process: &Process, role: &str) -> Tak
     let facts = Facts::default();
     let look = Look { process, run: state, facts: &facts, principal: "", role };
     Taken {
-        event_id: event_id(&done.kept.head.hash),
+        event_id: event_id(&done.content_hash),
         accepted: true,
         new_state_prompt: look.prompt(&moved.to_state),
         transition: moved,

@@ -9,13 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use super::gatehouse::Visit;
 use crate::access::hash_bytes;
+use crate::journal::{FindingKind, RowCheck};
 use crate::{App, Code, Fault, limits, short};
 
 /// Content that was handed in, on the shelf, by its SHA-256.
-const CONTENTS: &str = "artifact";
+pub(super) const CONTENTS: &str = "artifact";
 
 /// Bytes of content that were handed in, by run and by campaign.
-const COUNTED: &str = "artifact-bytes";
+pub(super) const COUNTED: &str = "inline-bytes";
 
 /// How much content may be handed in to something.
 struct Quota {
@@ -226,6 +227,14 @@ impl Resolved {
         });
         self.contents.push((sha256, bytes));
     }
+}
+
+/// Whether content is what its address says.
+pub(super) fn check_content(_kind: &str, sha256: &str, body: &str) -> RowCheck {
+    if STANDARD.decode(body).is_ok_and(|bytes| hash_bytes(&bytes) == sha256) {
+        return RowCheck::Sound;
+    }
+    RowCheck::Wrong(FindingKind::ContentDiffers, "the content is not the one that was handed in".to_owned())
 }
 
 /// The content that came with an artifact, if any did.

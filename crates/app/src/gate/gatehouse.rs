@@ -103,7 +103,8 @@ impl App {
             (Some(folder), false) => self.files.stale(folder, held).await,
             (None, false) => held.into_iter().map(|(path, _)| path).collect(),
         };
-        Ok(Facts { stale, campaign })
+        let same_person = self.access().await?.state.same_person(&visit.principal);
+        Ok(Facts { stale, campaign, same_person })
     }
 }
 

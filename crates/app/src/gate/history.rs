@@ -2,6 +2,7 @@
 //! order in which they came: what was refused stands after the event on which it was refused.
 
 use domain::Moment;
+use domain::access::AccessState;
 use domain::gate::{Artifact, GuardResult, RunEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,6 +21,9 @@ pub(super) struct Entry {
     at: Moment,
     /// Who it was.
     by: String,
+    /// The token that they acted with, if it was one, and how it was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<ActingToken>,
     role: String,
     /// What was emitted; `created`, `override_guard` and `cancelled` for what is no event of the process.
     event_name: String,
@@ -64,6 +68,39 @@ pub(super) struct Entry {
     request_hash: Option<String>,
 }
 
+/// A token that somebody acted with.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ActingToken {
+    name: String,
+    /// Whose it is: two tokens of one person are one person to an approval.
+    person: String,
+    made_at: Moment,
+    /// Who made it; `unknown` if that was before tokens were recorded.
+    made_by: String,
+    /// What it was made with.
+    made_with: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    revoked_at: Option<Moment>,
+}
+
+impl ActingToken {
+    fn of(access: &AccessState, principal: &str) -> Option<Self> {
+        let token = access.get(principal)?;
+        let (made_at, made_by) = match token.earlier {
+            Some(earlier) => (earlier, "unknown".to_owned()),
+            None => (token.made.at, token.made.by.clone()),
+        };
+        Some(Self {
+            name: token.name.clone(),
+            person: token.person.clone(),
+            made_at,
+            made_by,
+            made_with: token.made.program.clone(),
+            revoked_at: token.revoked.as_ref().map(|revoked| revoked.at),
+        })
+    }
+}
+
 /// A page of a history.
 pub(super) struct HistoryPage {
     pub entries: Vec<Entry>,
@@ -104,6 +141,7 @@ impl App {
         let records = self.journal.read(&visit.stream, place.revision, limit + 1).await;
         let records = records.map_err(|error| self.unread(&error))?;
         let attempts = self.attempts(&visit.run_id, &place.key, limit + 1).await?;
+        let access = self.access().await?;
         let is_more = records.len() + attempts.len() > limit;
         let (mut records, mut attempts) = (records.into_iter().peekable(), attempts.into_iter().peekable());
         let mut entries = Vec::new();
@@ -126,6 +164,9 @@ impl App {
                 entries.push(refused(attempt));
             }
         }
+        for entry in &mut entries {
+            entry.token = ActingToken::of(&access.state, &entry.by);
+        }
         Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
     }
 
@@ -135,11 +176,12 @@ impl App {
         let mut entry = Entry {
             at: record.at.into(),
             by: record.by.clone(),
+            token: None,
             role: String::new(),
             event_name: String::new(),
             accepted: true,
             revision: record.revision,
-            event_id: Some(event_id(&record.hash)),
+            event_id: Some(event_id(&record.content_hash())),
             from_state: None,
             to_state: None,
             recorded: false,
@@ -211,6 +253,7 @@ fn refused(attempt: Attempt) -> Entry {
     Entry {
         at: attempt.at,
         by: attempt.by,
+        token: None,
         role: attempt.role,
         event_name: attempt.event,
         accepted: false,

@@ -37,6 +37,16 @@ pub(crate) use standing::AGENT;
 pub(crate) use watching::Watching;
 
 use crate::Entry;
+use crate::journal::BesideCheck;
+
+/// How what the gate keeps beside the journal is checked, by kind.
+pub(crate) const BESIDE: [(&str, BesideCheck); 5] = [
+    (attempts::ATTEMPTS, BesideCheck::Row(attempts::check_attempt)),
+    (evidence::CONTENTS, BesideCheck::Row(evidence::check_content)),
+    (evidence::COUNTED, BesideCheck::NotCovered),
+    (processes::SOURCES, BesideCheck::Row(processes::check_source)),
+    (processes::SUBMITTED, BesideCheck::Row(processes::check_submission)),
+];
 
 pub(crate) fn operations() -> Vec<Entry> {
     vec![

@@ -5,6 +5,8 @@ use domain::gate::{RefusalKind, RunEvent, RunRefusal, RunRules, RunState, RunSta
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::evidence::CONTENTS;
+use super::processes::SOURCES;
 use crate::journal::{Change, Document, Noun, StreamName, Whole};
 use crate::{Code, Fault, limits, short};
 
@@ -67,6 +69,13 @@ impl Noun for RunRules {
             })
         });
         listed.into_iter().collect()
+    }
+
+    fn needed_content(state: &RunState) -> Vec<(&'static str, String)> {
+        let process = state.run().map(|run| (SOURCES, run.process.hash.clone()));
+        let handed_in = state.evidence().iter().filter(|artifact| artifact.inline);
+        let contents = handed_in.map(|artifact| (CONTENTS, artifact.sha256.clone()));
+        process.into_iter().chain(contents).collect()
     }
 }
 

@@ -13,12 +13,13 @@ use serde::{Deserialize, Serialize};
 
 use super::shipped::shipped;
 use crate::access;
+use crate::journal::{FindingKind, RowCheck};
 use crate::{App, Code, Fault, FilesError, limits, short};
 
 /// The sources of processes on the shelf, by hash.
-const SOURCES: &str = "process";
+pub(super) const SOURCES: &str = "process";
 /// What was submitted under which id, on the shelf.
-const SUBMITTED: &str = "process_submitted";
+pub(super) const SUBMITTED: &str = "process_submitted";
 /// Rows of the shelf that are read at once.
 const READ_AT_ONCE: usize = 200;
 /// Processes that are held ready.
@@ -183,6 +184,22 @@ impl App {
     pub(super) async fn keep_submission(&self, id: &str, submission: &Submission) -> Result<(), Fault> {
         let body = serde_json::to_string(submission).expect("a submission is JSON");
         self.journal.put(SUBMITTED, id, body).await.map_err(|error| self.unread(&error))
+    }
+}
+
+/// Whether the source of a process is what its address says.
+pub(super) fn check_source(_kind: &str, hash: &str, source: &str) -> RowCheck {
+    if access::hash(source) == hash {
+        return RowCheck::Sound;
+    }
+    RowCheck::Wrong(FindingKind::ContentDiffers, "the process is not the one that its hash was made of".to_owned())
+}
+
+/// Whether what was submitted under an id is there.
+pub(super) fn check_submission(_kind: &str, _id: &str, body: &str) -> RowCheck {
+    match serde_json::from_str::<Submission>(body) {
+        Ok(submission) => RowCheck::Needs(SOURCES, submission.hash),
+        Err(error) => RowCheck::Wrong(FindingKind::ContentDiffers, format!("it cannot be read: {error}")),
     }
 }
 

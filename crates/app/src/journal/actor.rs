@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::noun::{events, replay};
 use super::streams::Limits;
-use super::turn::{Request, Turn};
+use super::turn::{Replayed, Request, Turn};
 use super::{Append, Failure, Journal, Kept, Noun, StoreError, StreamName, snapshots};
 
 /// Records read at once when a stream is opened or caught up.
@@ -278,7 +278,7 @@ async fn stored<N: Noun>(cell: &Arc<Cell<N>>, turn: &Arc<Mutex<Turn<N>>>) -> Res
 async fn replays<N: Noun>(
     cell: &Arc<Cell<N>>,
     turn: &Arc<Mutex<Turn<N>>>,
-) -> Result<BTreeMap<u64, Arc<[N::Event]>>, StoreError> {
+) -> Result<BTreeMap<u64, Replayed<N>>, StoreError> {
     let doubtful = lock(turn).doubtful_keys();
     if !doubtful.is_empty() {
         let answered = cell.journal.answered(&cell.stream, doubtful).await?;
@@ -288,7 +288,8 @@ async fn replays<N: Noun>(
     let mut replayed = BTreeMap::new();
     for revision in revisions {
         if let Some(record) = cell.journal.read(&cell.stream, revision.saturating_sub(1), 1).await?.first() {
-            replayed.insert(revision, events::<N>(record).map_err(StoreError::Damaged)?.into());
+            let events = events::<N>(record).map_err(StoreError::Damaged)?.into();
+            replayed.insert(revision, (events, record.content_hash()));
         }
     }
     Ok(replayed)
@@ -298,7 +299,7 @@ async fn replays<N: Noun>(
 fn snapshot_if_due<N: Noun>(cell: &Arc<Cell<N>>, records_per_snapshot: u64) {
     let Some(kept) = cell.published.load_full() else { return };
     let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
-    let is_due = kept.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    let is_due = N::IS_OPENED_AT_SNAPSHOTS && kept.revision() >= last + records_per_snapshot.max(bytes / 1_024);
     if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
         return;
     }

@@ -20,9 +20,12 @@ pub use noun::{Fold, Noun, Nouns};
 pub use parted::{Parted, Whole};
 pub use port::{Again, Append, Batch, Health, Journal, Missed, ReadPart, Shelf, StoreError};
 pub use record::{
-    Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex, to_micros,
+    AnswerDigest, Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex,
+    to_micros,
 };
 pub use streams::{Limits, Streams};
 pub(crate) use turn::held;
 pub use turn::{Answer, Ask, Done, Failure, Kept};
-pub use verify::{Report, Verdict, rebuild, rebuild_telling, verify, verify_telling};
+pub use verify::{
+    BesideCheck, Finding, FindingKind, Report, RowCheck, Verdict, rebuild, rebuild_telling, verify, verify_telling,
+};

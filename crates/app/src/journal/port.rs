@@ -102,6 +102,12 @@ pub trait Journal: Shelf {
     /// The streams after a name, by name.
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>>;
 
+    /// The names after one, by name, under which anything is stored: also those of streams whose heads are gone.
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>>;
+
+    /// What was answered under the keys of a stream after one, by key.
+    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>>;
+
     /// The newest snapshot of a stream.
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>>;
 
@@ -142,6 +148,9 @@ pub trait Journal: Shelf {
     /// Puts these documents in the place of all that a stream owns, unless its head has moved.
     fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()>;
 
+    /// Deletes all documents that a stream owns.
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()>;
+
     /// Changes whenever something may have been appended, here or elsewhere.
     fn wakes(&self) -> watch::Receiver<u64>;
 
@@ -166,6 +175,9 @@ pub trait Shelf: Send + Sync + 'static {
 
     /// Whether it was there.
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool>;
+
+    /// The kinds after one, by name, under which anything is kept.
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>>;
 
     /// Keys and bodies of a kind after a key, by key.
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>>;

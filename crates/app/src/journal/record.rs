@@ -140,7 +140,19 @@ pub struct Record {
     /// The events, a JSON array.
     pub body: String,
     pub previous: Hash,
+    /// What was answered under the command's idempotency key, as a digest.
+    pub answer: AnswerDigest,
     pub hash: Hash,
+}
+
+/// What a record says of the answer that is stored beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerDigest {
+    /// Nothing: the record was written before records had digests of answers.
+    NotNoted,
+    /// The command had no idempotency key, so that no answer was stored.
+    NoAnswer,
+    Of(Hash),
 }
 
 impl Record {
@@ -154,18 +166,42 @@ impl Record {
             by: by.to_owned(),
             body,
             previous: head.hash,
+            answer: AnswerDigest::NoAnswer,
             hash: Hash::default(),
         };
         record.hash = record.computed_hash();
         record
     }
 
+    /// The same record with the digest of the answer that is stored with it.
+    #[must_use]
+    pub fn with_answer(mut self, command: &Command) -> Self {
+        self.answer = AnswerDigest::Of(command.digest());
+        self.hash = self.computed_hash();
+        self
+    }
+
     pub fn head(&self) -> Head {
         Head { revision: self.revision, hash: self.hash }
     }
 
-    /// The hash that this record must have. Every text is preceded by its length, so that no two records read alike.
+    /// The hash that this record must have.
     pub fn computed_hash(&self) -> Hash {
+        let content = self.content_hash();
+        let answer = match &self.answer {
+            AnswerDigest::NotNoted => return content,
+            AnswerDigest::NoAnswer => &[][..],
+            AnswerDigest::Of(digest) => digest,
+        };
+        let mut hash = Sha256::new();
+        hash.update(content);
+        hash.update(answer);
+        hash.finalize().into()
+    }
+
+    /// A hash of the record without its answer, so that the answer itself may name it. Every text is preceded by its
+    /// length, so that no two records read alike.
+    pub fn content_hash(&self) -> Hash {
         let mut hash = Sha256::new();
         hash.update(self.previous);
         hash.update(self.revision.to_be_bytes());
@@ -215,6 +251,18 @@ pub struct Command {
     pub answer: String,
 }
 
+impl Command {
+    /// SHA-256 of the key, the request and the answer.
+    pub fn digest(&self) -> Hash {
+        let mut hash = Sha256::new();
+        for part in [self.key.key.as_bytes(), &self.key.request, self.answer.as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
 /// A row of a read model, which belongs to the stream that it is derived from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
@@ -252,6 +300,36 @@ pub struct Snapshot {
     pub parts: Vec<String>,
 }
 
+impl Snapshot {
+    /// What is kept with the snapshot, so that one whose text was changed is not opened.
+    pub fn digest(&self, stream: &StreamName) -> Hash {
+        let parts = self.parts.iter().map(|part| part_digest(part));
+        snapshot_digest(stream, self.version, self.head, parts)
+    }
+}
+
+/// The digest of one part, which is made where the part is read.
+pub(super) fn part_digest(text: &str) -> Hash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// The digest of a snapshot, from those of its parts in order.
+pub(super) fn snapshot_digest(
+    stream: &StreamName,
+    version: u32,
+    head: Head,
+    parts: impl Iterator<Item = Hash>,
+) -> Hash {
+    let mut hash = Sha256::new();
+    hash.update((stream.as_str().len() as u64).to_be_bytes());
+    hash.update(stream.as_str());
+    hash.update(version.to_be_bytes());
+    hash.update(head.revision.to_be_bytes());
+    hash.update(head.hash);
+    parts.for_each(|part| hash.update(part));
+    hash.finalize().into()
+}
+
 /// A snapshot that is kept, with the first of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptSnapshot {
@@ -261,6 +339,8 @@ pub struct KeptSnapshot {
     pub mark: i64,
     /// How many parts there are, with the first.
     pub parts: u32,
+    /// Of the snapshot as it was kept; no snapshot has the one of zeros, which stands for none.
+    pub digest: Hash,
     pub first: String,
 }
 
@@ -302,7 +382,15 @@ mod tests {
     fn hashes_and_shards_stay_what_they_are() {
         let record = record("universe/u_1", "star_added", "local", r#"[{"type":"star_added"}]"#);
         assert_eq!(record.revision, 42);
-        assert_eq!(hex(&record.hash), "43a05c1e8dad9d562c54b5282395b8245d48d144ffafbf47878c1f34aae28f8c");
+        assert_eq!(hex(&record.hash), "d9eea85d1d82b4d621ea0dfc8d998cd4cbc778b81dab0d07d4441328a075d385");
+        let older = Record { answer: AnswerDigest::NotNoted, ..record.clone() };
+        let without_answer = "43a05c1e8dad9d562c54b5282395b8245d48d144ffafbf47878c1f34aae28f8c";
+        assert_eq!([older.computed_hash(), record.content_hash()].map(|hash| hex(&hash)), [without_answer; 2]);
+        let command = Command { key: Key::new("key", &[b"a"]), revision: 42, answer: "{}".to_owned() };
+        assert_eq!(
+            hex(&record.with_answer(&command).hash),
+            "59556dbd455d78580ef32dfb6f66b1b3e3ffd58f39c079da2d0f71b8395d968e"
+        );
         let stream = StreamName::new("universe", "u_1");
         assert_eq!((stream.shard(), stream.belonging_to("camp_1").shard()), (3357, 3955));
         assert_eq!(

@@ -7,7 +7,8 @@ use futures::future::{join, try_join_all};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
-use super::{Head, Journal, Kept, KeptSnapshot, Noun, Parted, Snapshot, StoreError, StreamName};
+use super::record::{part_digest, snapshot_digest};
+use super::{Hash, Head, Journal, Kept, KeptSnapshot, Noun, Parted, Snapshot, StoreError, StreamName};
 
 /// How often a snapshot is looked for that nobody replaces while it is read.
 const ATTEMPTS: usize = 3;
@@ -24,9 +25,14 @@ pub(super) async fn opened<N: Noun>(
     journal: &dyn Journal,
     stream: &StreamName,
 ) -> Result<Option<Opened<N>>, StoreError> {
+    if !N::IS_OPENED_AT_SNAPSHOTS {
+        return Ok(None);
+    }
     for _ in 0..ATTEMPTS {
         let Some(snapshot) = journal.snapshot(stream).await? else { break };
-        if snapshot.version != N::SNAPSHOT_VERSION || snapshot.head.revision == 0 {
+        // One from before snapshots had digests cannot be told from one that was changed.
+        let has_digest = snapshot.digest != Hash::default();
+        if snapshot.version != N::SNAPSHOT_VERSION || snapshot.head.revision == 0 || !has_digest {
             break;
         }
         // A snapshot of another history than the one that is stored is none.
@@ -41,14 +47,18 @@ pub(super) async fn opened<N: Noun>(
     Ok(None)
 }
 
-/// A part, and how many bytes it had.
-type Read<N> = Option<(<N as Noun>::Parts, u64)>;
+/// A part that was read, how many bytes it had, and its digest.
+struct ReadPart<N: Noun> {
+    part: N::Parts,
+    bytes: u64,
+    digest: Hash,
+}
 
-fn part<N: Noun>(text: &str, is_first: bool) -> Read<N> {
+fn part<N: Noun>(text: &str, is_first: bool) -> Option<ReadPart<N>> {
     // What is read takes about three times its text. Asked for at once and given back, the memory is there before many
     // small pieces are wanted: the allocator would fetch it page by page, and processors would wait for each other.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(3 * text.len())));
-    Some((N::Parts::read(text, is_first).ok()?, text.len() as u64))
+    Some(ReadPart { part: N::Parts::read(text, is_first).ok()?, bytes: text.len() as u64, digest: part_digest(text) })
 }
 
 async fn read<N: Noun>(
@@ -56,14 +66,19 @@ async fn read<N: Noun>(
     stream: &StreamName,
     mut snapshot: KeptSnapshot,
 ) -> Result<Option<Opened<N>>, StoreError> {
-    let head = snapshot.head;
+    let KeptSnapshot { version, head, digest, .. } = snapshot;
     let first = std::mem::take(&mut snapshot.first);
     let first = spawn_blocking(move || part::<N>(&first, true));
     let (first, others) = join(first, others::<N>(journal, stream, &snapshot)).await;
     let (Ok(Some(first)), Some(others)) = (first, others?) else { return Ok(None) };
+    let parts: Vec<ReadPart<N>> = [first].into_iter().chain(others).collect();
+    if snapshot_digest(stream, version, head, parts.iter().map(|part| part.digest)) != digest {
+        tracing::warn!(stream = stream.as_str(), "a snapshot is not as it was kept, and is not used; see skald verify");
+        return Ok(None);
+    }
     let joined = spawn_blocking(move || {
-        let bytes = first.1 + others.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        let parts = [first].into_iter().chain(others).map(|(part, _)| part).collect();
+        let bytes = parts.iter().map(|part| part.bytes).sum();
+        let parts = parts.into_iter().map(|part| part.part).collect();
         Some(Opened { state: N::Parts::join(parts)?, head, bytes })
     });
     // A panic in the rules makes it as unreadable as any other fault.
@@ -75,7 +90,7 @@ async fn others<N: Noun>(
     journal: &dyn Journal,
     stream: &StreamName,
     snapshot: &KeptSnapshot,
-) -> Result<Option<Vec<(N::Parts, u64)>>, StoreError> {
+) -> Result<Option<Vec<ReadPart<N>>>, StoreError> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicU32::new(1);
     let readers = (0..processors).map(|_| async {

@@ -10,7 +10,7 @@ use domain::decider::Given;
 use tokio::sync::oneshot;
 
 use super::noun::replay;
-use super::{Batch, Change, Command, Head, Key, Missed, Noun, Record, StreamName, to_micros};
+use super::{Batch, Change, Command, Hash, Head, Key, Missed, Noun, Record, StreamName, to_micros};
 use crate::{Code, Fault};
 
 /// A stream's state as it was committed.
@@ -66,6 +66,8 @@ pub struct Done<N: Noun> {
     pub kept: Arc<Kept<N>>,
     pub revision: u64,
     pub events: Arc<[N::Event]>,
+    /// The hash of its record without the answer, by which an answer may name the record.
+    pub content_hash: Hash,
     /// What was stored under the key, if there was one.
     pub answer: Option<String>,
     /// It happened before; this is the same answer again.
@@ -78,6 +80,7 @@ impl<N: Noun> Clone for Done<N> {
             kept: Arc::clone(&self.kept),
             revision: self.revision,
             events: Arc::clone(&self.events),
+            content_hash: self.content_hash,
             answer: self.answer.clone(),
             replayed: self.replayed,
         }
@@ -174,6 +177,9 @@ pub(super) struct Request<N: Noun> {
     pub(super) ask: Ask<N>,
     pub(super) reply: oneshot::Sender<Reply<N>>,
 }
+
+/// The events of a record that was stored before, and its hash without the answer.
+pub(super) type Replayed<N> = (Arc<[<N as domain::decider::Decider>::Event]>, Hash);
 
 /// What became of one command in this turn.
 enum Outcome<N: Noun> {
@@ -319,15 +325,16 @@ impl<N: Noun> Turn<N> {
     }
 
     /// Answers everyone.
-    pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Arc<[N::Event]>>) {
+    pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Replayed<N>>) {
         for (request, outcome) in self.requests.drain(..).zip(self.outcomes.drain(..)) {
             let reply = match outcome {
                 Outcome::Reply(reply) => reply,
                 Outcome::Replay(command) => match replayed.get(&command.revision) {
-                    Some(events) => Ok(Done {
+                    Some((events, content_hash)) => Ok(Done {
                         kept: Arc::clone(&self.after),
                         revision: command.revision,
                         events: Arc::clone(events),
+                        content_hash: *content_hash,
                         answer: Some(command.answer),
                         replayed: true,
                     }),
@@ -391,17 +398,22 @@ fn decided<N: Noun>(stream: &StreamName, now: &Kept<N>, ask: &Ask<N>) -> Result<
         return Err(Failure::Broken(format!("{} accepted a command without an event", stream.noun())));
     };
     let body = serde_json::to_string(&*events).map_err(|error| Failure::Broken(error.to_string()))?;
-    let record = Record::next(stream, now.head, N::kind(first), given.at, &given.by, body);
+    let mut record = Record::next(stream, now.head, N::kind(first), given.at, &given.by, body);
     let state = events.iter().fold(now.state.clone(), |state, event| N::evolve(state, event, &given));
     let changes = N::index(stream, &state, &events);
     let kept = Arc::new(now.then(state, record.head()));
-    let mut done = Done { kept, revision: record.revision, events, answer: None, replayed: false };
-    let command = ask.key.as_ref().map(|(key, answer)| {
-        let answer = answer(&done);
-        done.answer = Some(answer.clone());
-        Command { key: key.clone(), revision: record.revision, answer }
-    });
-    Ok(Step { done, record, command, changes })
+    let (revision, content_hash) = (record.revision, record.content_hash());
+    let mut done = Done { kept, revision, events, content_hash, answer: None, replayed: false };
+    let Some((key, answer)) = &ask.key else { return Ok(Step { done, record, command: None, changes }) };
+    let command = Command { key: key.clone(), revision, answer: answer(&done) };
+    record = record.with_answer(&command);
+    done.answer = Some(command.answer.clone());
+    // The hash of the record covers the answer, so it is known only now.
+    done.kept = match Arc::try_unwrap(done.kept) {
+        Ok(kept) => Arc::new(Kept { head: record.head(), ..kept }),
+        Err(shared) => Arc::new(now.then(shared.state.clone(), record.head())),
+    };
+    Ok(Step { done, record, command: Some(command), changes })
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub struct Facts {
     pub stale: BTreeSet<String>,
     /// What the campaign of the run says of its sessions, rolls and universes; `campaign` in expressions.
     pub campaign: Option<Value>,
+    /// Other principals who are the same person as whoever asks. What they submitted is that person's own work.
+    pub same_person: Vec<String>,
 }
 
 impl Facts {

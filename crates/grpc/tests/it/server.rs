@@ -80,9 +80,10 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
 
 pub(crate) async fn token(local: &Local, campaign: &str, role: app::CampaignRole) -> (String, String) {
     let roles = [(campaign.to_owned(), role)].into();
-    let new = NewToken { name: "Alice".to_owned(), kind: PrincipalKind::Human, roles, gate_role: None };
+    let (kind, program) = (PrincipalKind::Human, "a test".to_owned());
+    let new = NewToken { name: "Alice".to_owned(), person: None, kind, roles, gate_role: None, program };
     let (secret, token) = local.app().create_token(new).await.expect("a token");
-    (secret, token.holder.id)
+    (secret, token.id)
 }
 
 /// A request of whoever holds a token.

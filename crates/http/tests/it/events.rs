@@ -227,6 +227,8 @@ fn a_stream_is_for_those_with_a_role_and_as_long_as_they_have_it() {
         kind: PrincipalKind::Human,
         roles: BTreeMap::from([(ours, CampaignRole::Guest)]),
         gate_role: None,
+        person: None,
+        program: "a test".to_owned(),
     };
     let app = server.local.app();
     let (token, kept) = server.runtime.block_on(app.create_token(new)).unwrap();
@@ -242,7 +244,7 @@ fn a_stream_is_for_those_with_a_role_and_as_long_as_they_have_it() {
     let mut reader = server.read("seen", &[("Authorization", &bearer), ("Last-Event-ID", "0")]);
     assert_eq!(reader.event().unwrap().event, "created");
     assert_eq!(reader.block().as_deref(), Some(":heartbeat"));
-    assert!(server.runtime.block_on(app.revoke_token(&kept.holder.id)).unwrap());
+    assert!(server.runtime.block_on(app.revoke_token(&kept.id, "a test")).unwrap());
     let dropped = reader.event().unwrap();
     assert_eq!((&*dropped.event, &dropped.data["lastEventId"]), ("dropped", &json!("1")));
     assert!(dropped.data["reason"].as_str().unwrap().contains("revoked"));

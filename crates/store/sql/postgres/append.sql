@@ -23,10 +23,11 @@ WITH wanted AS (
     WHERE heads.hash = excluded.previous
     RETURNING stream, shard
 ), added_records AS (
-    INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
-    SELECT shard, stream, revision, kind, at, by, body, previous, hash
-    FROM unnest($7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::bytea[])
-        WITH ORDINALITY AS r (stream, revision, kind, at, by, body, previous, hash, place)
+    INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash, answer)
+    SELECT shard, stream, revision, kind, at, by, body, previous, hash, answer
+    FROM unnest($7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::bytea[],
+            $28::bytea[])
+        WITH ORDINALITY AS r (stream, revision, kind, at, by, body, previous, hash, answer, place)
     JOIN appended USING (stream)
     ORDER BY place
 ), added_commands AS (

@@ -3,12 +3,12 @@
 WITH before AS (
     SELECT mark FROM snapshots WHERE stream = $1
 ), kept AS (
-    INSERT INTO snapshots (stream, shard, version, revision, hash, mark, parts, body)
-    SELECT $1, $2::integer, $3::integer, $4, $5::bytea, $6, $7::integer, $8::text
+    INSERT INTO snapshots (stream, shard, version, revision, hash, mark, parts, body, digest)
+    SELECT $1, $2::integer, $3::integer, $4, $5::bytea, $6, $7::integer, $8::text, $9::bytea
     WHERE (SELECT count(*) FROM snapshot_parts WHERE stream = $1 AND mark = $6) = $7 - 1
     ON CONFLICT (stream) DO UPDATE
     SET version = excluded.version, revision = excluded.revision, hash = excluded.hash, mark = excluded.mark,
-        parts = excluded.parts, body = excluded.body
+        parts = excluded.parts, body = excluded.body, digest = excluded.digest
     WHERE snapshots.revision <= excluded.revision
     RETURNING mark
 )

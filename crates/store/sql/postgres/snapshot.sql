@@ -1,1 +1,1 @@
-SELECT version, revision, hash, mark, parts, body FROM snapshots WHERE stream = $1
+SELECT version, revision, hash, mark, parts, body, digest FROM snapshots WHERE stream = $1

@@ -1,2 +1,2 @@
-INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash, answer)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)

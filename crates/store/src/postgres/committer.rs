@@ -14,6 +14,7 @@ use super::rows;
 use super::session::{Parameters, Session, WAIT};
 use super::sql;
 use super::trouble::Trouble;
+use crate::answer_digest::answer_column;
 use crate::fit::MISSED_MAX;
 use crate::number::signed;
 
@@ -171,6 +172,7 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
             &deletes.0,
             &deletes.1,
             &deletes.2,
+            &records.8,
         ],
     )
     .await?;
@@ -179,12 +181,13 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
 
 type Texts<'a> = Vec<&'a str>;
 type Bytes<'a> = Vec<&'a [u8]>;
+type OptionalBytes<'a> = Vec<Option<&'a [u8]>>;
 
 /// What the statement takes, column by column.
 #[derive(Default)]
 struct Columns<'a> {
     heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
-    records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>),
+    records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>, OptionalBytes<'a>),
     commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
     puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>),
     deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
@@ -209,6 +212,7 @@ impl<'a> Columns<'a> {
             self.records.5.push(&record.body);
             self.records.6.push(&record.previous);
             self.records.7.push(&record.hash);
+            self.records.8.push(answer_column(&record.answer));
         }
         for Command { key, revision, answer } in &batch.commands {
             self.commands.0.push(stream);

@@ -175,6 +175,20 @@ impl Journal for Postgres {
         })
     }
 
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::STREAM_NAMES, &[&after, &page(limit)]).await?;
+            Ok(found.iter().map(|row| StreamName::parse(row.get(0))).collect())
+        })
+    }
+
+    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::ANSWERS, &[&stream.as_str(), &after, &page(limit)]).await?;
+            Ok(found.iter().map(rows::command).collect())
+        })
+    }
+
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         Box::pin(async move {
             let found = self.link.query(sql::SNAPSHOT, &[&stream.as_str()]).await?;
@@ -201,14 +215,16 @@ impl Journal for Postgres {
 
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
         Box::pin(async move {
-            let (KeptSnapshot { version, head, mark, parts, first }, others) = marked(snapshot);
+            let (KeptSnapshot { version, head, mark, parts, digest, first }, others) = marked(stream, snapshot);
             let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), signed(head.revision));
             for (part, body) in (1_i32..).zip(others) {
                 let parameters: Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
                 self.link.execute(sql::KEEP_SNAPSHOT_PART, parameters).await?;
             }
-            let (version, parts, hash) = (small(version), small(parts), head.hash.as_slice());
-            let parameters: Parameters<'_> = &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first];
+            let (version, parts) = (small(version), small(parts));
+            let (hash, digest) = (head.hash.as_slice(), digest.as_slice());
+            let parameters: Parameters<'_> =
+                &[&stream, &shard, &version, &revision, &hash, &mark, &parts, &first, &digest];
             self.link.execute(sql::KEEP_SNAPSHOT, parameters).await.map(drop)
         })
     }
@@ -271,6 +287,10 @@ impl Journal for Postgres {
         })
     }
 
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+        Box::pin(async move { self.link.execute(sql::DELETE_DOCUMENTS, &[&stream.as_str()]).await.map(drop) })
+    }
+
     fn wakes(&self) -> watch::Receiver<u64> {
         self.wakes.subscribe()
     }
@@ -308,6 +328,13 @@ impl Shelf for Postgres {
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         Box::pin(async move { Ok(self.link.execute(sql::SHELF_REMOVE, &[&kind, &key]).await? > 0) })
+    }
+
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+        Box::pin(async move {
+            let found = self.link.query(sql::SHELF_KINDS, &[&after, &page(limit)]).await?;
+            Ok(found.iter().map(|row| row.get(0)).collect())
+        })
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {

@@ -4,6 +4,7 @@ use app::journal::{Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Rec
 use jiff::Timestamp;
 use tokio_postgres::Row;
 
+use crate::answer_digest::answer_digest;
 use crate::number::unsigned;
 
 fn hash(row: &Row, column: usize) -> Hash {
@@ -34,11 +35,12 @@ pub(super) fn record(row: &Row) -> Record {
         body: row.get(6),
         previous: hash(row, 7),
         hash: hash(row, 8),
+        answer: answer_digest(row.get(9)),
     }
 }
 
 pub(super) fn followed(row: &Row) -> (Cursor, Record) {
-    (place(row, 9), record(row))
+    (place(row, 10), record(row))
 }
 
 pub(super) fn cursor(row: &Row) -> Cursor {
@@ -66,6 +68,7 @@ pub(super) fn snapshot(row: &Row) -> KeptSnapshot {
         mark: row.get(3),
         parts: unsigned(4),
         first: row.get(5),
+        digest: hash(row, 6),
     }
 }
 

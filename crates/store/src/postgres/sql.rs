@@ -8,8 +8,10 @@ macro_rules! statements {
 
 statements! {
     ANSWERED "answered";
+    ANSWERS "answers";
     APPEND "append";
     BEGIN_SCHEMA "begin_schema";
+    DELETE_DOCUMENTS "delete_documents";
     DOCUMENT "document";
     DOCUMENTS "documents";
     DOCUMENTS_AFTER "documents_after";
@@ -30,15 +32,21 @@ statements! {
     SCHEMA_VERSION "schema_version";
     SESSION "session";
     SHELF_GET "shelf_get";
+    SHELF_KINDS "shelf_kinds";
     SHELF_LIST "shelf_list";
     SHELF_PUT "shelf_put";
     SHELF_REMOVE "shelf_remove";
     SHELF_REPLACE "shelf_replace";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
+    STREAM_NAMES "stream_names";
     STREAMS "streams";
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 2] =
-    [include_str!("../../sql/postgres/migrations/001.sql"), include_str!("../../sql/postgres/migrations/002.sql")];
+pub(super) const MIGRATIONS: [&str; 4] = [
+    include_str!("../../sql/postgres/migrations/001.sql"),
+    include_str!("../../sql/postgres/migrations/002.sql"),
+    include_str!("../../sql/postgres/migrations/003.sql"),
+    include_str!("../../sql/postgres/migrations/004.sql"),
+];

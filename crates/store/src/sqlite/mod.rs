@@ -194,6 +194,16 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.streams(&after, limit))
     }
 
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+        let after = after.to_owned();
+        self.reading(move |rows| rows.stream_names(&after, limit))
+    }
+
+    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+        let (stream, after) = (stream.clone(), after.to_owned());
+        self.reading(move |rows| rows.answers(&stream, &after, limit))
+    }
+
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         let stream = stream.clone();
         self.reading(move |rows| rows.snapshot(&stream))
@@ -213,7 +223,7 @@ impl Journal for Sqlite {
     /// A few parts at a time, so that whoever else writes meanwhile does not wait for all of them.
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
         Box::pin(async move {
-            let (kept, others) = marked(snapshot);
+            let (kept, others) = marked(stream, snapshot);
             let mut others = (1..).zip(others).peekable();
             while others.peek().is_some() {
                 let some: Vec<(u32, String)> = others.by_ref().take(PARTS_TOGETHER).collect();
@@ -269,6 +279,11 @@ impl Journal for Sqlite {
             }
             Ok(Ok(()))
         })))
+    }
+
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+        let stream = stream.clone();
+        self.change(move |connection| Rows(connection).delete_documents(&stream))
     }
 
     fn wakes(&self) -> watch::Receiver<u64> {
@@ -343,6 +358,14 @@ impl Shelf for Sqlite {
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
         self.whether(move |connection| connection.execute(sql::SHELF_REMOVE, params![kind, key]))
+    }
+
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+        let after = after.to_owned();
+        self.reading(move |found| {
+            let mut statement = found.0.prepare_cached(sql::SHELF_KINDS)?;
+            statement.query_map(params![after, rows(limit)], |row| row.get(0))?.collect()
+        })
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {

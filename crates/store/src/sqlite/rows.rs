@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::sql;
+use crate::answer_digest::{answer_column, answer_digest};
 use crate::fit::Ledger;
 use crate::number::{rows, signed, unsigned};
 
@@ -18,9 +19,15 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         at: Timestamp::from_microsecond(at).unwrap_or_default(),
         by: row.get(5)?,
         body: row.get(6)?,
-        previous: row.get(7)?,
-        hash: row.get(8)?,
+        previous: hash(row, 7)?,
+        hash: hash(row, 8)?,
+        answer: answer_digest(row.get_ref(9)?.as_blob_or_null()?),
     })
+}
+
+/// A hash of another length is one that no record has.
+fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
+    Ok(row.get_ref(column)?.as_blob()?.try_into().unwrap_or_default())
 }
 
 fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
@@ -35,7 +42,7 @@ impl Ledger for Rows<'_> {
 
     fn head(&self, stream: &StreamName) -> rusqlite::Result<Head> {
         let mut statement = self.0.prepare_cached(sql::HEAD)?;
-        let head = |row: &Row<'_>| Ok(Head { revision: unsigned(row.get(0)?), hash: row.get(1)? });
+        let head = |row: &Row<'_>| Ok(Head { revision: unsigned(row.get(0)?), hash: hash(row, 1)? });
         Ok(statement.query_row([stream.as_str()], head).optional()?.unwrap_or_default())
     }
 
@@ -47,8 +54,7 @@ impl Ledger for Rows<'_> {
     fn answered(&self, stream: &StreamName, key: &str) -> rusqlite::Result<Option<Command>> {
         let mut statement = self.0.prepare_cached(sql::ANSWERED)?;
         let command = |row: &Row<'_>| {
-            let request: Hash = row.get(0)?;
-            let key = Key { key: key.to_owned(), request };
+            let key = Key { key: key.to_owned(), request: hash(row, 0)? };
             Ok(Command { key, revision: unsigned(row.get(1)?), answer: row.get(2)? })
         };
         statement.query_row(params![stream.as_str(), key], command).optional()
@@ -58,7 +64,7 @@ impl Ledger for Rows<'_> {
 impl Rows<'_> {
     pub(super) fn follow(&self, after: Cursor, limit: usize) -> rusqlite::Result<Vec<(Cursor, Record)>> {
         let mut statement = self.0.prepare_cached(sql::FOLLOW)?;
-        let followed = |row: &Row<'_>| Ok((Cursor { transaction: 0, position: unsigned(row.get(9)?) }, record(row)?));
+        let followed = |row: &Row<'_>| Ok((Cursor { transaction: 0, position: unsigned(row.get(10)?) }, record(row)?));
         statement.query_map(params![signed(after.position), rows(limit)], followed)?.collect()
     }
 
@@ -71,16 +77,32 @@ impl Rows<'_> {
         let mut statement = self.0.prepare_cached(sql::STREAMS)?;
         let stream = |row: &Row<'_>| {
             let stream = StreamName::stored(row.get_ref(0)?.as_str()?, row.get(1)?);
-            Ok((stream, Head { revision: unsigned(row.get(2)?), hash: row.get(3)? }))
+            Ok((stream, Head { revision: unsigned(row.get(2)?), hash: hash(row, 3)? }))
         };
         statement.query_map(params![after, rows(limit)], stream)?.collect()
+    }
+
+    pub(super) fn stream_names(&self, after: &str, limit: usize) -> rusqlite::Result<Vec<StreamName>> {
+        let mut statement = self.0.prepare_cached(sql::STREAM_NAMES)?;
+        let name = |row: &Row<'_>| Ok(StreamName::parse(row.get_ref(0)?.as_str()?));
+        statement.query_map(params![after, rows(limit)], name)?.collect()
+    }
+
+    pub(super) fn answers(&self, stream: &StreamName, after: &str, limit: usize) -> rusqlite::Result<Vec<Command>> {
+        let mut statement = self.0.prepare_cached(sql::ANSWERS)?;
+        let command = |row: &Row<'_>| {
+            let key = Key { key: row.get(0)?, request: hash(row, 1)? };
+            Ok(Command { key, revision: unsigned(row.get(2)?), answer: row.get(3)? })
+        };
+        statement.query_map(params![stream.as_str(), after, rows(limit)], command)?.collect()
     }
 
     pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<KeptSnapshot>> {
         let mut statement = self.0.prepare_cached(sql::SNAPSHOT)?;
         let snapshot = |row: &Row<'_>| {
-            let head = Head { revision: unsigned(row.get(1)?), hash: row.get(2)? };
-            Ok(KeptSnapshot { version: row.get(0)?, head, mark: row.get(3)?, parts: row.get(4)?, first: row.get(5)? })
+            let head = Head { revision: unsigned(row.get(1)?), hash: hash(row, 2)? };
+            let (mark, parts, first) = (row.get(3)?, row.get(4)?, row.get(5)?);
+            Ok(KeptSnapshot { version: row.get(0)?, head, mark, parts, digest: hash(row, 6)?, first })
         };
         statement.query_row([stream.as_str()], snapshot).optional()
     }
@@ -117,10 +139,10 @@ impl Rows<'_> {
 
     /// Makes a snapshot the stream's own, once all parts but the first are there.
     pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &KeptSnapshot) -> rusqlite::Result<()> {
-        let KeptSnapshot { version, head, mark, parts, first } = snapshot;
+        let KeptSnapshot { version, head, mark, parts, digest, first } = snapshot;
         let (name, revision) = (stream.as_str(), signed(head.revision));
         let mut keep = self.0.prepare_cached(sql::KEEP_SNAPSHOT)?;
-        if keep.execute(params![name, stream.shard(), version, revision, head.hash, mark, parts, first])? > 0 {
+        if keep.execute(params![name, stream.shard(), version, revision, head.hash, mark, parts, first, digest])? > 0 {
             self.0.prepare_cached(sql::REPLACE_SNAPSHOT_PARTS)?.execute(params![name, mark, revision])?;
         }
         Ok(())
@@ -183,7 +205,8 @@ impl Rows<'_> {
                 record.by,
                 record.body,
                 record.previous,
-                record.hash
+                record.hash,
+                answer_column(&record.answer)
             ])?;
         }
         for Command { key, revision, answer } in &batch.commands {

@@ -10,6 +10,7 @@ statements! {
     ADD_COMMAND "add_command";
     ADD_RECORD "add_record";
     ANSWERED "answered";
+    ANSWERS "answers";
     BACKUP "backup";
     BEGIN_HEAD "begin_head";
     CHECKPOINT "checkpoint";
@@ -33,12 +34,14 @@ statements! {
     READ "read";
     REPLACE_SNAPSHOT_PARTS "replace_snapshot_parts";
     SHELF_GET "shelf_get";
+    SHELF_KINDS "shelf_kinds";
     SHELF_LIST "shelf_list";
     SHELF_PUT "shelf_put";
     SHELF_REMOVE "shelf_remove";
     SHELF_REPLACE "shelf_replace";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
+    STREAM_NAMES "stream_names";
     STREAMS "streams";
     TABLES "tables";
     TAKE_TURN "take_turn";
@@ -46,5 +49,9 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 2] =
-    [include_str!("../../sql/sqlite/migrations/001.sql"), include_str!("../../sql/sqlite/migrations/002.sql")];
+pub(super) const MIGRATIONS: [&str; 4] = [
+    include_str!("../../sql/sqlite/migrations/001.sql"),
+    include_str!("../../sql/sqlite/migrations/002.sql"),
+    include_str!("../../sql/sqlite/migrations/003.sql"),
+    include_str!("../../sql/sqlite/migrations/004.sql"),
+];

@@ -132,6 +132,14 @@ impl Journal for Faulty {
         self.unless_down(self.inner.streams(after, limit))
     }
 
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+        self.unless_down(self.inner.stream_names(after, limit))
+    }
+
+    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+        self.unless_down(self.inner.answers(stream, after, limit))
+    }
+
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
         self.unless_down(self.inner.snapshot(stream))
     }
@@ -180,6 +188,10 @@ impl Journal for Faulty {
         self.unless_down(self.inner.replace_documents(stream, head, documents))
     }
 
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+        self.unless_down(self.inner.delete_documents(stream))
+    }
+
     fn wakes(&self) -> watch::Receiver<u64> {
         self.inner.wakes()
     }
@@ -216,6 +228,10 @@ impl Shelf for Faulty {
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
         self.unless_down(self.inner.remove(kind, key))
+    }
+
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+        self.inner.kinds(after, limit)
     }
 
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::journal::{
-    Append, Batch, Change, Command, Cursor, Document, Head, Health, Key, Nouns, Record, StoreError, StreamName,
-    Streams, Verdict, rebuild, verify,
+    Append, Batch, Change, Command, Cursor, Document, Head, Health, Journal, Key, Nouns, Record, StoreError,
+    StreamName, Streams, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
-use crate::tally::{Tally, add, given, stream};
+use crate::tally::{Tally, add, given, keyed, stream};
 
 on_every_store! {
     a_stream_that_never_began_is_empty,
@@ -25,6 +25,7 @@ on_every_store! {
     a_stream_keeps_the_shard_it_began_with,
     the_shelf_keeps_what_is_no_event,
     a_sound_journal_verifies_and_rebuilds,
+    the_same_history_has_the_same_root_everywhere,
     a_store_says_that_it_is_ready,
     a_write_elsewhere_is_seen_and_wakes,
 }
@@ -292,11 +293,40 @@ async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
     let refused = journal.replace_documents(&stream, moved, wrong.clone()).await;
     assert_eq!(refused, Err(StoreError::Conflict { head }));
     journal.replace_documents(&stream, head, wrong).await.unwrap();
-    let what = "entries \"one:0\" is not what was rebuilt".to_owned();
-    let found = verify(&*journal, &nouns()).await.unwrap();
-    assert_eq!(found, Verdict::Fault { stream: stream.clone(), revision: 30, what });
+    let found = findings(&*journal).await;
+    assert_eq!(found[0], "row_differs: tally/one: entries \"one:0\" is not what the records come to");
+    assert_eq!(found[1], "row_missing: tally/one: entries \"one:1\" is missing");
+    assert_eq!(found.len(), 31, "one is wrong, and thirty are missing: {found:?}");
     assert_eq!(rebuild(&*journal, &nouns()).await.unwrap(), 31);
     assert_eq!(verify(&*journal, &nouns()).await.unwrap(), Verdict::Sound(before));
+}
+
+/// The same history has the same root wherever it is kept, and whatever is kept beside it counts.
+async fn the_same_history_has_the_same_root_everywhere(place: Place) {
+    let mut roots = Vec::new();
+    for journal in [Arc::new(store::Memory::new()) as Arc<dyn Journal>, place.journal] {
+        let streams = Streams::<Tally>::new(Arc::clone(&journal));
+        for number in 0..8 {
+            let stream = stream(&format!("s{}", number % 3));
+            let name = number.to_string();
+            streams.execute(&stream, keyed(add(&name, number), &name)).await.map_err(|_| "failed").unwrap();
+        }
+        journal.put("attempt/one", "key", "body".to_owned()).await.unwrap();
+        let Verdict::Sound(report) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+        assert_eq!((report.records, report.answers, report.older_answers, report.beside), (8, 8, 0, 1));
+        journal.put("attempt/one", "key", "another".to_owned()).await.unwrap();
+        let Verdict::Sound(changed) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+        assert_ne!(changed.root, report.root);
+        roots.push(report.root);
+    }
+    assert_eq!(roots[0], roots[1]);
+}
+
+async fn findings(journal: &dyn Journal) -> Vec<String> {
+    match verify(journal, &nouns()).await.unwrap() {
+        Verdict::Sound(_) => Vec::new(),
+        Verdict::Unsound { findings, .. } => findings.iter().map(ToString::to_string).collect(),
+    }
 }
 
 async fn a_store_says_that_it_is_ready(place: Place) {

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use app::journal::{Ask, Head, Journal, KeptSnapshot, Limits, Parted, Snapshot, StreamName, Streams};
+use app::journal::{
+    AnswerDigest, Ask, Head, Journal, KeptSnapshot, Limits, Nouns, Parted, Record, Snapshot, StreamName, Streams,
+    Verdict, rebuild, verify,
+};
 use domain::universe::{SentState, UniverseCommand, UniverseRules};
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -17,6 +20,7 @@ on_every_store! {
     an_older_snapshot_does_not_replace_a_newer_one,
     a_snapshot_is_never_read_as_two,
     a_stream_opens_from_its_snapshot_or_without,
+    a_snapshot_of_another_state_is_found_and_made_anew,
     a_large_universe_opens_from_all_its_parts,
 }
 
@@ -178,6 +182,28 @@ async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
     assert_eq!(state(journal).await, wanted);
 }
 
+/// Whoever makes a snapshot with a right digest is opened, but not unseen.
+async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
+    let (journal, stream) = (&place.journal, stream("one"));
+    let wanted = filled(journal).await;
+    let nouns = || Nouns::default().with::<Tally>();
+    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), Verdict::Sound(_)));
+    let forged = telling(&**journal).await;
+    journal.keep_snapshot(&stream, forged.clone()).await.unwrap();
+    journal.keep_snapshot(&StreamName::new("tally", "none"), forged.clone()).await.unwrap();
+    let Verdict::Unsound { findings, .. } = verify(&**journal, &nouns()).await.unwrap() else { panic!("not found") };
+    let revision = forged.head.revision;
+    let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let differs =
+        format!("snapshot_differs: tally/one at revision {revision}: the snapshot is not what the records come to");
+    assert_eq!(found, [NONE_BEGAN, &differs]);
+    rebuild(&**journal, &nouns()).await.unwrap();
+    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), Verdict::Sound(_)));
+    assert_eq!(state(journal).await, wanted);
+}
+
+const NONE_BEGAN: &str = "snapshot_orphaned: tally/none: there is a snapshot of a stream that never began";
+
 async fn a_large_universe_opens_from_all_its_parts(place: Place) {
     let (journal, stream) = (&place.journal, StreamName::new("universe", "u"));
     let stars: serde_json::Map<String, Value> = (0..2_000)
@@ -231,30 +257,63 @@ fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
     block_on(async {
         let journal = store::open(&format!("sqlite:{}", new.display())).await.unwrap();
         let wanted = filled(&journal).await;
-        let head = journal.snapshot(&stream("one")).await.unwrap().unwrap().head;
+        let records = journal.read(&stream("one"), 0, 1_000).await.unwrap();
         let file = Connection::open(&old).unwrap();
         file.execute_batch(include_str!("../../sql/sqlite/migrations/001.sql")).unwrap();
-        file.execute("ATTACH ?1 AS new", [new.display().to_string()]).unwrap();
-        file.execute_batch(
-            "INSERT INTO heads SELECT * FROM new.heads;
-            INSERT INTO records SELECT * FROM new.records;
-            DETACH new;
-            PRAGMA application_id = 0x534b4c44;
-            PRAGMA user_version = 1;",
-        )
-        .unwrap();
+        file.execute_batch("PRAGMA application_id = 0x534b4c44; PRAGMA user_version = 1;").unwrap();
+        let head = written_in_the_first_form(&file, records);
         let told = serde_json::to_string(&State { changed_at: None, ..State::default() }).unwrap();
         let values = rusqlite::params!["tally/one", head.revision.cast_signed(), head.hash, told];
         file.execute("INSERT INTO snapshots VALUES (?1, 1, 1, ?2, ?3, ?4)", values).unwrap();
         drop(file);
         let journal = store::open(&format!("sqlite:{}", old.display())).await.unwrap();
         assert_eq!(newest(&*journal, &stream("one")).await, Some(Snapshot { version: 1, head, parts: vec![told] }));
-        assert_ne!(state(&journal).await, wanted, "its snapshot is what it opens from");
+        assert_eq!(state(&journal).await, wanted, "a snapshot without a digest is not opened");
         journal.keep_snapshot(&stream("one"), telling(&*journal).await).await.unwrap();
         assert!(state(&journal).await.amounts.contains_key("c"));
-        journal.drop_snapshots().await.unwrap();
+        rebuild(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
         assert_eq!(state(&journal).await, wanted);
+        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
     });
+}
+
+/// Stores records as they were before they noted digests of answers. Answers where they end.
+fn written_in_the_first_form(file: &Connection, records: Vec<Record>) -> Head {
+    let mut head = Head::default();
+    for record in records {
+        let mut record = Record { previous: head.hash, answer: AnswerDigest::NotNoted, ..record };
+        record.hash = record.computed_hash();
+        head = record.head();
+        let Record { revision, kind, at, by, body, previous, hash, .. } = record;
+        let revision = revision.cast_signed();
+        file.execute(
+            "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
+            VALUES (1, 'tally/one', ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            rusqlite::params![revision, kind, at.as_microsecond(), by, body, previous, hash],
+        )
+        .unwrap();
+    }
+    let values = rusqlite::params![head.revision.cast_signed(), head.hash];
+    file.execute("INSERT INTO heads VALUES ('tally/one', 1, ?1, ?2)", values).unwrap();
+    head
+}
+
+#[test]
+fn a_snapshot_whose_text_was_changed_is_not_opened() {
+    for change in [
+        "UPDATE snapshots SET body = replace(body, '2023', '2024')",
+        "UPDATE snapshot_parts SET body = replace(body, ':7', ':70')",
+        "UPDATE snapshots SET digest = zeroblob(32)",
+    ] {
+        block_on(async {
+            let place = Place::new(crate::places::Kind::Sqlite).await;
+            let wanted = filled(&place.journal).await;
+            let file = Connection::open(place.address.trim_start_matches("sqlite:")).unwrap();
+            assert!(file.execute(change, []).unwrap() > 0, "{change}");
+            assert_eq!(state(&place.journal).await, wanted, "{change}");
+        });
+    }
 }
 
 mod only_on_postgres {

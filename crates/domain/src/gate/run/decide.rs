@@ -6,6 +6,7 @@
 
 use serde_json::Map;
 
+use super::super::facts::Facts;
 use super::super::finding::nearest;
 use super::super::guard::GuardResult;
 use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, admits};
@@ -62,7 +63,7 @@ fn decide_emit(state: &RunState, emit: &Emit, given: &Given) -> Decided {
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
     }
-    let decision = may_decide(state, process, name, role, &given.by)?;
+    let decision = may_decide(state, process, name, role, (&given.by, facts))?;
     let transitions = transitions(state, process, name)?;
     if decision.is_some() {
         submit::nothing(name, artifacts)?;
@@ -150,7 +151,7 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
         return Err(RunRefusal::RoleForbidden { event: OVERRIDE_GUARD.to_owned(), role: role.clone(), allowed });
     }
     let event = process.event(name).ok_or_else(|| not_found(process, name))?;
-    let decision = may_decide(state, process, name, role, &given.by)?;
+    let decision = may_decide(state, process, name, role, (&given.by, facts))?;
     // Work is the agent's, whose roles a person need not have; a decision stays with those who may take it.
     if decision.is_some() && !admits(&event.allowed_roles, role) {
         let allowed = event.allowed_roles.clone();
@@ -230,13 +231,14 @@ fn transitions<'a>(state: &'a RunState, process: &'a Process, event: &str) -> Re
     if found.is_empty() { Err(no_transition(state, process, event)) } else { Ok(found) }
 }
 
-/// The decision that an event is, if it is one and this principal may take it.
+/// The decision that an event is, if it is one and this principal may take it: nobody decides on their own work, whichever
+/// of their tokens they submitted it with.
 pub(in crate::gate) fn may_decide(
     state: &RunState,
     process: &Process,
     event: &str,
     role: &str,
-    principal: &str,
+    (principal, facts): (&str, &Facts),
 ) -> Result<Option<Decision>, RunRefusal> {
     let Some(decision) = Decision::of(event) else { return Ok(None) };
     if !process.may_decide(role, decision) {
@@ -244,6 +246,9 @@ pub(in crate::gate) fn may_decide(
     }
     if state.has_submitted(principal) {
         return Err(RunRefusal::OwnWork { principal: principal.to_owned() });
+    }
+    if let Some(submitter) = facts.same_person.iter().find(|other| state.has_submitted(other)) {
+        return Err(RunRefusal::OwnWork { principal: format!("{principal} (also {submitter})") });
     }
     Ok(Some(decision))
 }

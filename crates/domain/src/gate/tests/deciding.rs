@@ -59,6 +59,17 @@ fn who_submitted_decides_nothing_also_later_and_in_another_role() {
 }
 
 #[test]
+fn a_second_token_of_the_submitter_decides_nothing_either() {
+    let mut desk = reviewing();
+    desk.facts.same_person = vec!["robot".to_owned()];
+    let refusal = desk.emits(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
+    assert_eq!(refusal.to_string(), "'robot-2 (also robot)' submitted to this run, and may not decide on it");
+    assert_eq!(refusal.kind(), RefusalKind::Forbidden);
+    desk.facts.same_person = vec!["rex".to_owned()];
+    desk.emits(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
+}
+
+#[test]
 fn a_rejection_does_not_make_the_submitter_a_stranger() {
     let mut desk = reviewing();
     desk.emits(("hanna", "human"), "reject", json!({}), vec![]).unwrap();

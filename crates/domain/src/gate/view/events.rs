@@ -227,7 +227,7 @@ impl Look<'_> {
         if !admits(&event.allowed_roles, self.role) {
             return Some(self.words().role_forbidden(self.role));
         }
-        let refusal = may_decide(self.run, self.process, &event.name, self.role, self.principal).err()?;
+        let refusal = may_decide(self.run, self.process, &event.name, self.role, (self.principal, self.facts)).err()?;
         Some(match &refusal {
             RunRefusal::OwnWork { principal } => self.words().own_work(principal),
             RunRefusal::MayNotDecide { role, .. } => self.words().role_forbidden(role),

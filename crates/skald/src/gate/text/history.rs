@@ -29,6 +29,16 @@ fn tell(page: &mut Page, entry: &Value) {
     let mut detail = |text: String| {
         page.line(format!("      {text}"));
     };
+    let token = &entry["token"];
+    if token.is_object() {
+        let [name, person, at, by, with] =
+            ["name", "person", "made_at", "made_by", "made_with"].map(|field| word(&token[field]));
+        let revoked = match token["revoked_at"].is_string() {
+            true => format!(", revoked {}", word(&token["revoked_at"])),
+            false => String::new(),
+        };
+        detail(format!("token {name} of {person}, made {at} by {by} with {with}{revoked}"));
+    }
     match (entry["code"].is_string(), entry["message"].is_string()) {
         (true, _) => detail(format!("{}: {}", word(&entry["code"]), word(&entry["message"]))),
         (false, true) => detail(word(&entry["message"])),

@@ -4,4 +4,7 @@ mod become_the_owner;
 mod break_the_hook;
 mod call_from_another_site;
 mod crowd_the_server;
+mod edited_store;
 mod leave_the_hook;
+mod make_a_token_unseen;
+mod tamper_with_the_store;

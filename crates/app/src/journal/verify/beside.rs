@@ -1,0 +1,97 @@
+//! What lies beside the journal: content by its address, refused attempts, processes by name, tokens of older stores.
+
+use super::super::{Hash, Journal, Nouns, StoreError, StreamName};
+use super::root::Root;
+use super::{Finding, FindingKind, PAGE, Report};
+
+/// How far before the revision that it names the record may lie that an attempt was made on: others may have written
+/// between the two.
+const EARLIER_MAX: u64 = 64;
+
+/// What verifying does with the rows of a kind, or of all kinds that begin so.
+#[derive(Clone, Copy)]
+pub enum BesideCheck {
+    /// The rows are no part of what happened. They are not in the root either.
+    NotCovered,
+    /// Given kind, key and body of a row.
+    Row(fn(&str, &str, &str) -> RowCheck),
+}
+
+/// What can be said of a row.
+pub enum RowCheck {
+    Sound,
+    Wrong(FindingKind, String),
+    /// It is sound if another row is there, of this kind and under this key.
+    Needs(&'static str, String),
+    /// It is sound if a record of this revision, or one shortly before it, has a hash that it was made with.
+    MadeOn {
+        stream: StreamName,
+        revision: u64,
+        is_made_with: Box<dyn Fn(&Hash) -> bool + Send + Sync>,
+    },
+    /// It is sound as long as this stream has not begun.
+    OnlyBefore(StreamName),
+}
+
+/// Goes through all rows.
+pub(super) async fn check(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    report: &mut Report,
+    root: &mut Root,
+) -> Result<Vec<Finding>, StoreError> {
+    let (mut findings, mut after) = (Vec::new(), String::new());
+    loop {
+        let kinds = journal.kinds(&after, PAGE).await?;
+        let Some(last) = kinds.last() else { return Ok(findings) };
+        after.clone_from(last);
+        for kind in &kinds {
+            let check = match nouns.beside(kind) {
+                Some(BesideCheck::NotCovered) => continue,
+                Some(BesideCheck::Row(check)) => Some(check),
+                // Of a kind that is not known, all that can be said is that it is there.
+                None => None,
+            };
+            let mut key_after = String::new();
+            loop {
+                let rows = journal.list(kind, &key_after, PAGE).await?;
+                let Some((last, _)) = rows.last() else { break };
+                key_after.clone_from(last);
+                for (key, body) in &rows {
+                    report.beside += 1;
+                    root.beside(kind, key, body);
+                    if let Some(check) = check {
+                        findings.extend(row(journal, (kind, key), check(kind, key, body)).await?);
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn row(journal: &dyn Journal, (kind, key): (&str, &str), check: RowCheck) -> Result<Option<Finding>, StoreError> {
+    let found = |finding, what: String| Ok(Some(Finding::new(finding, format!("{kind} {key}"), what)));
+    match check {
+        RowCheck::Sound => Ok(None),
+        RowCheck::Wrong(finding, what) => found(finding, what),
+        RowCheck::Needs(of, needed) => match journal.get(of, &needed).await? {
+            Some(_) => Ok(None),
+            None => found(FindingKind::ContentMissing, format!("{of} {needed} is not there")),
+        },
+        RowCheck::MadeOn { stream, revision, is_made_with } => {
+            let before = revision.saturating_sub(EARLIER_MAX);
+            let records = journal.read(&stream, before, usize::try_from(revision - before).unwrap_or_default()).await?;
+            if records.last().is_none_or(|record| record.revision != revision) {
+                return found(FindingKind::AttemptOrphaned, format!("{stream} has no revision {revision}"));
+            }
+            if records.iter().rev().any(|record| is_made_with(&record.hash)) {
+                return Ok(None);
+            }
+            found(FindingKind::AttemptDiffers, "the attempt is not as it was kept".to_owned())
+        }
+        RowCheck::OnlyBefore(stream) => match journal.head(&stream).await?.revision {
+            0 => Ok(None),
+            _ => found(FindingKind::TokenUnrecorded, format!("no event of {stream} speaks of it")),
+        },
+    }
+}

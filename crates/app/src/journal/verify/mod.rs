@@ -1,0 +1,102 @@
+//! Going through all that is stored: is it what was written, and is what was derived from it still true.
+//!
+//! Nothing is repaired here; `rebuild.rs` makes anew what follows from the records.
+
+mod beside;
+mod finding;
+mod rebuild;
+mod root;
+mod stream;
+
+use super::{Hash, Journal, Nouns, StoreError};
+pub use beside::{BesideCheck, RowCheck};
+pub use finding::{Finding, FindingKind};
+pub use rebuild::{rebuild, rebuild_telling};
+use root::Root;
+
+/// Names and rows read at once.
+const PAGE: usize = 500;
+/// Streams whose names are read at once. Finding names goes through whole tables, so it should not be done often.
+const NAMES: usize = 20_000;
+/// Findings that are listed; more are counted.
+const FINDINGS_MAX: usize = 1_000;
+
+/// What was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Report {
+    pub streams: u64,
+    pub records: u64,
+    /// Rows of read models.
+    pub documents: u64,
+    /// Answers under idempotency keys.
+    pub answers: u64,
+    /// Those of records that do not note them: only the root covers them.
+    pub older_answers: u64,
+    /// Rows beside the journal: content, attempts, processes.
+    pub beside: u64,
+    /// A hash of all of these, the same on every store. A chain cannot show that its end was cut off; comparing this
+    /// with an earlier note can.
+    pub root: Hash,
+}
+
+/// What verifying came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Sound(Report),
+    Unsound {
+        report: Report,
+        /// In the order of the streams' names, then of what lies beside the journal.
+        findings: Vec<Finding>,
+        /// How many more there are.
+        unlisted: usize,
+    },
+}
+
+/// Checks every stream, and what lies beside the journal.
+pub async fn verify(journal: &dyn Journal, nouns: &Nouns) -> Result<Verdict, StoreError> {
+    verify_telling(journal, nouns, |_, _| {}).await
+}
+
+/// As [`verify`]; `tell` hears after every stream how many streams and records were looked at.
+pub async fn verify_telling(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    tell: impl Fn(u64, u64),
+) -> Result<Verdict, StoreError> {
+    let (mut report, mut root) = (Report::default(), Root::default());
+    let (mut findings, mut unlisted) = (Vec::new(), 0);
+    let mut note = |found: Vec<Finding>| {
+        for finding in found {
+            if findings.len() < FINDINGS_MAX {
+                findings.push(finding);
+            } else {
+                unlisted += 1;
+            }
+        }
+    };
+    let mut after = String::new();
+    loop {
+        let names = journal.stream_names(&after, NAMES).await?;
+        for name in &names {
+            let checked = stream::check(journal, nouns, name).await?;
+            root.stream(name, &checked);
+            report.streams += u64::from(checked.head.revision > 0);
+            report.records += checked.records;
+            report.documents += checked.documents.rows;
+            report.answers += checked.answers.rows;
+            report.older_answers += checked.older_answers;
+            tell(report.streams, report.records);
+            note(checked.findings);
+        }
+        match names.last() {
+            Some(last) => last.as_str().clone_into(&mut after),
+            None => break,
+        }
+    }
+    note(beside::check(journal, nouns, &mut report, &mut root).await?);
+    report.root = root.finish();
+    if findings.is_empty() {
+        return Ok(Verdict::Sound(report));
+    }
+    Ok(Verdict::Unsound { report, findings, unlisted })
+}

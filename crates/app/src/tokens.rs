@@ -1,0 +1,269 @@
+//! Tokens: who holds one is somebody, and has a role in some campaigns. A token is shown once; its hash is kept.
+//!
+//! Tokens are what the events of one stream come to. Older stores have them in rows beside the journal; these become
+//! events when such a store is first used.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::access::{
+    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, NewToken as NewAccessToken,
+    Token, person_of,
+};
+use domain::decider::Given;
+use domain::{Moment, id, limits};
+use serde::Deserialize;
+
+use crate::access::{hash, is_equal, unauthorized};
+use crate::journal::{Ask, BesideCheck, Failure, Journal, Kept, Noun, RowCheck, StreamName, Streams, Whole, to_micros};
+use crate::{
+    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
+};
+
+/// The kind of the rows beside the journal in which older stores have tokens.
+pub(crate) const EARLIER_TOKENS: &str = "token";
+/// What every token begins with, so that it is known for one wherever it turns up.
+const PREFIX: &str = "skald_";
+/// Rows that are read at once.
+const READ_AT_ONCE: usize = 200;
+/// What takes tokens over from rows beside the journal.
+const IMPORT: &str = "skald, from a store of an earlier version";
+
+/// What a new token is for.
+#[derive(Debug, Clone)]
+pub struct NewToken {
+    pub name: String,
+    /// Whose it is; whoever the name stands for, if none is given.
+    pub person: Option<String>,
+    pub kind: PrincipalKind,
+    pub roles: BTreeMap<String, CampaignRole>,
+    pub gate_role: Option<String>,
+    /// What it is made with.
+    pub program: String,
+}
+
+impl Noun for AccessRules {
+    const NAME: &'static str = "access";
+    /// There are few events, and a forged state would be a forged token.
+    const IS_OPENED_AT_SNAPSHOTS: bool = false;
+    type Parts = Whole<AccessState>;
+    type Ready = ();
+
+    fn kind(event: &AccessEvent) -> &'static str {
+        event.kind()
+    }
+}
+
+/// The one stream of a store.
+fn stream() -> StreamName {
+    StreamName::new(AccessRules::NAME, "tokens")
+}
+
+/// A row with a token counts only as long as tokens are no events.
+pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck = BesideCheck::Row(|_, _, _| RowCheck::OnlyBefore(stream()));
+
+/// The tokens of a store.
+pub(crate) struct Tokens {
+    streams: Streams<AccessRules>,
+    /// Whether rows of older stores were looked for in this process.
+    is_import_checked: AtomicBool,
+}
+
+impl Tokens {
+    pub(crate) fn new(journal: Arc<dyn Journal>) -> Self {
+        Self { streams: Streams::new(journal), is_import_checked: AtomicBool::new(false) }
+    }
+}
+
+/// A token in a row of an older store.
+#[derive(Deserialize)]
+struct EarlierRow {
+    holder: Holder,
+    created_at: Moment,
+    hash: String,
+}
+
+impl EarlierRow {
+    fn into_token(self) -> EarlierToken {
+        let Holder { id, name, kind, roles, gate_role, .. } = self.holder;
+        let (person, roles) = (person_of(&name), roles.all());
+        let (token_id, secret_hash, created_at) = (id, self.hash, self.created_at);
+        EarlierToken { token_id, name, person, kind, roles, gate_role, secret_hash, created_at }
+    }
+}
+
+impl App {
+    /// The tokens as they are now. One look at the store, as a row would be.
+    pub(crate) async fn access(&self) -> Result<Arc<Kept<AccessRules>>, Fault> {
+        if !self.tokens.is_import_checked.load(Ordering::Acquire) {
+            self.import_earlier_tokens().await?;
+            self.tokens.is_import_checked.store(true, Ordering::Release);
+        }
+        self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))
+    }
+
+    /// Makes events of the rows that an older store has, once and before there are other events, and removes the rows.
+    async fn import_earlier_tokens(&self) -> Result<(), Fault> {
+        let (mut tokens, mut after) = (Vec::new(), String::new());
+        loop {
+            let rows = self.journal.list(EARLIER_TOKENS, &after, READ_AT_ONCE).await;
+            let rows = rows.map_err(|error| self.unread(&error))?;
+            let Some((last, _)) = rows.last() else { break };
+            after.clone_from(last);
+            for (_, body) in &rows {
+                let row: EarlierRow =
+                    serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))?;
+                tokens.push(row.into_token());
+            }
+        }
+        if tokens.is_empty() {
+            return Ok(());
+        }
+        let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT.to_owned() };
+        match self.change_access(import, "owner").await {
+            Ok(()) | Err(Failure::Refused(AccessRefusal::TooLateToImport)) => {}
+            Err(failure) => return Err(self.access_fault(failure)),
+        }
+        // A row that did not become an event stays where it is, and `verify` names it.
+        let kept = self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))?;
+        for token in tokens {
+            let is_imported = kept
+                .state
+                .get(&token.token_id)
+                .is_some_and(|known| known.earlier == Some(token.created_at) && known.secret_hash == token.secret_hash);
+            if is_imported {
+                let removed = self.journal.remove(EARLIER_TOKENS, &token.token_id).await;
+                removed.map_err(|error| self.unread(&error))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), Failure<AccessRefusal>> {
+        let given = Given { at: to_micros(self.clock.now()), by: by.to_owned() };
+        self.tokens.streams.execute(&stream(), Ask::new(command, given)).await.map(drop)
+    }
+
+    fn access_fault(&self, failure: Failure<AccessRefusal>) -> Fault {
+        failure.into_fault(|refusal| Fault::new(Code::Rejected, refusal.to_string()), || self.request_id())
+    }
+
+    /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
+    pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
+        let name = name_of(&new.name, "/name")?;
+        let person = match &new.person {
+            Some(person) => person_of(&name_of(person, "/person")?),
+            None => person_of(&name),
+        };
+        for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
+            self.check_campaign(campaign_id).await?;
+        }
+        self.access().await?;
+        let (first, second) = (self.entropy.bytes(), self.entropy.bytes());
+        let half = |bytes: &[u8]| {
+            let mut half = [0; 16];
+            half.copy_from_slice(&bytes[..16]);
+            id::from_entropy("", half)
+        };
+        let short_id = half(&first)[..12].to_owned();
+        let secret = format!("{PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
+        let id = format!("token_{short_id}");
+        let (kind, roles, gate_role, secret_hash) = (new.kind, new.roles, new.gate_role, hash(&secret));
+        let token = NewAccessToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
+        let create = AccessCommand::Create { token: Box::new(token), program: new.program };
+        self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
+        let made = self.access().await?.state.get(&id).cloned();
+        Ok((secret, made.ok_or_else(|| Fault::internal("a token that was made is not there", self.request_id()))?))
+    }
+
+    /// The tokens that count, by id.
+    pub async fn tokens(&self) -> Result<Vec<Token>, Fault> {
+        Ok(self.all_tokens().await?.into_iter().filter(|token| token.revoked.is_none()).collect())
+    }
+
+    /// All tokens that there ever were, by id.
+    pub async fn all_tokens(&self) -> Result<Vec<Token>, Fault> {
+        Ok(self.access().await?.state.all().cloned().collect())
+    }
+
+    /// Whether it was there.
+    pub async fn revoke_token(&self, id: &str, program: &str) -> Result<bool, Fault> {
+        self.access().await?;
+        // Somebody may have put a row there behind Skald's back.
+        let was_row = self.journal.remove(EARLIER_TOKENS, id).await.map_err(|error| self.unread(&error))?;
+        let revoke = AccessCommand::Revoke { token_id: id.to_owned(), program: program.to_owned() };
+        match self.change_access(revoke, "owner").await {
+            Ok(()) => Ok(true),
+            Err(Failure::Refused(_)) => Ok(was_row),
+            Err(failure) => Err(self.access_fault(failure)),
+        }
+    }
+
+    /// Who sends a token.
+    pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
+        // A secret from a file often ends its line.
+        let secret = secret.trim();
+        let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
+        let id = format!("token_{}", id.ok_or_else(unauthorized)?);
+        let access = self.access().await?;
+        let token = access.state.valid(&id).ok_or_else(unauthorized)?;
+        if !is_equal(&token.secret_hash, &hash(secret)) {
+            return Err(unauthorized());
+        }
+        Ok(Caller { principal: Principal::Holder(Arc::new(holder(token))), conversation: Conversation::None })
+    }
+
+    /// A caller as of now: a token may have got roles since, or have been revoked.
+    pub(crate) async fn current(&self, caller: &Caller) -> Result<Caller, Fault> {
+        let Principal::Holder(known) = &caller.principal else { return Ok(caller.clone()) };
+        let access = self.access().await?;
+        let token = access.state.valid(&known.id).ok_or_else(unauthorized)?;
+        let principal = Principal::Holder(Arc::new(holder(token)));
+        Ok(Caller { principal, conversation: caller.conversation.clone() })
+    }
+
+    /// Gives the caller a role in a campaign, unless they have as good a one. `program` is how they came by it.
+    pub(crate) async fn admit(
+        &self,
+        caller: &Caller,
+        campaign_id: &str,
+        role: CampaignRole,
+        program: &str,
+    ) -> Result<(), Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
+        if caller.role_in(campaign_id).is_some_and(|given| given >= role) {
+            return Ok(());
+        }
+        let (token_id, campaign_id) = (holder.id.clone(), campaign_id.to_owned());
+        let give =
+            AccessCommand::GiveRole { token_id, campaign_id: campaign_id.clone(), role, program: program.to_owned() };
+        match self.change_access(give, &holder.id).await {
+            Ok(()) | Err(Failure::Refused(AccessRefusal::RoleHeld { .. })) => holder.roles.give(&campaign_id, role),
+            // A token that was revoked meanwhile gets no role any more.
+            Err(Failure::Refused(_)) => {}
+            Err(failure) => return Err(self.access_fault(failure)),
+        }
+        Ok(())
+    }
+}
+
+/// What a token says of whoever sends it.
+pub fn holder(token: &Token) -> Holder {
+    Holder {
+        id: token.id.clone(),
+        name: token.name.clone(),
+        kind: token.kind,
+        roles: token.roles.clone().into(),
+        gate_role: token.gate_role.clone(),
+        credential: Credential::default(),
+    }
+}
+
+fn name_of(text: &str, pointer: &str) -> Result<String, Fault> {
+    let (name, most) = (text.trim(), limits::NAME_CHARS_MAX);
+    if name.is_empty() || name.chars().count() > most {
+        return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).at(pointer));
+    }
+    Ok(name.to_owned())
+}

@@ -1,0 +1,53 @@
+//! What may be asked, and why it is refused.
+
+use std::collections::BTreeMap;
+
+use super::event::EarlierToken;
+use super::{CampaignRole, PrincipalKind};
+
+/// A token that is to be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewToken {
+    pub id: String,
+    pub name: String,
+    pub person: String,
+    pub kind: PrincipalKind,
+    pub roles: BTreeMap<String, CampaignRole>,
+    pub gate_role: Option<String>,
+    pub secret_hash: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccessCommand {
+    Create {
+        token: Box<NewToken>,
+        program: String,
+    },
+    GiveRole {
+        token_id: String,
+        campaign_id: String,
+        role: CampaignRole,
+        program: String,
+    },
+    Revoke {
+        token_id: String,
+        program: String,
+    },
+    /// Takes over tokens from before they were events. That can happen only once, and only first.
+    Import {
+        tokens: Vec<EarlierToken>,
+        program: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AccessRefusal {
+    #[error("there is a token {token_id:?} already")]
+    TokenExists { token_id: String },
+    #[error("there is no token {token_id:?}")]
+    TokenNotFound { token_id: String },
+    #[error("the token {token_id:?} has that role, or a greater one")]
+    RoleHeld { token_id: String },
+    #[error("tokens from before are taken over only while there are no others")]
+    TooLateToImport,
+}

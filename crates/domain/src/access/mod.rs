@@ -1,0 +1,87 @@
+//! Access: who holds a token, which roles it gives, and who made it, when, and with which program.
+//!
+//! One store has one stream of these events. A token itself is never here, only its hash.
+
+mod command;
+mod decide;
+mod event;
+mod evolve;
+#[cfg(test)]
+mod golden;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use command::{AccessCommand, AccessRefusal, NewToken};
+pub use event::{AccessEvent, EarlierToken, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
+pub use state::{AccessState, Change, Token};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::decider::{Decider, Given};
+
+/// The person behind whoever started the process.
+pub const OWNER: &str = "owner";
+
+/// The rules of access.
+#[derive(Debug)]
+pub struct AccessRules;
+
+impl Decider for AccessRules {
+    type Command = AccessCommand;
+    type Event = AccessEvent;
+    type Refusal = AccessRefusal;
+    type State = AccessState;
+
+    fn decide(state: &AccessState, command: &AccessCommand, _: &Given) -> Result<Vec<AccessEvent>, AccessRefusal> {
+        decide::decide(state, command).map(|event| vec![event])
+    }
+
+    fn evolve(state: AccessState, event: &AccessEvent, given: &Given) -> AccessState {
+        evolve::evolve(state, event, given)
+    }
+}
+
+/// The person that a name stands for, unless another is given: two tokens under one name are one person's.
+pub fn person_of(name: &str) -> String {
+    name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum PrincipalKind {
+    Human,
+    Agent,
+}
+
+impl PrincipalKind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Human => "human",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+/// What a principal is in one campaign. The later ones may all that the earlier may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum CampaignRole {
+    /// Reads what is not secret.
+    Guest,
+    /// Also rolls and takes notes.
+    Player,
+    /// Also changes the campaign, and sees its secrets.
+    Gm,
+}
+
+impl CampaignRole {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Guest => "guest",
+            Self::Player => "player",
+            Self::Gm => "gm",
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The tokens as they are, those that were revoked included: what they did is still to be read.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use serde::{Deserialize, Serialize};
+
+use super::{CampaignRole, OWNER, PrincipalKind};
+use crate::Moment;
+
+/// A change to a token: when, who it was, and with which program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    pub at: Moment,
+    pub by: String,
+    pub program: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Token {
+    pub id: String,
+    pub name: String,
+    pub person: String,
+    pub kind: PrincipalKind,
+    pub roles: BTreeMap<String, CampaignRole>,
+    pub gate_role: Option<String>,
+    pub secret_hash: String,
+    /// How it was made; of one from before tokens were events, how it was taken over.
+    pub made: Change,
+    /// When it was made, if that was before tokens were events.
+    pub earlier: Option<Moment>,
+    pub revoked: Option<Change>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct AccessState {
+    pub(super) tokens: OrdMap<String, Arc<Token>>,
+    pub(super) has_begun: bool,
+}
+
+impl AccessState {
+    /// A token that counts.
+    pub fn valid(&self, token_id: &str) -> Option<&Token> {
+        self.get(token_id).filter(|token| token.revoked.is_none())
+    }
+
+    /// A token, also if it was revoked.
+    pub fn get(&self, token_id: &str) -> Option<&Token> {
+        self.tokens.get(token_id).map(|token| &**token)
+    }
+
+    /// All tokens, by id, with those that were revoked.
+    pub fn all(&self) -> impl Iterator<Item = &Token> {
+        self.tokens.values().map(|token| &**token)
+    }
+
+    /// The other principals who are the same person as this one: tokens, and the owner.
+    pub fn same_person(&self, principal: &str) -> Vec<String> {
+        let person = match self.get(principal) {
+            Some(token) => token.person.as_str(),
+            None if principal == OWNER => OWNER,
+            None => return Vec::new(),
+        };
+        let owner = (person == OWNER).then_some(OWNER);
+        let tokens = self.all().filter(|token| token.person == person).map(|token| token.id.as_str());
+        owner.into_iter().chain(tokens).filter(|other| *other != principal).map(str::to_owned).collect()
+    }
+}

@@ -1,0 +1,72 @@
+//! A store whose tables are edited by somebody who is not Skald, and can be as they were again.
+
+use std::path::PathBuf;
+
+use crate::world::World;
+
+const TABLES: [&str; 6] = ["heads", "records", "commands", "documents", "snapshots", "shelf"];
+
+pub(super) enum EditedStore {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+impl EditedStore {
+    /// The store of a world, from now on. No server has it open.
+    pub(super) fn of(world: &World) -> Self {
+        let store = match world.store().strip_prefix("sqlite:") {
+            Some(path) => Self::Sqlite(PathBuf::from(path)),
+            None => Self::Postgres(world.store().to_owned()),
+        };
+        for table in TABLES {
+            store.edit(&format!("CREATE TABLE before_{table} AS SELECT * FROM {table}"));
+        }
+        store
+    }
+
+    /// Runs statements.
+    pub(super) fn edit(&self, statements: &str) {
+        match self {
+            Self::Sqlite(path) => {
+                let file = rusqlite::Connection::open(path).expect("a file");
+                file.execute_batch(statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+            }
+            Self::Postgres(address) => {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                runtime.block_on(async {
+                    let (client, connection) =
+                        tokio_postgres::connect(address, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+                    tokio::spawn(connection);
+                    client.batch_execute(statements).await.unwrap_or_else(|error| panic!("{statements}: {error}"));
+                });
+            }
+        }
+    }
+
+    /// Puts everything back.
+    pub(super) fn undo(&self) {
+        let overriding = match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => "OVERRIDING SYSTEM VALUE",
+        };
+        for table in TABLES {
+            self.edit(&format!("DELETE FROM {table}; INSERT INTO {table} {overriding} SELECT * FROM before_{table}"));
+        }
+    }
+}
+
+/// What `verify` says: the root, or its findings.
+pub(super) fn verified(world: &World) -> Result<String, Vec<String>> {
+    verified_with(world, &[])
+}
+
+pub(super) fn verified_with(world: &World, arguments: &[&str]) -> Result<String, Vec<String>> {
+    let output = world.run(&[&["verify"], arguments].concat());
+    let lines = |bytes: &[u8]| String::from_utf8_lossy(bytes).lines().map(str::to_owned).collect::<Vec<_>>();
+    if !output.status.success() {
+        return Err(lines(&output.stderr));
+    }
+    let said = lines(&output.stdout);
+    let root = said.iter().find_map(|line| line.strip_prefix("root "));
+    Ok(root.unwrap_or_else(|| panic!("{said:?} has no root")).to_owned())
+}

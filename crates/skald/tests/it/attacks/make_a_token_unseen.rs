@@ -1,0 +1,170 @@
+//! To become somebody who may approve: by a row in the store, by a second token, or by one that is gone afterwards.
+
+use serde_json::{Value, json};
+
+use crate::attacks::edited_store::{EditedStore, verified};
+use crate::attacks::tamper_with_the_store::worked_on;
+use crate::gate_served::{Gate, Run};
+use crate::world::{Kind, Surface, World};
+
+/// A token as a row beside the journal, as the first versions kept it, and what is sent.
+const SECRET: &str = "skald_aaaaaaaaaaaa_older";
+const ROW: &str = r#"{"holder":{"id":"token_aaaaaaaaaaaa","name":"Ada Older","kind":"human","roles":{"*":"gm"},"gate_role":"human"},"created_at":"2026-01-02T03:04:05Z","hash":"7d2232f62a1bdb6bf8fc584760687cf52a473d61e56316fe01ade72950d1bb52"}"#;
+
+fn inserted_row() -> String {
+    format!("INSERT INTO shelf (kind, key, body) VALUES ('token', 'token_aaaaaaaaaaaa', '{ROW}')")
+}
+
+fn listed(world: &World) -> Vec<String> {
+    let output = world.run(&["token", "list"]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+fn a_row_is_no_token(kind: Kind) {
+    let gate = Gate::new(kind);
+    let world = &gate.world;
+    world.token(&["Ada"]);
+    let root = verified(world).expect("sound");
+    EditedStore::of(world).edit(&inserted_row());
+    let findings = verified(world).expect_err("a row that is no event");
+    assert!(findings[0].starts_with("token_unrecorded: token token_aaaaaaaaaaaa: "), "{findings:?}");
+    let server = gate.serve(&[]);
+    let refused = server.seat_of(Surface::Rest, Some(SECRET), "test").refused("state_gate.list_runs", &json!({}));
+    assert_eq!(refused["code"], "UNAUTHORIZED", "{refused}");
+    assert!(!listed(world).iter().any(|line| line.contains("token_aaaaaaaaaaaa")));
+    assert!(world.run(&["token", "revoke", "token_aaaaaaaaaaaa"]).status.success());
+    assert_eq!(verified(world), Ok(root));
+}
+
+fn a_forged_state_of_tokens_is_not_opened(kind: Kind) {
+    let gate = Gate::new(kind);
+    let world = &gate.world;
+    world.token(&["Ada"]);
+    EditedStore::of(world).edit(
+        "INSERT INTO snapshots (stream, shard, version, revision, hash, body, mark, parts, digest)
+        SELECT stream, shard, 1, revision, hash, '{\"tokens\":{},\"has_begun\":true}', 0, 1, hash FROM records
+        WHERE stream = 'access/tokens'",
+    );
+    let findings = verified(world).expect_err("a snapshot where there is none");
+    assert!(findings[0].starts_with("snapshot_orphaned: access/tokens: "), "{findings:?}");
+    assert_eq!(listed(world).len(), 1, "the token is still there");
+}
+
+fn older_tokens_are_taken_over_once(kind: Kind) {
+    let gate = Gate::new(kind);
+    let world = &gate.world;
+    worked_on(&gate);
+    EditedStore::of(world).edit(&inserted_row());
+    verified(world).expect("a store of an older version is sound");
+    let server = gate.serve(&[]);
+    server.seat_of(Surface::Rest, Some(SECRET), "test").ok("state_gate.list_runs", &json!({}));
+    let tokens = listed(world);
+    let line = "token_aaaaaaaaaaaa  Ada Older  gm everywhere, human at gates  person ada older  \
+        made 2026-01-02T03:04:05Z, recorded ";
+    assert!(tokens.len() == 1 && tokens[0].starts_with(line), "{tokens:?}");
+    verified(world).expect("the row is gone, and the event is there");
+}
+
+#[test]
+fn a_row_in_a_file_is_no_token() {
+    a_row_is_no_token(Kind::Sqlite);
+}
+
+#[test]
+fn a_forged_state_of_tokens_in_a_file_is_not_opened() {
+    a_forged_state_of_tokens_is_not_opened(Kind::Sqlite);
+}
+
+#[test]
+fn older_tokens_in_a_file_are_taken_over_once() {
+    older_tokens_are_taken_over_once(Kind::Sqlite);
+}
+
+mod postgres {
+    use super::*;
+
+    #[test]
+    fn a_row_in_a_table_is_no_token() {
+        a_row_is_no_token(Kind::Postgres);
+    }
+
+    #[test]
+    fn a_forged_state_of_tokens_in_a_table_is_not_opened() {
+        a_forged_state_of_tokens_is_not_opened(Kind::Postgres);
+    }
+
+    #[test]
+    fn older_tokens_in_a_table_are_taken_over_once() {
+        older_tokens_are_taken_over_once(Kind::Postgres);
+    }
+}
+
+/// Two notes by whoever this is, so that the run is up for review.
+fn submitted(seat: &mut crate::world::Seat) -> Run {
+    let run = Run::create(seat, "proof");
+    let notes = json!({"artifacts": [{"path": "note.md", "text": "one"}, {"path": "note-2.md", "text": "two"}]});
+    assert_eq!(run.emits(seat, "finish", &notes)["transition"]["to_state"], "review");
+    run
+}
+
+#[test]
+fn a_second_token_of_a_person_approves_none_of_their_work() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let reviewer = ["--role", "gm", "--gate-role", "reviewer"];
+    let seat_of = |arguments: &[&str]| {
+        let (token, id) = gate.world.token(&[arguments, &reviewer].concat());
+        (server.seat_of(Surface::Rest, Some(&token), "test"), id)
+    };
+    let (mut first, first_id) = seat_of(&["Ada"]);
+    let run = submitted(&mut first);
+    for arguments in [&["  ADA "][..], &["Somebody else", "--person", "ada"]] {
+        let (mut second, id) = seat_of(arguments);
+        let (code, error) = run.is_refused(&mut second, "approve", &json!({}));
+        assert_eq!(code, "FORBIDDEN", "{error}");
+        let also = format!("'{id} (also {first_id})' submitted to this run, and may not decide on it");
+        assert_eq!(error["message"], also, "{error}");
+    }
+    // Revoking the first token makes the second nobody else's.
+    assert!(gate.world.run(&["token", "revoke", &first_id]).status.success());
+    let (mut third, _) = seat_of(&["ada"]);
+    assert_eq!(run.is_refused(&mut third, "approve", &json!({})).0, "FORBIDDEN");
+    // What the owner submitted is not approved by the owner's own token.
+    let owners = submitted(&mut server.seat(Surface::Rest));
+    let (mut own, _) = seat_of(&["Nils", "--person", "owner"]);
+    assert_eq!(owners.is_refused(&mut own, "approve", &json!({})).0, "FORBIDDEN");
+    let (mut other, _) = seat_of(&["Bo"]);
+    assert_eq!(run.emits(&mut other, "approve", &json!({}))["transition"]["to_state"], "done");
+}
+
+#[test]
+fn a_token_that_decided_is_told_of_also_once_it_is_revoked() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let mut agent = server.seat(Surface::Rest);
+    let run = submitted(&mut agent);
+    let (token, id) = gate.world.token(&["Reviewer", "--role", "gm", "--gate-role", "human"]);
+    let mut made = server.seat_of(Surface::Rest, Some(&token), "test");
+    assert_eq!(run.emits(&mut made, "approve", &json!({}))["transition"]["to_state"], "done");
+    assert!(gate.world.run(&["token", "revoke", &id]).status.success());
+    let history = run.history(&mut agent);
+    assert_eq!(history[0]["token"], Value::Null, "the owner has none");
+    let decision = history.iter().find(|entry| entry["event_name"] == "approve").expect("a decision");
+    let told = &decision["token"];
+    assert_eq!((&decision["by"], &told["name"], &told["person"]), (&json!(id), &json!("Reviewer"), &json!("reviewer")));
+    assert_eq!((&told["made_by"], &told["made_with"]), (&json!("owner"), &json!("skald token create")));
+    assert!(told["made_at"].is_string() && told["revoked_at"].is_string(), "{told}");
+    let shown = gate.world.run(&["gate", "history", "--run-id", &run.id]);
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        shown.contains("token Reviewer of reviewer, made ") && shown.contains("by owner with skald token create"),
+        "{shown}"
+    );
+    let tokens = listed(&gate.world);
+    assert!(
+        tokens[0].contains("by owner with skald token create  REVOKED ")
+            && tokens[0].ends_with("with skald token revoke"),
+        "{tokens:?}"
+    );
+}

@@ -1,0 +1,1 @@
+DELETE FROM documents WHERE stream = $1

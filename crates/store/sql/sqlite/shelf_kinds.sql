@@ -1,0 +1,1 @@
+SELECT DISTINCT kind FROM shelf WHERE kind > ?1 ORDER BY kind LIMIT ?2
