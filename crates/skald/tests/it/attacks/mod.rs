@@ -2,3 +2,4 @@
 
 mod break_the_hook;
 mod leave_the_hook;
+mod second_user;
