@@ -99,6 +99,10 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
         );
         left_out.push("mounted::");
     }
+    if !is_root() {
+        say("NOT RUN: tests in a module called `second_user`. They start processes as two users, which only root may.");
+        left_out.push("second_user::");
+    }
     if mode == Mode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
         command.env("SKALD_CHI_ROLLS", CHI_ROLLS).env("SKALD_KILLS", LONG_KILLS);
@@ -123,6 +127,11 @@ fn hostile_clients(mode: Mode) -> anyhow::Result<()> {
 fn can_mount() -> bool {
     let line = ["--map-root-user", "--mount", "sh", "-ec", "mount -t tmpfs none /mnt"];
     run::silent(Command::new("unshare").args(line)).is_ok()
+}
+
+/// Whether a process may be started as another user.
+fn is_root() -> bool {
+    run::captured(Command::new("id").arg("-u")).is_ok_and(|user| user.trim() == "0")
 }
 
 /// What was done and how long it took.

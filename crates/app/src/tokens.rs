@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use crate::access::{hash, is_equal, unauthorized};
 use crate::journal::{Ask, BesideCheck, Failure, Journal, Kept, Noun, RowCheck, StreamName, Streams, Whole, to_micros};
+use crate::plain_text::{code_point, deceptive_in};
 use crate::{
     App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
 };
@@ -264,6 +265,11 @@ fn name_of(text: &str, pointer: &str) -> Result<String, Fault> {
     let (name, most) = (text.trim(), limits::NAME_CHARS_MAX);
     if name.is_empty() || name.chars().count() > most {
         return Err(Fault::new(Code::InvalidParams, format!("a name has 1 to {most} characters")).at(pointer));
+    }
+    if let Some(character) = deceptive_in(name) {
+        let message =
+            format!("the name has the character {}, and is one line of plain characters", code_point(character));
+        return Err(Fault::new(Code::InvalidParams, message).at(pointer).hint("leave that character out"));
     }
     Ok(name.to_owned())
 }

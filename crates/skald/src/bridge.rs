@@ -51,7 +51,8 @@ pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Res
     Ok(())
 }
 
-fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
+/// The engine of a server, which is looked for from now on.
+pub(crate) fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
     let wrong = || format!("{address:?} is not HOST:PORT of a server's gRPC; try 127.0.0.1:8080");
     let (host, port) = address.rsplit_once(':').with_context(wrong)?;
     if host.is_empty() || host.contains('/') || port.parse::<u16>().map_or(true, |port| port == 0) {

@@ -36,6 +36,9 @@ pub(crate) struct GateCallArguments {
     pub store: StoreArguments,
     #[command(flatten)]
     pub gate: GateArguments,
+    /// The gRPC address of a server that keeps the runs; without it they are in a store that this process opens.
+    #[arg(long, env = "SKALD_ADDR", value_name = "HOST:PORT", global = true)]
+    pub addr: Option<String>,
     #[command(flatten)]
     pub token: TokenSource,
     /// Print the whole answer as JSON, an error too.

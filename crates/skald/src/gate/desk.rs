@@ -2,26 +2,32 @@
 
 use std::sync::Arc;
 
-use app::{Caller, Code, Engine, Fault, Local, Work};
+use app::{Caller, Code, Engine, Fault, Work};
 use serde_json::Value;
 
 use crate::arguments::GateCallArguments;
-use crate::world;
+use crate::{bridge, world};
 
 pub(super) struct Desk {
-    engine: Arc<Local>,
+    engine: Arc<dyn Engine>,
     caller: Caller,
 }
 
 impl Desk {
     /// On the store that is named, which is made if it is not there.
     pub(super) async fn open(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(address) = &arguments.addr {
+            return Self::at_server(address, arguments).await;
+        }
         let opened = world::engine(&arguments.store, &arguments.gate).await;
         Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
     }
 
     /// On a store that is there already.
     pub(super) async fn existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(address) = &arguments.addr {
+            return Self::at_server(address, arguments).await;
+        }
         let opened = world::existing_engine(&arguments.store, &arguments.gate).await;
         Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
     }
@@ -31,7 +37,20 @@ impl Desk {
         Self { engine: world::forgetful(), caller: Caller::owner() }
     }
 
-    async fn on(engine: Arc<Local>, arguments: &GateCallArguments) -> Result<Self, Fault> {
+    /// With a server, which knows who calls by the token alone.
+    async fn at_server(address: &str, arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(role) = &arguments.gate.role {
+            let fault =
+                Fault::new(Code::InvalidParams, format!("a server is not told by --role {role} what somebody is"));
+            return Err(fault.at("/role").hint("leave --role and SKALD_ROLE out; a token has a role of its own"));
+        }
+        let started = bridge::start(address).map_err(|error| {
+            Fault::new(Code::InvalidParams, format!("{error:#}")).at("/addr").hint("name the gRPC address of a server")
+        });
+        Self::on(started?, arguments).await
+    }
+
+    async fn on(engine: Arc<dyn Engine>, arguments: &GateCallArguments) -> Result<Self, Fault> {
         let token = arguments.token.read().map_err(|error| Fault::new(Code::InvalidParams, format!("{error:#}")))?;
         let caller = match token {
             Some(token) => engine.authenticate(&token).await?,

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use crate::gate_desk::{BUGFIX, Desk, fed, text};
+use crate::process::Running;
 
 const HOOK: [&str; 3] = ["gate", "hook", "pre-tool-use"];
 
@@ -213,6 +214,32 @@ fn the_project_is_where_the_agent_says_it_is() {
     let mut gone = desk.command(&HOOK);
     gone.env("CLAUDE_PROJECT_DIR", desk.file("gone"));
     assert_eq!(read(&fed(gone, &told(".", "git status"))).0, "deny");
+}
+
+#[test]
+fn a_server_is_asked_where_the_store_is_not_for_the_agent() {
+    let desk = Desk::new();
+    desk.begin();
+    let store = format!("sqlite:{}", desk.file("world.db").display());
+    let (server, _) = Running::serve(&["--store", &store, "--grpc-addr", "127.0.0.1:0"]);
+    let address = server.grpc_address().to_string();
+    let asks = |arguments: &[&str], input: &str| {
+        let mut command = desk.command(arguments);
+        command.env("SKALD_STORE", "sqlite:/nowhere/world.db").env("SKALD_ADDR", &address);
+        fed(command, input)
+    };
+    let decided = |command: &str| read(&asks(&HOOK, &call(&desk, "Bash", &json!({"command": command})).to_string()));
+    assert_eq!(decided("git status").0, "allow");
+    assert_eq!(decided("cargo test").0, "deny");
+    let printed = asks(&["gate", "hook", "config"], "");
+    let line = format!(" gate hook pre-tool-use --addr {address}) && ");
+    assert!(text(&printed.stdout).contains(&line), "{printed:?}");
+    let state = asks(&["gate", "get-state"], "");
+    assert!(state.status.success() && text(&state.stdout).contains("triage"), "{state:?}");
+    let role = asks(&["gate", "get-state", "--role", "human"], "");
+    assert!(text(&role.stderr).contains("a server is not told by --role human what somebody is"), "{role:?}");
+    drop(server);
+    assert_eq!(decided("git status").0, "deny", "nobody is there to be asked");
 }
 
 #[test]

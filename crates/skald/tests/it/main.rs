@@ -25,6 +25,7 @@ mod gate_news;
 mod gate_patterns;
 mod gate_racers;
 mod gate_served;
+mod gate_shell;
 mod gate_terms;
 mod kills;
 mod parts;

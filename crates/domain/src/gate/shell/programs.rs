@@ -117,7 +117,7 @@ pub(super) const WITH_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("skald", &["--log", "--log-format"]),
 ];
 
-/// Options by which a program is given code, or is told which program to run.
+/// Options by which a program is given code, or is told which program to run or which file to write.
 pub(super) struct ProgramOptions {
     pub names: &'static [&'static str],
     /// The subcommand that has them; every one if empty.
@@ -150,7 +150,7 @@ pub(super) const PROGRAM_OPTIONS: &[ProgramOptions] = &[
     anywhere(&["sed", "gsed"], &["-e", "--expression", "-f", "--file"]),
     anywhere(&["awk", "gawk", "mawk", "nawk"], &["-f", "--file", "-e", "--source", "-i", "--include", "-l", "--load"]),
     anywhere(&["cargo"], &["--config", "-Z"]),
-    of_git("", &["--upload-pack", "--receive-pack", "--exec", "--open-files-in-pager", "--extcmd"]),
+    of_git("", &["--upload-pack", "--receive-pack", "--exec", "--open-files-in-pager", "--extcmd", "--output"]),
     of_git("grep", &["-O"]),
     of_git("clone", &["-u", "-c", "--config"]),
     of_git("rebase", &["-x"]),

@@ -54,7 +54,8 @@ impl Guarded {
     pub(super) fn new(working: &Path, arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Self {
         let project = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         let both = |path: &str| vec![paths::by_letter(&project, path), paths::by_links(&project, path)];
-        let address = world::address(&arguments.store).unwrap_or_default();
+        // A server's store is not opened here.
+        let address = world::address(&arguments.store).ok().filter(|_| arguments.addr.is_none()).unwrap_or_default();
         let store = address.strip_prefix("sqlite:").map(&both).unwrap_or_default();
         let config = pre.run.config_path.as_deref().and_then(Path::to_str).map(&both).unwrap_or_default();
         let processes = folders(&arguments.gate, &project, data().as_deref(), false).process_folders;

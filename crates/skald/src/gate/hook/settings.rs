@@ -28,7 +28,11 @@ pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) ->
             return ExitCode::FAILURE;
         }
     };
-    say(&format!("{:#}", settings(&program, &options(&address), pre)));
+    let asked = match &arguments.addr {
+        Some(server) => vec!["--addr".to_owned(), server.clone()],
+        None => options(&address),
+    };
+    say(&format!("{:#}", settings(&program, &asked, pre)));
     note("Paste this into .claude/settings.json of the project, which the hooks then guard.");
     ExitCode::SUCCESS
 }

@@ -74,7 +74,7 @@ fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
     let calls = |name: &str| words.iter().any(|word| is_program(word, name));
     let has = |option: &str| words.iter().any(|word| word.split('=').next() == Some(option));
     let why = if VARIABLES.iter().any(|name| plain.contains(name))
-        || ((calls("skald") || has("gate")) && (has("--role") || has("--token")))
+        || ((calls("skald") || has("gate")) && (has("--role") || has("--token") || has("--token-file")))
     {
         "an agent calls the gate as what it is: leave the role and the token out"
     } else if calls("skald") && has("token") {

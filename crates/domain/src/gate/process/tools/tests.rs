@@ -218,6 +218,7 @@ fn what_is_known_only_when_it_runs_is_not_allowed_by_a_narrow_pattern() {
         "git diff ${x}",
         "git diff {a,b}",
         "git diff main > a",
+        "git diff --output=a main",
         "git diff main < a",
         "git diff main &> a",
         "git -C . diff main",

@@ -1,0 +1,62 @@
+//! The reader of command lines against a real shell: what it says that it has understood, a shell runs so.
+#![cfg(unix)]
+
+use std::process::{Command, Stdio};
+
+/// What lines are made of. Nothing in it waits, writes or is expanded by something outside of the line.
+const PIECES: [&str; 30] = [
+    "a", "b", " ", " ", "'", "\"", "\\", "\n", ";", "; P ", "\nP ", " && P ", "#", " #", "$'", "$\"", "{", "}", ",",
+    "{a,b}", "(", ")", "`", "\\n", "\\'", "\\\n", "\t", "=", "<<E", "\nE\n",
+];
+const LINES: u32 = 1500;
+
+/// The same numbers in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("a small number") % end
+    }
+}
+
+/// The arguments of each call of the program P, as the reader has them; `None` where it does not say that it knows.
+fn read(line: &str) -> Option<Vec<Vec<String>>> {
+    let read = app::shell::read(line);
+    let is_call = |command: &app::shell::Command| {
+        let is_p = command.words.first().is_some_and(|word| word.text == "P");
+        is_p && command.is_literal() && command.assignments.is_empty() && command.redirections.is_empty()
+    };
+    let words = |command: &app::shell::Command| command.words[1..].iter().map(|word| word.text.clone()).collect();
+    (read.is_understood && read.commands.iter().all(is_call)).then(|| read.commands.iter().map(words).collect())
+}
+
+/// The same, as bash runs it.
+fn run(line: &str) -> Vec<Vec<String>> {
+    let script = format!("P() {{ printf '\\3'; printf '%s\\2' \"$@\"; }}\nset -f\n{line}");
+    let ran = Command::new("bash").args(["-c", &script]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    let printed = String::from_utf8_lossy(&ran.expect("bash runs").stdout).into_owned();
+    let calls = printed.split('\u{3}').skip(1);
+    let words = |call: &str| call.split_terminator('\u{2}').map(str::to_owned).collect::<Vec<String>>();
+    // printf prints one empty text for no argument.
+    calls.map(words).map(|words| if words == [""] { Vec::new() } else { words }).collect()
+}
+
+#[test]
+fn what_is_understood_is_what_a_shell_runs() {
+    let (mut numbers, mut compared) = (Numbers(7), 0);
+    for _ in 0..LINES {
+        let count = 1 + numbers.below(9);
+        let line: String = (0..count).map(|_| PIECES[numbers.below(PIECES.len())]).collect();
+        let line = format!("P {line}");
+        let Some(mut expected) = read(&line) else { continue };
+        for words in expected.iter_mut().filter(|words| **words == [""]) {
+            words.clear();
+        }
+        compared += 1;
+        // An error in a line ends it: the shell may run less than is written, but nothing else and nothing more.
+        let ran = run(&line);
+        assert!(expected.starts_with(&ran), "{line:?}: read {expected:?}, run {ran:?}");
+    }
+    assert!(compared > 200, "{compared}");
+}
