@@ -43,7 +43,7 @@ pub(crate) const BESIDE: [(&str, BesideCheck); 4] = [
     (attempts::ATTEMPTS, BesideCheck::Row(attempts::check_attempt)),
     (evidence::CONTENTS, BesideCheck::Row(evidence::check_content)),
     (processes::SOURCES, BesideCheck::Row(processes::check_source)),
-    (processes::SUBMITTED, BesideCheck::Row(processes::check_submission)),
+    (processes::SUBMITTED, BesideCheck::ReplaceableRow(processes::check_submission)),
 ];
 
 pub(crate) fn operations() -> Vec<Entry> {

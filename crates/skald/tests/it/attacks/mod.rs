@@ -4,4 +4,5 @@ mod become_the_owner;
 mod call_from_another_site;
 mod edited_store;
 mod make_a_token_unseen;
+mod rewrite_the_journal;
 mod tamper_with_the_store;
