@@ -62,7 +62,8 @@ fn stream() -> StreamName {
 }
 
 /// A row with a token counts only as long as tokens are no events.
-pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck = BesideCheck::Row(|_, _, _| RowCheck::OnlyBefore(stream()));
+pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck =
+    BesideCheck::ReplaceableRow(|_, _, _| RowCheck::OnlyBefore(stream()));
 
 /// The tokens of a store.
 pub(crate) struct Tokens {

@@ -60,7 +60,9 @@ pub(crate) enum Command {
     /// Give others a token, list the tokens, or take one back.
     Token(TokenArguments),
     /// Check that everything kept is as it was written.
-    Verify(StoreArguments),
+    Verify(VerifyArguments),
+    /// Sign a statement of all that is kept, so that a later change to it shows.
+    Seal(SealArguments),
     /// Make all lists and indexes anew from the journal.
     Rebuild(StoreArguments),
     /// Copy everything to a new file, also while a server runs.
@@ -85,6 +87,19 @@ pub(crate) struct ServeArguments {
     /// Where to listen for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
+    #[command(flatten)]
+    pub sealing: SealingArguments,
+}
+
+/// Whether a server seals by itself.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SealingArguments {
+    /// Seal with this key when a play session has ended, and at least once a day.
+    #[arg(long, env = "SKALD_SEAL_KEY", value_name = "FILE")]
+    pub seal_key: Option<PathBuf>,
+    /// Where seals are written; beside the key if left out.
+    #[arg(long, env = "SKALD_SEAL_DIR", value_name = "DIR", requires = "seal_key")]
+    pub seal_dir: Option<PathBuf>,
 }
 
 /// Where everything is kept.
@@ -176,6 +191,33 @@ pub(crate) enum RoleWord {
 pub(crate) enum Kind {
     Human,
     Agent,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    /// Compare with what was sealed, too. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub seal: Vec<PathBuf>,
+    /// The key that seals have to be signed with: its 64 digits, or a file with them.
+    #[arg(long, value_name = "KEY", requires = "seal")]
+    pub public_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SealArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    /// The key to sign with.
+    #[arg(long, env = "SKALD_SEAL_KEY", value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The file to write, which must not be there yet; one named after the moment if left out.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Make a key in a file, which must not be there yet, and print it for paper.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["key", "out"])]
+    pub new_key: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -280,6 +322,7 @@ impl McpArguments {
             gate: self.gate.clone(),
             door: self.door.clone(),
             grpc_addr: NOWHERE.to_owned(),
+            sealing: SealingArguments::default(),
         }
     }
 }

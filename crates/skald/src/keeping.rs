@@ -3,14 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use app::journal::{self, Report, Verdict, hex};
+use app::journal::{self, Finding, Report, Verdict, hex};
 
-use crate::arguments::{BackupArguments, StoreArguments};
+use crate::arguments::{BackupArguments, StoreArguments, VerifyArguments};
 use crate::output::{Progress, complain, note, printable, say};
-use crate::world;
+use crate::{seal, world};
 
-pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
-    let journal = world::existing(arguments).await?;
+pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
+    let journal = world::existing(&arguments.store).await?;
+    // A seal that is none is told before long work begins.
+    let differences = seal::compare(&*journal, &arguments.seal, arguments.public_key.as_deref()).await?;
     let progress = Progress::start("verifying");
     let verdict = journal::verify_telling(&*journal, &app::nouns(), |streams, records| {
         progress.set(&format!("{streams} streams, {records} records"));
@@ -18,24 +20,38 @@ pub(crate) async fn verify(arguments: &StoreArguments) -> anyhow::Result<ExitCod
     .await;
     progress.end();
     match verdict.context("the journal cannot be read")? {
-        Verdict::Sound(report) => {
+        Verdict::Sound(report) if differences.is_empty() => {
             say(&format!("sound: {}\nroot {}", looked_at(&report), hex(&report.root)));
             if report.older_answers > 0 {
                 let count = report.older_answers;
                 say(&format!("{count} answers are from before records noted them: the root alone covers these"));
             }
+            if report.busy > 0 {
+                let count = report.busy;
+                say(&format!("{count} streams were written to all the while: only their records were compared"));
+            }
             Ok(ExitCode::SUCCESS)
         }
-        Verdict::Unsound { report, findings, unlisted } => {
-            for finding in &findings {
-                note(&printable(&finding.to_string()));
-                note(&format!("    {}", finding.kind.remedy()));
-            }
+        verdict => {
+            let (report, findings, unlisted) = match verdict {
+                Verdict::Sound(report) => (report, Vec::new(), 0),
+                Verdict::Unsound { report, findings, unlisted } => (report, findings, unlisted),
+            };
+            let findings: Vec<Finding> = findings.into_iter().chain(differences).collect();
+            list(&findings);
             let count = findings.len() + unlisted;
             let unlisted = if unlisted > 0 { format!(", {unlisted} of them not listed") } else { String::new() };
             complain(&anyhow::anyhow!("unsound: {count} findings{unlisted}, in {}", looked_at(&report)));
             Ok(ExitCode::FAILURE)
         }
+    }
+}
+
+/// Lists what was found, each with what to do about it.
+pub(crate) fn list(findings: &[Finding]) {
+    for finding in findings {
+        note(&printable(&finding.to_string()));
+        note(&format!("    {}", finding.kind.remedy()));
     }
 }
 

@@ -13,6 +13,7 @@ mod listening;
 mod log;
 mod output;
 mod reference;
+mod seal;
 mod serve;
 mod stopping;
 mod token;
@@ -57,7 +58,8 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
         Command::Gate(gate) => Ok(runtime.block_on(gate::run(&gate))),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
-        Command::Verify(store) => runtime.block_on(keeping::verify(&store)),
+        Command::Verify(verify) => runtime.block_on(keeping::verify(&verify)),
+        Command::Seal(seal) => runtime.block_on(seal::run(&seal)),
         Command::Rebuild(store) => runtime.block_on(keeping::rebuild(&store)),
         Command::Backup(backup) => runtime.block_on(keeping::backup(&backup)),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),

@@ -1,6 +1,7 @@
 //! Wiring: an engine, the surfaces, and an orderly end.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNames};
 use crate::listening::{self, Listening, listen};
+use crate::seal::{SealKey, seal_regularly};
 use crate::{descriptors, output, stopping, world};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
@@ -37,6 +39,13 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     // Before anybody can subscribe: what happens from here on is heard of.
     let (following, from) = (Arc::clone(&local), local.end().await);
     tokio::spawn(async move { following.follow(from).await });
+    if let Some(path) = &arguments.sealing.seal_key {
+        let key = SealKey::read(path)?;
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let beside = || parent.unwrap_or(Path::new(".")).to_owned();
+        let folder = arguments.sealing.seal_dir.clone().unwrap_or_else(beside);
+        tokio::spawn(seal_regularly(Arc::clone(&local.app().journal), key, folder, stopping.clone()));
+    }
     let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
     output::say(&greeting(listening.listener.local_addr()?, grpc_address));
 

@@ -20,7 +20,7 @@ use app::journal::Journal;
 pub use folders::{Folders, FoldersOptions, NAMING_FILES, named_run, run_in_file};
 pub use memory::Memory;
 pub use postgres::Postgres;
-pub use private_files::create_private_folder;
+pub use private_files::{create_private_folder, write_private_file};
 pub use sqlite::{Sqlite, SqliteSettings};
 
 /// Why a store cannot be opened.

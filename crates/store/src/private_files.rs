@@ -4,7 +4,7 @@
 //! made anew or not at all, and no link is followed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Makes a folder and those above it, as far as they are missing.
@@ -19,6 +19,13 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
 /// Makes a file that is not there yet. A link of that name, wherever it leads, is there already.
 pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)
+}
+
+/// Writes a file that is not there yet, and answers when it is on the disk.
+pub fn write_private_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = create_private_file(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Opens a file to write, or makes it.

@@ -45,7 +45,7 @@ pub(crate) const BESIDE: [(&str, BesideCheck); 5] = [
     (evidence::CONTENTS, BesideCheck::Row(evidence::check_content)),
     (evidence::COUNTED, BesideCheck::NotCovered),
     (processes::SOURCES, BesideCheck::Row(processes::check_source)),
-    (processes::SUBMITTED, BesideCheck::Row(processes::check_submission)),
+    (processes::SUBMITTED, BesideCheck::ReplaceableRow(processes::check_submission)),
 ];
 
 pub(crate) fn operations() -> Vec<Entry> {

@@ -10,6 +10,7 @@ mod noun;
 mod parted;
 mod port;
 mod record;
+mod seal;
 mod snapshots;
 mod streams;
 mod turn;
@@ -23,9 +24,11 @@ pub use record::{
     AnswerDigest, Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex,
     to_micros,
 };
+pub use seal::SealStatement;
 pub use streams::{Limits, Streams};
 pub(crate) use turn::held;
 pub use turn::{Answer, Ask, Done, Failure, Kept};
 pub use verify::{
-    BesideCheck, Finding, FindingKind, Report, RowCheck, Verdict, rebuild, rebuild_telling, verify, verify_telling,
+    BesideCheck, CheckRow, Contents, Finding, FindingKind, Report, RowCheck, Verdict, rebuild, rebuild_telling, verify,
+    verify_telling, verify_with_contents,
 };

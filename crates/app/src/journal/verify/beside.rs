@@ -1,8 +1,9 @@
 //! What lies beside the journal: content by its address, refused attempts, processes by name, tokens of older stores.
 
+use super::super::record::part_digest;
 use super::super::{Hash, Journal, Nouns, StoreError, StreamName};
 use super::root::Root;
-use super::{Finding, FindingKind, PAGE, Report};
+use super::{Finding, FindingKind, PAGE};
 
 /// How far before the revision that it names the record may lie that an attempt was made on: others may have written
 /// between the two.
@@ -13,9 +14,14 @@ const EARLIER_MAX: u64 = 64;
 pub enum BesideCheck {
     /// The rows are no part of what happened. They are not in the root either.
     NotCovered,
-    /// Given kind, key and body of a row.
-    Row(fn(&str, &str, &str) -> RowCheck),
+    /// Rows that are never replaced.
+    Row(CheckRow),
+    /// Rows that may be: a seal does not hold them.
+    ReplaceableRow(CheckRow),
 }
+
+/// Given kind, key and body of a row.
+pub type CheckRow = fn(&str, &str, &str) -> RowCheck;
 
 /// What can be said of a row.
 pub enum RowCheck {
@@ -33,24 +39,28 @@ pub enum RowCheck {
     OnlyBefore(StreamName),
 }
 
-/// Goes through all rows.
+/// Rows that a seal holds: kind, key, and SHA-256 of the body.
+type SealedRows = Vec<(String, String, Hash)>;
+
+/// Goes through all rows. Answers what is wrong, how many there are, and those that a seal holds.
 pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &Nouns,
-    report: &mut Report,
     root: &mut Root,
-) -> Result<Vec<Finding>, StoreError> {
+) -> Result<(Vec<Finding>, (u64, SealedRows)), StoreError> {
     let (mut findings, mut after) = (Vec::new(), String::new());
+    let (mut count, mut sealed) = (0, SealedRows::new());
     loop {
         let kinds = journal.kinds(&after, PAGE).await?;
-        let Some(last) = kinds.last() else { return Ok(findings) };
+        let Some(last) = kinds.last() else { return Ok((findings, (count, sealed))) };
         after.clone_from(last);
         for kind in &kinds {
-            let check = match nouns.beside(kind) {
+            let (check, is_sealed) = match nouns.beside(kind) {
                 Some(BesideCheck::NotCovered) => continue,
-                Some(BesideCheck::Row(check)) => Some(check),
+                Some(BesideCheck::Row(check)) => (Some(check), true),
+                Some(BesideCheck::ReplaceableRow(check)) => (Some(check), false),
                 // Of a kind that is not known, all that can be said is that it is there.
-                None => None,
+                None => (None, false),
             };
             let mut key_after = String::new();
             loop {
@@ -58,7 +68,10 @@ pub(super) async fn check(
                 let Some((last, _)) = rows.last() else { break };
                 key_after.clone_from(last);
                 for (key, body) in &rows {
-                    report.beside += 1;
+                    count += 1;
+                    if is_sealed {
+                        sealed.push((kind.clone(), key.clone(), part_digest(body)));
+                    }
                     root.beside(kind, key, body);
                     if let Some(check) = check {
                         findings.extend(row(journal, (kind, key), check(kind, key, body)).await?);

@@ -12,7 +12,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(kind: FindingKind, place: impl Into<String>, what: impl Into<String>) -> Self {
+    pub(in crate::journal) fn new(kind: FindingKind, place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { kind, place: place.into(), what: what.into() }
     }
 }
@@ -43,6 +43,16 @@ macro_rules! kinds {
             /// Its name, which stays the same.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$kind => $word),+ }
+            }
+
+            /// Whether it is of records up to a head, which nobody changes who writes others.
+            pub(super) fn is_of_records(self) -> bool {
+                use FindingKind::{HeadDiffers, HeadWithoutRecords};
+                use FindingKind::{RecordChanged, RecordMissing, RecordUnchained, RecordUnreadable};
+                matches!(
+                    self,
+                    RecordChanged | RecordUnchained | RecordMissing | RecordUnreadable | HeadDiffers | HeadWithoutRecords
+                )
             }
 
             /// What to do about it.
@@ -94,4 +104,12 @@ kinds! {
     AttemptOrphaned "attempt_orphaned" RESTORE;
     /// A token that no event speaks of.
     TokenUnrecorded "token_unrecorded" REMOVE_TOKEN;
+    /// A stream that was sealed is gone.
+    StreamMissing "stream_missing" RESTORE;
+    /// A stream ends before where it was sealed.
+    StreamCut "stream_cut" RESTORE;
+    /// A stream is another one up to where it was sealed.
+    StreamRewritten "stream_rewritten" RESTORE;
+    /// A row beside the journal is gone or changed since it was sealed.
+    SealedRowDiffers "sealed_row_differs" RESTORE;
 }

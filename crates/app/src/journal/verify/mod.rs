@@ -8,8 +8,8 @@ mod rebuild;
 mod root;
 mod stream;
 
-use super::{Hash, Journal, Nouns, StoreError};
-pub use beside::{BesideCheck, RowCheck};
+use super::{Hash, Head, Journal, Nouns, StoreError, StreamName};
+pub use beside::{BesideCheck, CheckRow, RowCheck};
 pub use finding::{Finding, FindingKind};
 pub use rebuild::{rebuild, rebuild_telling};
 use root::Root;
@@ -32,6 +32,8 @@ pub struct Report {
     pub answers: u64,
     /// Those of records that do not note them: only the root covers them.
     pub older_answers: u64,
+    /// Streams that were written to all the while: only their records were compared.
+    pub busy: u64,
     /// Rows beside the journal: content, attempts, processes.
     pub beside: u64,
     /// A hash of all of these, the same on every store. A chain cannot show that its end was cut off; comparing this
@@ -52,6 +54,13 @@ pub enum Verdict {
     },
 }
 
+/// What there is, for a seal: where streams end, and rows beside the journal that never change, with the SHA-256 of each.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contents {
+    pub heads: Vec<(StreamName, Head)>,
+    pub rows: Vec<(String, String, Hash)>,
+}
+
 /// Checks every stream, and what lies beside the journal.
 pub async fn verify(journal: &dyn Journal, nouns: &Nouns) -> Result<Verdict, StoreError> {
     verify_telling(journal, nouns, |_, _| {}).await
@@ -63,7 +72,16 @@ pub async fn verify_telling(
     nouns: &Nouns,
     tell: impl Fn(u64, u64),
 ) -> Result<Verdict, StoreError> {
-    let (mut report, mut root) = (Report::default(), Root::default());
+    Ok(verify_with_contents(journal, nouns, tell).await?.0)
+}
+
+/// As [`verify_telling`]; answers also what was looked at.
+pub async fn verify_with_contents(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    tell: impl Fn(u64, u64),
+) -> Result<(Verdict, Contents), StoreError> {
+    let (mut report, mut root, mut contents) = (Report::default(), Root::default(), Contents::default());
     let (mut findings, mut unlisted) = (Vec::new(), 0);
     let mut note = |found: Vec<Finding>| {
         for finding in found {
@@ -80,11 +98,15 @@ pub async fn verify_telling(
         for name in &names {
             let checked = stream::check(journal, nouns, name).await?;
             root.stream(name, &checked);
-            report.streams += u64::from(checked.head.revision > 0);
+            if checked.head.revision > 0 {
+                report.streams += 1;
+                contents.heads.push((name.clone(), checked.head));
+            }
             report.records += checked.records;
             report.documents += checked.documents.rows;
             report.answers += checked.answers.rows;
             report.older_answers += checked.older_answers;
+            report.busy += u64::from(checked.is_busy);
             tell(report.streams, report.records);
             note(checked.findings);
         }
@@ -93,10 +115,11 @@ pub async fn verify_telling(
             None => break,
         }
     }
-    note(beside::check(journal, nouns, &mut report, &mut root).await?);
+    let (found, rows) = beside::check(journal, nouns, &mut root).await?;
+    note(found);
+    (report.beside, contents.rows) = rows;
     report.root = root.finish();
-    if findings.is_empty() {
-        return Ok(Verdict::Sound(report));
-    }
-    Ok(Verdict::Unsound { report, findings, unlisted })
+    let verdict =
+        if findings.is_empty() { Verdict::Sound(report) } else { Verdict::Unsound { report, findings, unlisted } };
+    Ok((verdict, contents))
 }

@@ -10,8 +10,8 @@ use super::super::{
 use super::root::RowsDigest;
 use super::{Finding, FindingKind, PAGE};
 
-/// How often a stream is looked at again because somebody wrote to it meanwhile.
-const ATTEMPTS: usize = 8;
+/// How often a stream is looked at because somebody wrote to it meanwhile.
+const ATTEMPTS: usize = 6;
 
 /// What there is of a stream, and what is wrong with it.
 #[derive(Default)]
@@ -22,22 +22,28 @@ pub(super) struct Checked {
     pub(super) answers: RowsDigest,
     pub(super) older_answers: u64,
     pub(super) findings: Vec<Finding>,
+    /// Somebody wrote to it all the while, so that only its records were compared.
+    pub(super) is_busy: bool,
 }
 
-/// Checks a stream against its head. Whoever writes meanwhile is waited for, so that a finding is one.
+/// Checks a stream against its head. If somebody writes meanwhile it is looked at again, so that a finding is one.
 pub(super) async fn check(journal: &dyn Journal, nouns: &Nouns, stream: &StreamName) -> Result<Checked, StoreError> {
-    let mut checked = check_once(journal, nouns, stream).await?;
+    let mut checked = Checked::default();
     for _ in 0..ATTEMPTS {
-        if checked.0.findings.is_empty() {
-            break;
+        let mark;
+        (checked, mark) = check_once(journal, nouns, stream).await?;
+        if checked.findings.is_empty() {
+            return Ok(checked);
         }
-        let mark = journal.snapshot(stream).await?.map(|snapshot| snapshot.mark);
-        if journal.head(stream).await? == checked.0.head && mark == checked.1 {
-            break;
+        let mark_now = journal.snapshot(stream).await?.map(|snapshot| snapshot.mark);
+        if journal.head(stream).await? == checked.head && mark_now == mark {
+            return Ok(checked);
         }
-        checked = check_once(journal, nouns, stream).await?;
     }
-    Ok(checked.0)
+    // Records stay as they are, whoever writes others.
+    checked.findings.retain(|finding| finding.kind.is_of_records());
+    checked.is_busy = true;
+    Ok(checked)
 }
 
 async fn check_once(

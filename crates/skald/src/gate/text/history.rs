@@ -33,10 +33,8 @@ fn tell(page: &mut Page, entry: &Value) {
     if token.is_object() {
         let [name, person, at, by, with] =
             ["name", "person", "made_at", "made_by", "made_with"].map(|field| word(&token[field]));
-        let revoked = match token["revoked_at"].is_string() {
-            true => format!(", revoked {}", word(&token["revoked_at"])),
-            false => String::new(),
-        };
+        let revoked = &token["revoked_at"];
+        let revoked = if revoked.is_string() { format!(", revoked {}", word(revoked)) } else { String::new() };
         detail(format!("token {name} of {person}, made {at} by {by} with {with}{revoked}"));
     }
     match (entry["code"].is_string(), entry["message"].is_string()) {

@@ -163,8 +163,8 @@ fn a_token_that_decided_is_told_of_also_once_it_is_revoked() {
     );
     let tokens = listed(&gate.world);
     assert!(
-        tokens[0].contains("by owner with skald token create  REVOKED ")
-            && tokens[0].ends_with("with skald token revoke"),
+        tokens[1].contains("by owner with skald token create  REVOKED ")
+            && tokens[1].ends_with("with skald token revoke"),
         "{tokens:?}"
     );
 }

@@ -1,0 +1,131 @@
+//! `skald seal`: a signed statement of all that is stored, for a place that whoever can write to the store cannot reach.
+
+mod key;
+mod regularly;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, anyhow, bail};
+use app::journal::{self, Journal, SealStatement, Verdict};
+use serde_json::{Value, json};
+
+use crate::arguments::SealArguments;
+use crate::keeping::list;
+use crate::output::{Progress, note, say};
+use crate::world;
+pub(crate) use key::SealKey;
+use key::{is_signed, public_key};
+pub(crate) use regularly::seal_regularly;
+
+pub(crate) async fn run(arguments: &SealArguments) -> anyhow::Result<ExitCode> {
+    if let Some(path) = &arguments.new_key {
+        let key = SealKey::create(path)?;
+        say(&format!(
+            "{}\n\nThe key is in {}, for its owner alone. On paper it is\n\n    {}\n\n\
+             Whoever has it can seal in your name. Note the public key, the first line: `skald verify --seal FILE \
+             --public-key KEY` needs it.",
+            key.public(),
+            path.display(),
+            key.on_paper()
+        ));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(path) = &arguments.key else { bail!("name the key with --key FILE, or make one with --new-key FILE") };
+    let key = SealKey::read(path)?;
+    let journal = world::existing(&arguments.store).await?;
+    let progress = Progress::start("sealing");
+    let sealed = sealed(&*journal, &key).await;
+    progress.end();
+    let seal = match sealed? {
+        Ok(seal) => seal,
+        Err(findings) => {
+            list(&findings);
+            bail!("nothing was sealed, since what is stored is not as it was written");
+        }
+    };
+    let file = arguments.out.clone().unwrap_or_else(|| PathBuf::from(seal.file_name()));
+    store::write_private_file(&file, &seal.text).with_context(|| format!("cannot write {}", file.display()))?;
+    say(&format!("sealed {} streams to {}\npublic key {}", seal.statement.heads.len(), file.display(), key.public()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A statement and its signature, as they are written.
+pub(crate) struct Seal {
+    pub(crate) statement: SealStatement,
+    pub(crate) text: String,
+}
+
+impl Seal {
+    /// In the order of time.
+    fn file_name(&self) -> String {
+        format!("skald-seal-{}.jsonl", self.statement.at.strftime("%Y%m%dT%H%M%S%.6fZ"))
+    }
+}
+
+/// Seals what is stored, if it is as it was written.
+async fn sealed(journal: &dyn Journal, key: &SealKey) -> anyhow::Result<Result<Seal, Vec<journal::Finding>>> {
+    // The moment before: what comes while it is looked at may be in the seal, but need not.
+    let at = journal::to_micros(jiff::Timestamp::now());
+    let looked = journal::verify_with_contents(journal, &app::nouns(), |_, _| {}).await;
+    let (verdict, contents) = looked.context("the journal cannot be read")?;
+    let report = match verdict {
+        Verdict::Sound(report) => report,
+        Verdict::Unsound { findings, .. } => return Ok(Err(findings)),
+    };
+    let statement = SealStatement::new(at, &report, contents);
+    let signed = statement.text();
+    let last = json!({"public_key": key.public(), "signature": key.sign(signed.as_bytes())});
+    Ok(Ok(Seal { text: format!("{signed}{last}\n"), statement }))
+}
+
+/// A seal that was read, and whether the key is one that its reader knew.
+pub(crate) struct ReadSeal {
+    pub(crate) statement: SealStatement,
+    pub(crate) public_key: String,
+}
+
+/// Reads a seal, if it is signed: by this key, or by the one that it names.
+pub(crate) fn read(path: &Path, expected: Option<&str>) -> anyhow::Result<ReadSeal> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the seal {name}"))?;
+    let body = text.trim_end_matches('\n');
+    let end = body.rfind('\n').ok_or_else(|| anyhow!("{name} is no seal: it has one line"))? + 1;
+    let (signed, last) = body.split_at(end);
+    let last: Value = serde_json::from_str(last).with_context(|| format!("{name} does not end with a signature"))?;
+    let field = |field: &str| last[field].as_str().map(str::to_owned).ok_or_else(|| anyhow!("{name} has no {field}"));
+    let (named, signature) = (field("public_key")?, field("signature")?);
+    let expected = expected.map(public_key).transpose()?;
+    if let Some(expected) = expected.filter(|expected| *expected != named) {
+        bail!("{name} is signed with the key {named}, and not with {expected}");
+    }
+    if !is_signed(&named, signed.as_bytes(), &signature)? {
+        bail!("{name} is not as it was signed: the signature does not fit");
+    }
+    let statement = SealStatement::read(signed).map_err(|why| anyhow!("{name}: {why}"))?;
+    Ok(ReadSeal { statement, public_key: named })
+}
+
+/// Compares what is stored with seals. Says with whom each agrees, and answers what differs, the oldest seal first.
+pub(crate) async fn compare(
+    journal: &dyn Journal,
+    files: &[PathBuf],
+    expected: Option<&str>,
+) -> anyhow::Result<Vec<journal::Finding>> {
+    let mut seals = files.iter().map(|file| read(file, expected)).collect::<anyhow::Result<Vec<_>>>()?;
+    seals.sort_by_key(|seal| seal.statement.at);
+    let mut findings = Vec::new();
+    for ReadSeal { statement, public_key } in &seals {
+        let found = statement.differences(journal).await.context("the journal cannot be read")?;
+        let (at, streams) = (statement.at, statement.heads.len());
+        note(&match found.len() {
+            0 => format!("as sealed at {at}: {streams} streams and {} rows beside the journal", statement.rows.len()),
+            count => format!("{count} differences from what was sealed at {at}"),
+        });
+        if expected.is_none() {
+            note(&format!("    signed with {public_key}; --public-key makes sure that it is yours"));
+        }
+        findings.extend(found);
+    }
+    Ok(findings)
+}

@@ -1,0 +1,249 @@
+//! To change history so that every hash fits again. A chain cannot show it, and a seal does.
+
+use std::path::Path;
+
+use app::journal::{Hash, Head, Record, StreamName, hex};
+use serde_json::json;
+
+use crate::attacks::edited_store::{EditedStore, verified, verified_with};
+use crate::rest::Rest;
+use crate::world::{Kind, World};
+
+/// A campaign with four notes, whose key and seals lie in the world's folder.
+struct SealedWorld {
+    world: World,
+    campaign_id: String,
+    key: String,
+    seal: String,
+    public_key: String,
+}
+
+fn said(output: &std::process::Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+impl SealedWorld {
+    fn new(kind: Kind) -> Self {
+        let world = World::new(kind);
+        let server = world.serve(&[]);
+        let mut rest = Rest::new(server.address);
+        let campaign_id = rest.open_campaign("The bell of Dunmere");
+        for text in ["one", "two", "three", "four"] {
+            let (status, answer) =
+                rest.send("session_note", &json!({"campaign_id": campaign_id, "text": text}), text).expect("an answer");
+            assert_eq!(status, 200, "{answer}");
+        }
+        drop(server);
+        let [key, seal] = ["seal.key", "seal.jsonl"].map(|name| world.folder().join(name).display().to_string());
+        let made = said(&world.run(&["seal", "--new-key", &key]));
+        let public_key = made.lines().next().expect("a public key").to_owned();
+        said(&world.run(&["seal", "--key", &key, "--out", &seal]));
+        Self { world, campaign_id, key, seal, public_key }
+    }
+
+    fn stream(&self) -> String {
+        format!("campaign/{}", self.campaign_id)
+    }
+
+    fn compared(&self) -> Result<String, Vec<String>> {
+        verified_with(&self.world, &["--seal", &self.seal, "--public-key", &self.public_key])
+    }
+
+    /// What a comparison with the seal finds, while the store alone is sound.
+    fn found_with_the_seal_alone(&self) -> String {
+        verified(&self.world).expect("every hash fits");
+        let findings = self.compared().expect_err("the seal differs");
+        let is_finding = |line: &&String| line.contains(" sealed at ") && !line.contains("differences from");
+        findings.iter().find(is_finding).unwrap_or_else(|| panic!("{findings:?}")).clone()
+    }
+
+    fn records(&self) -> Vec<Record> {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("one");
+        runtime.block_on(async {
+            let journal = store::open(self.world.store()).await.expect("a store");
+            journal.read(&StreamName::parse(&self.stream()), 0, 1_000).await.expect("records")
+        })
+    }
+}
+
+/// Bytes as both databases write them.
+fn blob(store: &EditedStore, hash: &Hash) -> String {
+    let digits = hex(hash);
+    match store {
+        EditedStore::Sqlite(_) => format!("x'{digits}'"),
+        EditedStore::Postgres(_) => format!("'\\x{digits}'::bytea"),
+    }
+}
+
+/// Replaces a word in a record, and makes all hashes after it anew.
+fn rechain(sealed: &SealedWorld, store: &EditedStore, word: &str, other: &str) {
+    let stream = sealed.stream();
+    let mut head = Head::default();
+    for record in sealed.records() {
+        let mut record = Record { previous: head.hash, body: record.body.replace(word, other), ..record };
+        record.hash = record.computed_hash();
+        head = record.head();
+        let (previous, hash) = (blob(store, &record.previous), blob(store, &record.hash));
+        store.edit(&format!(
+            "UPDATE records SET body = '{}', previous = {previous}, hash = {hash}
+            WHERE stream = '{stream}' AND revision = {}",
+            record.body.replace('\'', "''"),
+            record.revision
+        ));
+    }
+    let hash = blob(store, &head.hash);
+    store.edit(&format!("UPDATE heads SET hash = {hash} WHERE stream = '{stream}'"));
+}
+
+/// Removes the last records with all that says that they were there.
+fn cut(sealed: &SealedWorld, store: &EditedStore, after: u64) {
+    let stream = sealed.stream();
+    let last = sealed.records().into_iter().find(|record| record.revision == after);
+    let head = last.map(|record| record.head()).unwrap_or_default();
+    store.edit(&format!(
+        "DELETE FROM records WHERE stream = '{stream}' AND revision > {after};
+        DELETE FROM commands WHERE stream = '{stream}' AND revision > {after}"
+    ));
+    if after == 0 {
+        store.edit(&format!("DELETE FROM heads WHERE stream = '{stream}'"));
+    } else {
+        let hash = blob(store, &head.hash);
+        store.edit(&format!("UPDATE heads SET revision = {after}, hash = {hash} WHERE stream = '{stream}'"));
+    }
+    said(&sealed.world.run(&["rebuild"]));
+}
+
+fn a_rewritten_journal_shows(kind: Kind) {
+    let sealed = SealedWorld::new(kind);
+    let (store, stream) = (EditedStore::of(&sealed.world), sealed.stream());
+    let root = sealed.compared().expect("nothing was changed yet");
+    let last = sealed.records().len() as u64;
+
+    rechain(&sealed, &store, "two", "too");
+    assert_ne!(verified(&sealed.world), Ok(root.clone()), "the root is another");
+    let found = sealed.found_with_the_seal_alone();
+    assert!(found.starts_with(&format!("stream_rewritten: {stream}: revision {last}, or one before it")), "{found}");
+    store.undo();
+
+    cut(&sealed, &store, last - 1);
+    let found = sealed.found_with_the_seal_alone();
+    assert!(found.starts_with(&format!("stream_cut: {stream}: it was at revision {last} when")), "{found}");
+    assert!(found.ends_with(&format!("and ends at {} now", last - 1)), "{found}");
+    store.undo();
+
+    cut(&sealed, &store, 0);
+    let found = sealed.found_with_the_seal_alone();
+    assert!(found.starts_with(&format!("stream_missing: {stream}: it had {last} records")), "{found}");
+    store.undo();
+
+    // What came since is no difference.
+    sealed.world.token(&["Ada"]);
+    sealed.compared().expect("a new token is no change of what was sealed");
+}
+
+#[test]
+fn a_rewritten_file_shows() {
+    a_rewritten_journal_shows(Kind::Sqlite);
+}
+
+mod postgres {
+    use super::*;
+
+    #[test]
+    fn a_rewritten_table_shows() {
+        a_rewritten_journal_shows(Kind::Postgres);
+    }
+}
+
+#[test]
+fn a_refused_attempt_that_is_deleted_shows() {
+    let gate = crate::gate_served::Gate::new(Kind::Sqlite);
+    crate::attacks::tamper_with_the_store::worked_on(&gate);
+    let world = &gate.world;
+    let [key, seal] = ["seal.key", "seal.jsonl"].map(|name| world.folder().join(name).display().to_string());
+    said(&world.run(&["seal", "--new-key", &key]));
+    said(&world.run(&["seal", "--key", &key, "--out", &seal]));
+    EditedStore::of(world).edit("DELETE FROM shelf WHERE kind LIKE 'attempt/%'");
+    verified(world).expect("nothing else speaks of it");
+    let findings = verified_with(world, &["--seal", &seal]).expect_err("the seal does");
+    assert!(findings.iter().any(|line| line.starts_with("sealed_row_differs: attempt/run-")), "{findings:?}");
+}
+
+#[test]
+fn a_seal_or_a_key_that_is_not_right_is_refused() {
+    let sealed = SealedWorld::new(Kind::Sqlite);
+    let world = &sealed.world;
+    let refused = |arguments: &[&str], why: &str| {
+        let output = world.run(arguments);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && text.contains(why), "{arguments:?}: {text}");
+    };
+    refused(&["seal", "--new-key", &sealed.key], "cannot make the key");
+    refused(&["seal", "--key", &sealed.key, "--out", &sealed.seal], "cannot write");
+    refused(&["seal", "--out", "elsewhere"], "--new-key FILE");
+    let other = "00".repeat(32);
+    refused(&["verify", "--seal", &sealed.seal, "--public-key", &other], "and not with");
+    refused(&["verify", "--seal", &sealed.seal, "--public-key", "nothing"], "neither a public key");
+    let text = std::fs::read_to_string(&sealed.seal).expect("a seal");
+    let forged = world.folder().join("forged.jsonl").display().to_string();
+    std::fs::write(&forged, text.replacen("\"campaign/", "\"campaign/x", 1)).expect("a file");
+    refused(&["verify", "--seal", &forged], "the signature does not fit");
+    open_to_others(Path::new(&sealed.key));
+    refused(&["seal", "--key", &sealed.key], "others can read the key");
+}
+
+fn open_to_others(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).expect("a file").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "a key is its owner's alone");
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644)).expect("another mode");
+}
+
+#[test]
+fn what_is_not_sound_is_not_sealed() {
+    let sealed = SealedWorld::new(Kind::Sqlite);
+    EditedStore::of(&sealed.world).edit("UPDATE records SET by = 'somebody' WHERE revision = 2");
+    let output = sealed.world.run(&["seal", "--key", &sealed.key]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        !output.status.success() && text.contains("record_changed: ") && text.contains("nothing was sealed"),
+        "{text}"
+    );
+}
+
+/// Seals in a folder.
+fn seals(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path());
+    let mut seals: Vec<String> = files.map(|path| path.display().to_string()).collect();
+    seals.sort();
+    seals
+}
+
+#[test]
+fn a_server_seals_when_it_starts_and_when_a_session_ends() {
+    let sealed = SealedWorld::new(Kind::Sqlite);
+    let folder = sealed.world.folder().join("seals");
+    let server = sealed.world.serve(&["--seal-key", &sealed.key, "--seal-dir", &folder.display().to_string()]);
+    let until = |count: usize| {
+        for _ in 0..600 {
+            if seals(&folder).len() >= count {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("{count} seals did not come");
+    };
+    until(1);
+    let mut rest = Rest::new(server.address);
+    let (status, answer) =
+        rest.send("session_end", &json!({"campaign_id": sealed.campaign_id}), "end").expect("an answer");
+    assert_eq!(status, 200, "{answer}");
+    until(2);
+    drop(server);
+    let newest = seals(&folder).pop().expect("a seal");
+    let text = std::fs::read_to_string(&newest).expect("a seal");
+    let ended = format!("[\"stream\",\"{}\",{},", sealed.stream(), sealed.records().len());
+    assert!(text.contains(&ended), "the end of the session is in it: {text}");
+    verified_with(&sealed.world, &["--seal", &newest, "--public-key", &sealed.public_key]).expect("as sealed");
+}
