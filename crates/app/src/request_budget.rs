@@ -43,13 +43,10 @@ pub async fn reserve_values(body: &[u8]) -> Result<Reserved, Fault> {
 async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Reserved, Fault> {
     let units = u32::try_from(count.div_ceil(UNIT)).unwrap_or(u32::MAX);
     let waiting = Duration::from_secs(limits::BODY_READ_SECONDS);
-    match tokio::time::timeout(waiting, Arc::clone(budget).acquire_many_owned(units)).await {
-        Ok(Ok(permit)) => Ok(Reserved(permit)),
-        _ => {
-            let message =
-                format!("too many large requests are being worked on, this of {count} {what} waited too long");
-            let fault = Fault::new(Code::RateLimited, message).retry_after_ms(1_000);
-            Err(fault.hint("send it again later, or in smaller parts: short requests are not held up"))
-        }
+    if let Ok(Ok(permit)) = tokio::time::timeout(waiting, Arc::clone(budget).acquire_many_owned(units)).await {
+        return Ok(Reserved(permit));
     }
+    let message = format!("too many large requests are being worked on, this of {count} {what} waited too long");
+    let fault = Fault::new(Code::RateLimited, message).retry_after_ms(1_000);
+    Err(fault.hint("send it again later, or in smaller parts: short requests are not held up"))
 }

@@ -181,15 +181,13 @@ impl App {
     /// Sums up the oldest attempts of a run, if there are more than are kept one by one. Each process counts what it has
     /// seen, so that a refusal need not read them all.
     async fn sum_up_attempts(&self, run_id: &str) -> Result<(), Fault> {
-        let counted = self.attempts_counted.count_one(run_id);
-        let count = match counted {
-            Some(count) => count,
-            None => {
-                let rows = self.journal.list(&kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
-                let count = rows.map_err(|error| self.unread(&error))?.len();
-                self.attempts_counted.begin(run_id, count);
-                count
-            }
+        let count = if let Some(count) = self.attempts_counted.count_one(run_id) {
+            count
+        } else {
+            let rows = self.journal.list(&kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
+            let count = rows.map_err(|error| self.unread(&error))?.len();
+            self.attempts_counted.begin(run_id, count);
+            count
         };
         let Some(excess) = count.checked_sub(limits::ATTEMPTS_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
         for (key, attempt) in self.attempts(run_id, "", excess).await? {

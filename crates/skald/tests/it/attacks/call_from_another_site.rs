@@ -4,6 +4,8 @@ use testkit::{Client, Reply};
 
 use crate::process::Running;
 
+type Headers<'a> = &'a [(&'a str, &'a str)];
+
 #[test]
 fn a_page_of_another_site_gets_nothing() {
     let (_running, address) = Running::serve(&[]);
@@ -13,7 +15,7 @@ fn a_page_of_another_site_gets_nothing() {
     let cross = ("Sec-Fetch-Site", "cross-site");
     let (navigate, document) = (("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"));
     let plain = ("Content-Type", "text/plain");
-    let refused: [(&str, &str, &[(&str, &str)]); 6] = [
+    let refused: [(&str, &str, Headers); 6] = [
         // An image, a script, a frame, a form, and a page that fetches without naming itself.
         (
             "GET",
@@ -31,7 +33,7 @@ fn a_page_of_another_site_gets_nothing() {
         assert_eq!(reply.status, 403, "{method} {path} {headers:?}");
         assert_eq!(reply.header("cross-origin-resource-policy"), Some("same-origin"));
     }
-    let allowed: [&[(&str, &str)]; 5] = [
+    let allowed: [Headers; 5] = [
         &[cross, navigate, document],
         &[("Sec-Fetch-Site", "none"), navigate, document],
         &[("Sec-Fetch-Site", "same-origin")],
