@@ -258,7 +258,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
 }
 
 #[test]
-fn other_nodes_are_woken_within_a_tenth_of_a_second() {
+fn other_nodes_are_woken_at_once() {
     block_on(async {
         let address = postgres().await;
         let (here, there) = (store::open(&address).await.unwrap(), store::open(&address).await.unwrap());
@@ -266,16 +266,25 @@ fn other_nodes_are_woken_within_a_tenth_of_a_second() {
         // The first comes when the node begins to listen.
         wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
         let writes = Streams::<Tally>::new(there);
-        let mut waits = Vec::new();
+        let (mut stored_after, mut heard_after) = (Vec::new(), Vec::new());
         for number in 1..=15_u64 {
             wakes.borrow_and_update();
+            let began = std::time::Instant::now();
             writes.execute(&stream("one"), add(&number.to_string(), 1)).await.map_err(|_| "failed").unwrap();
+            stored_after.push(began.elapsed());
             let began = std::time::Instant::now();
             tokio::time::timeout(Duration::from_secs(5), wakes.changed()).await.expect("a wake").unwrap();
-            waits.push(began.elapsed());
+            heard_after.push(began.elapsed());
         }
-        waits.sort();
-        assert!(waits[waits.len() / 2] < Duration::from_millis(100), "{waits:?}");
+        stored_after.sort();
+        heard_after.sort();
+        // A node that had to look by itself would wait for a second or more.
+        assert!(
+            heard_after[7] < 50 * stored_after[7],
+            "a write takes {:?}, the other node hears after {:?}",
+            stored_after[7],
+            heard_after[7]
+        );
     });
 }
 
