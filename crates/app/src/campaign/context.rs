@@ -32,9 +32,17 @@ pub(crate) struct Context {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "they are what clients send")]
 pub(super) struct ContextView {
+    #[schemars(schema_with = "text_or_null")]
     campaign_id: Option<String>,
+    #[schemars(schema_with = "text_or_null")]
     session_id: Option<String>,
+    #[schemars(schema_with = "text_or_null")]
     participant_id: Option<String>,
+}
+
+/// Two branches rather than a list of types: not every client that translates schemas takes the latter.
+fn text_or_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({ "anyOf": [{ "type": "string" }, { "type": "null" }] })
 }
 
 impl From<Context> for ContextView {
