@@ -1,4 +1,5 @@
-//! What lies beside the journal: content by its address, refused attempts, processes by name, tokens of older stores.
+//! Verifies the rows stored beside the journal: content by its address, refused attempts, processes by name, tokens of
+//! older stores.
 
 use super::super::record::part_digest;
 use super::super::{Hash, Journal, Nouns, StoreError, StreamName};

@@ -1,4 +1,4 @@
-//! What verifying can find: each kind has a word that stays the same, and says what to do.
+//! The kinds of findings of a verification: each has a word that stays the same, and says what to do.
 
 use std::fmt;
 
