@@ -108,6 +108,8 @@ pub const BODY_READ_SECONDS: u64 = 30;
 pub const CONNECTIONS_MAX: usize = 10_000;
 /// Seconds from a connection, or from the end of an answer, in which the headers of the next request must have come.
 pub const HEADERS_READ_SECONDS: u64 = 30;
+/// Bytes of the headers of one HTTP request. As much is buffered of what a connection sends.
+pub const HEADERS_BYTES_MAX: usize = 16_384;
 /// Seconds in which a gRPC connection must have said that it is one.
 pub const HANDSHAKE_SECONDS: u64 = 10;
 /// Nested arrays and objects in one JSON document.
@@ -217,6 +219,7 @@ pub const ALL: &[Limit] = &[
         HEADERS_READ_SECONDS,
         "seconds",
     ),
+    limit("headers of one HTTP request", HEADERS_BYTES_MAX as u64, "bytes"),
     limit("the handshake of a gRPC connection must have come within", HANDSHAKE_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
     limit("values in one JSON document", JSON_VALUES_MAX as u64, "values"),

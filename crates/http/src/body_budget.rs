@@ -1,5 +1,5 @@
-//! Holds large requests back until there is memory for them. A small one, which is almost every one, is passed on as it
-//! is.
+//! Holds large requests back until there is memory for them, and has them parsed by the thread for large requests. A small
+//! one, which is almost every one, is passed on as it is.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Fault, Reserved, limits, reserve_bytes, reserve_values};
+use app::{Code, Fault, LargeRequests, limits, reserve_bytes, reserve_values};
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
@@ -21,18 +21,19 @@ use crate::fault;
 #[derive(Clone)]
 pub(crate) struct BodyBudget<S> {
     inner: S,
+    large: LargeRequests,
 }
 
 impl<S> BodyBudget<S> {
-    pub(crate) fn new(inner: S) -> Self {
-        Self { inner }
+    pub(crate) fn new(inner: S, large: LargeRequests) -> Self {
+        Self { inner, large }
     }
 }
 
 impl<S> Service<Request> for BodyBudget<S>
 where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
-    S::Future: Send,
+    S::Future: Send + 'static,
 {
     type Response = Response;
     type Error = Infallible;
@@ -50,25 +51,26 @@ where
         }
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let path = request.uri().path().to_owned();
+        let (path, large) = (request.uri().path().to_owned(), self.large.clone());
         let answer = async move {
-            match admitted(request, length).await {
-                // Held until the answer is there: what was parsed lives as long.
-                Ok((request, _reserved)) => inner.call(request).await,
-                Err(fault) => Ok(fault::response(&path, &fault)),
-            }
+            let answered = async {
+                let (parts, body) = request.into_parts();
+                let bytes = reserve_bytes(length).await?;
+                let body = read_bytes(body).await?;
+                let call = async move {
+                    // Held as long as the body and what was parsed of it, also where nobody waits for the answer.
+                    let (_bytes, _values) = (bytes, reserve_values(&body).await?);
+                    Ok(inner.call(Request::from_parts(parts, body.into())).await)
+                };
+                large
+                    .run(call)
+                    .await
+                    .unwrap_or_else(|| Err(Fault::new(Code::InternalError, "the server failed on this request")))
+            };
+            answered.await.unwrap_or_else(|fault| Ok(fault::response(&path, &fault)))
         };
         Budgeted::Large { answer: Box::pin(answer) }
     }
-}
-
-/// The request with its body read, and the room that it has.
-async fn admitted(request: Request, length: Option<u64>) -> Result<(Request, [Reserved; 2]), Fault> {
-    let bytes = reserve_bytes(length).await?;
-    let (parts, body) = request.into_parts();
-    let body = read_bytes(body).await?;
-    let values = reserve_values(&body).await?;
-    Ok((Request::from_parts(parts, body.into()), [bytes, values]))
 }
 
 /// Reads a body, within the limits of size and time.

@@ -32,6 +32,8 @@ pub(crate) struct ConnectionLimits {
     pub count: usize,
     /// From the connection, or the end of an answer, to the end of the next request's headers.
     pub headers: Duration,
+    /// Bytes of the headers, and of what is buffered of the body.
+    pub buffer: usize,
     /// For which a client may take nothing of an answer.
     pub write: Duration,
 }
@@ -41,6 +43,7 @@ impl Default for ConnectionLimits {
         Self {
             count: limits::CONNECTIONS_MAX,
             headers: Duration::from_secs(limits::HEADERS_READ_SECONDS),
+            buffer: limits::HEADERS_BYTES_MAX,
             write: Duration::from_secs(limits::STALLED_SECONDS),
         }
     }
@@ -58,7 +61,7 @@ where
     S::Future: Send,
 {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(limits.headers);
+    http.timer(TokioTimer::new()).header_read_timeout(limits.headers).max_buf_size(limits.buffer);
     let (connections, permits) = (TaskTracker::new(), Arc::new(Semaphore::new(limits.count)));
     let mut is_full = false;
     loop {
@@ -198,6 +201,22 @@ mod tests {
             }
         };
         tokio::time::timeout(Duration::from_secs(20), dripping).await.expect("the server ends the connection");
+    }
+
+    #[tokio::test]
+    async fn headers_have_a_most() {
+        let address = server(ConnectionLimits::default()).await;
+        let request = |length: usize| {
+            let (start, end) = ("GET / HTTP/1.1\r\nHost: localhost\r\nX-Padding: ", "\r\n\r\n");
+            format!("{start}{}{end}", "p".repeat(length - start.len() - end.len()))
+        };
+        for (length, status) in [(limits::HEADERS_BYTES_MAX - 1, "200"), (limits::HEADERS_BYTES_MAX + 1, "431")] {
+            let mut client = connect(address).await;
+            client.write_all(request(length).as_bytes()).await.expect("the server reads");
+            let mut answer = [0; 12];
+            client.read_exact(&mut answer).await.expect("an answer");
+            assert_eq!(&answer[9..], status.as_bytes(), "{length} bytes");
+        }
     }
 
     #[tokio::test]

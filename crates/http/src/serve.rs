@@ -2,6 +2,7 @@
 
 use std::io;
 
+use app::LargeRequests;
 use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +23,7 @@ pub async fn serve(
     readiness: Readiness,
     closing: CancellationToken,
 ) -> io::Result<()> {
-    let service = Door::new(Identify::new(BodyBudget::new(router), access), allowlist, readiness);
+    let service =
+        Door::new(Identify::new(BodyBudget::new(router, LargeRequests::start()?), access), allowlist, readiness);
     accept(listener, service, ConnectionLimits::default(), closing).await
 }
