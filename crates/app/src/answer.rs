@@ -20,7 +20,7 @@ impl Answer {
     pub fn into_value(self) -> Value {
         match self {
             Self::Value(value) => value,
-            Self::Prepared(prepared) => serde_json::from_slice(prepared.json()).unwrap_or_default(),
+            Self::Prepared(prepared) => serde_json::from_slice(&prepared.to_json()).unwrap_or_default(),
         }
     }
 
@@ -29,21 +29,37 @@ impl Answer {
         String::from_utf8(self.into_json().into()).unwrap_or_default()
     }
 
-    /// For whoever sends it on.
+    /// The JSON as bytes. A large document is copied: whoever can sends its pieces.
     pub fn into_json(self) -> Bytes {
         match self {
             Self::Value(value) => value.to_string().into(),
-            Self::Prepared(prepared) => prepared.json().clone(),
+            Self::Prepared(prepared) => prepared.to_json(),
+        }
+    }
+
+    /// Bytes of a document that is kept. A value is not large: whatever is, is kept or comes in pages.
+    pub fn prepared_len(&self) -> usize {
+        match self {
+            Self::Value(_) => 0,
+            Self::Prepared(prepared) => prepared.json_len(),
+        }
+    }
+
+    /// The JSON in pieces, none of which is copied.
+    pub fn into_json_pieces(self) -> Vec<Bytes> {
+        match self {
+            Self::Value(value) => vec![value.to_string().into()],
+            Self::Prepared(prepared) => prepared.json(),
         }
     }
 }
 
-/// A JSON document in the forms in which it is sent.
+/// JSON that is kept, in pieces that others may share.
 pub trait Document: fmt::Debug + Send + Sync {
-    fn json(&self) -> &Bytes;
+    fn json(&self) -> Vec<Bytes>;
 
     /// The document as a JSON text, quotes included.
-    fn quoted(&self) -> &Bytes;
+    fn quoted(&self) -> Vec<Bytes>;
 }
 
 /// A document that was made ready. Clones share it.
@@ -60,11 +76,23 @@ impl Prepared {
         Self(Arc::new(Plain { json, quoted: OnceLock::new() }))
     }
 
-    pub fn json(&self) -> &Bytes {
+    pub fn json(&self) -> Vec<Bytes> {
         self.0.json()
     }
 
-    pub fn quoted(&self) -> &Bytes {
+    /// The whole of it. A document in several pieces is copied.
+    pub fn to_json(&self) -> Bytes {
+        match <[Bytes; 1]>::try_from(self.json()) {
+            Ok([piece]) => piece,
+            Err(pieces) => pieces.concat().into(),
+        }
+    }
+
+    pub fn json_len(&self) -> usize {
+        self.json().iter().map(Bytes::len).sum()
+    }
+
+    pub fn quoted(&self) -> Vec<Bytes> {
         self.0.quoted()
     }
 
@@ -81,25 +109,26 @@ struct Plain {
 }
 
 impl Document for Plain {
-    fn json(&self) -> &Bytes {
-        &self.json
+    fn json(&self) -> Vec<Bytes> {
+        vec![self.json.clone()]
     }
 
-    fn quoted(&self) -> &Bytes {
-        self.quoted.get_or_init(|| {
+    fn quoted(&self) -> Vec<Bytes> {
+        let quoted = self.quoted.get_or_init(|| {
             let mut text = Vec::with_capacity(self.json.len() + self.json.len() / 4);
             text.push(b'"');
             quote(&self.json, &mut text);
             text.push(b'"');
             text.into()
-        })
+        });
+        vec![quoted.clone()]
     }
 }
 
 /// For whoever has no use for bytes.
 impl Serialize for Prepared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serde_json::from_slice::<Value>(self.json()).map_err(S::Error::custom)?.serialize(serializer)
+        serde_json::from_slice::<Value>(&self.to_json()).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
@@ -127,8 +156,9 @@ mod tests {
         fn a_quoted_document_is_what_a_text_of_it_is(text in ".{0,40}", number in any::<f64>()) {
             let document = json!({"text": text, "list": [number, "\u{0}\n\t\"\\\u{2028}", null], "": {}}).to_string();
             let prepared = Prepared::plain(document.clone().into());
-            prop_assert_eq!(prepared.quoted(), &Value::from(document.clone()).to_string());
-            prop_assert_eq!(serde_json::from_slice::<String>(prepared.quoted()).unwrap(), document);
+            let quoted = prepared.quoted().concat();
+            prop_assert_eq!(&quoted, &Value::from(document.clone()).to_string().into_bytes());
+            prop_assert_eq!(serde_json::from_slice::<String>(&quoted).unwrap(), document);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::following::{Following, READ_AT_ONCE, happened, place_at};
 use crate::journal::{Cursor, Noun, Record, StoreError};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
-    Feed, completion, document, from_text,
+    Feed, Prepared, completion, document, from_text,
 };
 
 /// How long a follower waits after a failure.
@@ -43,10 +43,35 @@ impl Work {
 }
 
 /// What a resource reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Contents {
     pub mime_type: &'static str,
-    pub text: String,
+    pub text: ContentsText,
+}
+
+#[derive(Debug, Clone)]
+pub enum ContentsText {
+    Text(String),
+    /// JSON that is kept: a surface sends its pieces, which all who read it share.
+    Prepared(Prepared),
+}
+
+impl Contents {
+    /// Bytes of the text.
+    pub fn text_len(&self) -> usize {
+        match &self.text {
+            ContentsText::Text(text) => text.len(),
+            ContentsText::Prepared(prepared) => prepared.json_len(),
+        }
+    }
+
+    /// The whole text. A large document is copied.
+    pub fn into_text(self) -> String {
+        match self.text {
+            ContentsText::Text(text) => text,
+            ContentsText::Prepared(prepared) => Answer::Prepared(prepared).into_text(),
+        }
+    }
 }
 
 /// The system behind a surface. Object-safe, so that a surface does not know whether it is here or far away.
@@ -135,8 +160,11 @@ pub fn universe_named_by(input: &Value) -> Option<String> {
 }
 
 /// An answer as a resource has it. What is no text is no answer.
-fn text(answer: Answer, mime_type: &str) -> String {
-    String::from_utf8(document(answer, mime_type).into()).unwrap_or_default()
+fn text(answer: Answer, mime_type: &str) -> ContentsText {
+    match answer {
+        Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
+        answer => ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default()),
+    }
 }
 
 /// The engine in this process.

@@ -98,14 +98,14 @@ impl Route {
 
 pub const JSON: &str = "application/json";
 
-/// An answer as bytes of a type: the JSON itself, or the `text` field of a document.
-pub fn document(answer: Answer, mime_type: &str) -> Bytes {
+/// An answer as bytes of a type, in pieces: the JSON itself, or the `text` field of a document.
+pub fn document(answer: Answer, mime_type: &str) -> Vec<Bytes> {
     match answer {
         Answer::Value(Value::Object(mut fields)) if mime_type != JSON => match fields.remove("text") {
-            Some(Value::String(text)) => text.into(),
-            _ => Value::Object(fields).to_string().into(),
+            Some(Value::String(text)) => vec![text.into()],
+            _ => vec![Value::Object(fields).to_string().into()],
         },
-        answer => answer.into_json(),
+        answer => answer.into_json_pieces(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! How much of large requests is read and parsed at once, over the whole process.
+//! How much of large requests is read and parsed at once, and how much of large answers is copied, over the whole process.
 //!
 //! A parsed value takes some hundred bytes, however few it is written with, so a handful of large requests at once would
 //! take gigabytes. They wait for each other, in the order in which they came: first for room to be read, then for room to
@@ -18,6 +18,7 @@ const UNIT: usize = 1_024;
 
 static BYTES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_BODIES_BYTES_MAX));
 static VALUES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_BODIES_VALUES_MAX));
+static ANSWERS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_ANSWERS_BYTES_MAX));
 
 fn semaphore(most: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(most.div_ceil(UNIT)))
@@ -34,10 +35,19 @@ pub async fn reserve_bytes(length: Option<u64>) -> Result<Reserved, Fault> {
     reserve(&BYTES, length.min(limits::BODY_BYTES_MAX), "bytes").await
 }
 
-/// Reserves room for parsing a body.
-pub async fn reserve_values(body: &[u8]) -> Result<Reserved, Fault> {
+/// Reserves room for parsing a body. `None` if it is small.
+pub async fn reserve_values(body: &[u8]) -> Result<Option<Reserved>, Fault> {
+    if body.len() <= limits::SMALL_BODY_BYTES_MAX {
+        return Ok(None);
+    }
     // What has more is refused when it is parsed.
-    reserve(&VALUES, count_values(body).min(limits::JSON_VALUES_MAX), "values").await
+    reserve(&VALUES, count_values(body).min(limits::JSON_VALUES_MAX), "values").await.map(Some)
+}
+
+/// Reserves room for an answer that has to be copied to be sent, until it has been sent.
+pub async fn reserve_answer(length: usize) -> Result<Reserved, Fault> {
+    // One that is larger than all the room there is waits until nobody else has any.
+    reserve(&ANSWERS, length.min(limits::LARGE_ANSWERS_BYTES_MAX), "bytes").await
 }
 
 async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Reserved, Fault> {
@@ -46,7 +56,7 @@ async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Re
     if let Ok(Ok(permit)) = tokio::time::timeout(waiting, Arc::clone(budget).acquire_many_owned(units)).await {
         return Ok(Reserved(permit));
     }
-    let message = format!("too many large requests are being worked on, this of {count} {what} waited too long");
+    let message = format!("too many large requests are being worked on, one of {count} {what} waited too long");
     let fault = Fault::new(Code::RateLimited, message).retry_after_ms(1_000);
     Err(fault.hint("send it again later, or in smaller parts: short requests are not held up"))
 }

@@ -102,6 +102,12 @@ pub const SMALL_BODY_BYTES_MAX: usize = 65_536;
 pub const LARGE_BODIES_BYTES_MAX: usize = 12_582_912;
 /// Values in larger request bodies that are worked on at once, over the whole process; others wait.
 pub const LARGE_BODIES_VALUES_MAX: usize = JSON_VALUES_MAX;
+/// Bytes of all answers over gRPC that are above the size of a small body, until their clients have taken them.
+pub const LARGE_ANSWERS_BYTES_MAX: usize = 50_000_000;
+/// Seconds that a client may take for such an answer.
+pub const ANSWER_SECONDS: u64 = 120;
+/// Bytes of a gRPC message, except for `skald.v1.Gateway/Call`, which takes as much as a request body has.
+pub const TYPED_MESSAGE_BYTES_MAX: usize = 262_144;
 /// Seconds in which a request body must have come.
 pub const BODY_READ_SECONDS: u64 = 30;
 /// Connections that one port holds.
@@ -212,6 +218,9 @@ pub const ALL: &[Limit] = &[
     limit("a request body that waits for no other", SMALL_BODY_BYTES_MAX as u64, "bytes"),
     limit("larger request bodies read at once", LARGE_BODIES_BYTES_MAX as u64, "bytes"),
     limit("values in larger request bodies worked on at once", LARGE_BODIES_VALUES_MAX as u64, "values"),
+    limit("large answers over gRPC sent at once", LARGE_ANSWERS_BYTES_MAX as u64, "bytes"),
+    limit("a large answer over gRPC must have been taken within", ANSWER_SECONDS, "seconds"),
+    limit("a gRPC message, except for that of Gateway/Call", TYPED_MESSAGE_BYTES_MAX as u64, "bytes"),
     limit("a request body must have come within", BODY_READ_SECONDS, "seconds"),
     limit("connections to one port", CONNECTIONS_MAX as u64, "connections"),
     limit(

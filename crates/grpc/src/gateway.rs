@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json};
+use app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json, reserve_values};
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +10,7 @@ use tonic::{Request, Response, Status};
 
 use crate::desk::Desk;
 use crate::fault::refused;
+use crate::message_budget::AnswerRoom;
 use crate::proto::skald::complete_request::Target;
 use crate::proto::skald::gateway_server::Gateway;
 use crate::proto::skald::{
@@ -37,13 +38,17 @@ impl Gateway for GatewayService {
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
         let visit = self.desk.enter(request.metadata()).await?;
         let CallRequest { operation, input } = request.into_inner();
+        // Held until the answer is there: what was parsed lives as long.
+        let _values = reserve_values(input.as_bytes()).await.map_err(refused)?;
         let input = if input.trim_ascii().is_empty() {
             Value::Object(Map::new())
         } else {
             parse_json(input.as_bytes()).map_err(refused)?
         };
         let answer = self.desk.answer(&visit, &operation, input).await.map_err(refused)?;
+        let room = AnswerRoom::reserve(answer.prepared_len()).await.map_err(refused)?;
         let mut response = Response::new(CallResponse { answer: answer.into_text() });
+        room.map(|room| response.extensions_mut().insert(room));
         metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
         Ok(response)
     }
@@ -54,8 +59,10 @@ impl Gateway for GatewayService {
         let (resource, _) = self.desk.engine.catalogue().resolve(&uri).map_err(refused)?;
         self.desk.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
         let contents = self.desk.engine.read(&visit.caller, &uri, &visit.work).await.map_err(refused)?;
+        let room = AnswerRoom::reserve(contents.text_len()).await.map_err(refused)?;
         let mut response =
-            Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.text });
+            Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.into_text() });
+        room.map(|room| response.extensions_mut().insert(room));
         metadata::put_revision(response.metadata_mut(), visit.work.revision.get());
         Ok(response)
     }

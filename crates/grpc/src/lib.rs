@@ -14,6 +14,7 @@ mod fault;
 mod gateway;
 mod health;
 mod manners;
+mod message_budget;
 mod metadata;
 pub mod proto;
 mod remote;

@@ -1,12 +1,12 @@
-//! What stands before every service: a deadline is kept, a message that is too large is refused in our own words, and
-//! where a token is needed, nothing is read of whoever has none.
+//! What stands before every service: a deadline is kept, a large message waits for memory, and where a token is needed,
+//! nothing is read of whoever has none.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Engine, Fault, bearer, limits, token_required};
+use app::{Code, Engine, Fault, LargeRequests, bearer, token_required};
 use futures::future::BoxFuture;
 use tonic::Status;
 use tonic::body::Body;
@@ -14,16 +14,16 @@ use tonic::codegen::http::{HeaderMap, Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::{fault, metadata};
+use crate::{fault, message_budget, metadata};
 
 const DEADLINE: &str = "grpc-timeout";
 /// The protocol allows no more.
 const DEADLINE_DIGITS_MAX: usize = 8;
 /// tonic ends a request at its deadline too, but calls it cancelled: we are a little earlier, and say what it is.
 const EARLIER: Duration = Duration::from_millis(2);
-/// What tonic answers to a message above the limit: a status, and how its words begin.
-const OUT_OF_RANGE: &str = "11";
-const TOO_LARGE: &str = "Error, decoded message length too large";
+
+/// What is said of a call that panicked.
+const FAILED: &str = "the server failed on this request";
 
 /// How healthy a server is, everybody may know.
 const OPEN: &str = "/grpc.health.v1.";
@@ -32,13 +32,14 @@ const OPEN: &str = "/grpc.health.v1.";
 pub(crate) struct MannersLayer {
     /// Who is asked whether a token is right, where one is needed.
     pub asked: Option<Arc<dyn Engine>>,
+    pub large: LargeRequests,
 }
 
 impl<S> Layer<S> for MannersLayer {
     type Service = Manners<S>;
 
     fn layer(&self, inner: S) -> Manners<S> {
-        Manners { inner, asked: self.asked.clone() }
+        Manners { inner, asked: self.asked.clone(), large: self.large.clone() }
     }
 }
 
@@ -46,6 +47,7 @@ impl<S> Layer<S> for MannersLayer {
 pub(crate) struct Manners<S> {
     inner: S,
     asked: Option<Arc<dyn Engine>>,
+    large: LargeRequests,
 }
 
 /// Whether whoever sends these headers is known; the fault says why not.
@@ -72,6 +74,7 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let deadline = deadline(request.headers());
+        let large = self.large.clone();
         let asked = self.asked.clone().filter(|_| !request.uri().path().starts_with(OPEN));
         // The one that is ready is the one that is called.
         let next = self.inner.clone();
@@ -82,7 +85,21 @@ where
             {
                 return Ok(fault::status(&fault).into_http());
             }
-            let answer = inner.call(request);
+            let answer = async {
+                match message_budget::admit(request).await {
+                    Ok((request, None)) => inner.call(request).await,
+                    Ok((request, Some(reserved))) => {
+                        let call = async move {
+                            // Held as long as the message, also where nobody waits for the answer.
+                            let _reserved = reserved;
+                            inner.call(request).await
+                        };
+                        let failed = || Ok(fault::status(&Fault::new(Code::InternalError, FAILED)).into_http());
+                        large.run(call).await.unwrap_or_else(failed)
+                    }
+                    Err(fault) => Ok(fault::status(&fault).into_http()),
+                }
+            };
             let answer = match deadline {
                 None => answer.await,
                 Some(deadline) => match tokio::time::timeout(deadline, answer).await {
@@ -92,7 +109,7 @@ where
                     }
                 },
             };
-            answer.map(explained)
+            answer.map(message_budget::held)
         })
     }
 }
@@ -115,20 +132,6 @@ fn deadline(headers: &HeaderMap) -> Option<Duration> {
         _ => return None,
     };
     Some(deadline.saturating_sub(EARLIER))
-}
-
-fn explained(response: Response<Body>) -> Response<Body> {
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
-    if header("grpc-status") != Some(OUT_OF_RANGE) {
-        return response;
-    }
-    // The words are percent-encoded.
-    let is_too_large = header("grpc-message").is_some_and(|words| words.replace("%20", " ").starts_with(TOO_LARGE));
-    if !is_too_large {
-        return response;
-    }
-    let message = format!("the message is larger than {} bytes", limits::BODY_BYTES_MAX);
-    fault::status(&Fault::new(Code::TooLarge, message).hint("send less at once")).into_http()
 }
 
 #[cfg(test)]
@@ -157,7 +160,10 @@ mod tests {
     fn a_deadline_that_has_passed_is_called_so() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let request = Request::builder().header(DEADLINE, "20m").body(Body::empty()).unwrap();
-        let answer = runtime.block_on(async { MannersLayer { asked: None }.layer(Silent).call(request).await });
+        let answer = runtime.block_on(async {
+            let large = LargeRequests::start().unwrap();
+            MannersLayer { asked: None, large }.layer(Silent).call(request).await
+        });
         let status = Status::from_header_map(answer.unwrap().headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     }

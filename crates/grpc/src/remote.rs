@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use app::{
-    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, Conversation,
-    Credential, Engine, Fault, Holder, Kind, News, Principal, Work, universe_named_by,
+    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
+    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Work, universe_named_by,
 };
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -374,7 +374,7 @@ impl Engine for Remote {
                 async move { gateway.read(request).await }
             });
             let text = told(work, unless_given_up(work, answer).await?).text;
-            Ok(Contents { mime_type: resource.mime_type, text })
+            Ok(Contents { mime_type: resource.mime_type, text: ContentsText::Text(text) })
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, Visible, limits};
+use app::{Engine, LargeRequests, Visible, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
@@ -40,6 +40,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const WINDOW_BYTES: u32 = 1 << 20;
 /// How long one call may take, and the sending of its message. Streams last longer.
 const CALL_MAX: Duration = Duration::from_mins(1);
+/// For services that are asked about names.
+const SHORT_MESSAGE: usize = 4_096;
 const MESSAGE_BYTES_MAX: usize = limits::BODY_BYTES_MAX;
 
 /// How the surface behaves.
@@ -57,6 +59,8 @@ pub struct Options {
 pub enum ServeError {
     #[error("what reflection tells cannot be read")]
     Reflection(#[source] tonic_reflection::server::Error),
+    #[error("the thread for large requests cannot be started")]
+    Thread(#[source] std::io::Error),
     #[error("the gRPC server failed")]
     Transport(#[source] tonic::transport::Error),
 }
@@ -70,7 +74,8 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> Result<(), ServeError> {
     let Options { is_token_required, visible, stopping } = options;
-    let manners = MannersLayer { asked: is_token_required.then(|| Arc::clone(&engine)) };
+    let large = LargeRequests::start().map_err(ServeError::Thread)?;
+    let manners = MannersLayer { asked: is_token_required.then(|| Arc::clone(&engine)), large };
     let ending = stopping.clone();
     let desk = Arc::new(Desk { engine, is_token_required, visible });
     let gateway = GatewayServer::new(GatewayService { desk: Arc::clone(&desk), stopping });
@@ -95,9 +100,11 @@ pub async fn serve(
         .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(duality.max_decoding_message_size(MESSAGE_BYTES_MAX))
-        .add_service(health.service())
-        .add_service(reflection().build_v1().map_err(ServeError::Reflection)?)
-        .add_service(reflection().build_v1alpha().map_err(ServeError::Reflection)?)
+        .add_service(health.service().max_decoding_message_size(SHORT_MESSAGE))
+        .add_service(reflection().build_v1().map_err(ServeError::Reflection)?.max_decoding_message_size(SHORT_MESSAGE))
+        .add_service(
+            reflection().build_v1alpha().map_err(ServeError::Reflection)?.max_decoding_message_size(SHORT_MESSAGE),
+        )
         .serve_with_incoming_shutdown(incoming, closing.cancelled_owned());
     let farewell = async {
         ending.cancelled().await;

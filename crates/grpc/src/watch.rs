@@ -38,7 +38,7 @@ const BESIDE: char = '~';
 async fn context_mark(desk: &Desk, caller: &Caller) -> String {
     let read = desk.engine.read(caller, CONTEXT, &Work::default()).await;
     let mut hasher = DefaultHasher::new();
-    read.map(|contents| contents.text).unwrap_or_default().hash(&mut hasher);
+    read.map(app::Contents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 

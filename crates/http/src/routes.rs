@@ -1,6 +1,7 @@
 //! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,11 @@ use app::{
     limits, parse_json, short,
 };
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Query, RawPathParams, Request, State};
-use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_MATCH, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_MATCH, X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
@@ -193,15 +196,26 @@ pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
 }
 
 fn json_text(text: String) -> Response {
-    typed(JSON, text.into())
+    json_bytes(text.into())
 }
 
 pub(crate) fn json_bytes(bytes: Bytes) -> Response {
-    typed(JSON, bytes)
+    json_pieces(vec![bytes])
 }
 
-fn typed(mime_type: &'static str, bytes: Bytes) -> Response {
-    let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(mime_type))], bytes).into_response();
+/// JSON in pieces, none of which is copied.
+pub(crate) fn json_pieces(pieces: Vec<Bytes>) -> Response {
+    typed(JSON, pieces)
+}
+
+fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
+    let length: usize = pieces.iter().map(Bytes::len).sum();
+    let body = match <[Bytes; 1]>::try_from(pieces) {
+        Ok([whole]) => Body::from(whole),
+        Err(pieces) => Body::from_stream(futures::stream::iter(pieces.into_iter().map(Ok::<_, Infallible>))),
+    };
+    let headers = [(CONTENT_TYPE, HeaderValue::from_static(mime_type)), (CONTENT_LENGTH, length.into())];
+    let mut response = (headers, body).into_response();
     if mime_type != JSON {
         // A document opened in a browser runs nothing and is what it says it is.
         let headers = response.headers_mut();

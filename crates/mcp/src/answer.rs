@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use app::{Answer, Catalogue, Class, Completion, Contents, Entry, Exposed, Fault, Kind, PromptEntry, short};
+use app::{
+    Answer, Catalogue, Class, Completion, Contents, ContentsText, Entry, Exposed, Fault, Kind, PromptEntry, short,
+};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use rmcp::ErrorData;
@@ -131,7 +133,11 @@ pub(crate) fn template(resource: &app::Resource) -> ResourceTemplate {
 }
 
 pub(crate) fn contents(uri: String, contents: Contents, revision: Option<&u64>) -> ReadResourceResult {
-    let text = ResourceContents::text(contents.text, uri).with_mime_type(contents.mime_type);
+    let text = match contents.text {
+        ContentsText::Text(text) => text,
+        ContentsText::Prepared(prepared) => splice::hold(&prepared).text,
+    };
+    let text = ResourceContents::text(text, uri).with_mime_type(contents.mime_type);
     ReadResourceResult::new(vec![match at_revision(revision) {
         Some(meta) => text.with_meta(meta),
         None => text,

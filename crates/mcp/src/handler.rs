@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use app::{
-    Answer, Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal,
-    Toolset, Visible, Work, limits, nearest, short,
+    Answer, Caller, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed, Fault,
+    Principal, Toolset, Visible, Work, limits, nearest, short,
 };
 use axum::http::HeaderName;
 use axum::http::request::Parts;
@@ -439,6 +439,10 @@ impl ServerHandler for Handler {
         let visible = self.visible(&context)?;
         let read = read.map_err(|fault| self.for_client(fault, visible));
         let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
+        if let ContentsText::Prepared(prepared) = &contents.text {
+            // Rare, and a future of its own: every request's has room for it otherwise.
+            Box::pin(splice::ready(prepared)).await;
+        }
         Ok(answer::contents(request.uri, contents, work.revision.get()).into())
     }
 

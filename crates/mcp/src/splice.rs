@@ -70,7 +70,7 @@ pub(crate) fn hold(prepared: &Prepared) -> Marks {
 
 /// Has both forms of a document made, aside if that takes long: where a message is written nobody may wait.
 pub(crate) async fn ready(prepared: &Prepared) {
-    if prepared.json().len() > LONG {
+    if prepared.json_len() > LONG {
         let prepared = prepared.clone();
         // If it fails, whoever needs it makes it.
         let _ = tokio::task::spawn_blocking(move || prepared.quoted().len()).await;
@@ -84,9 +84,9 @@ fn marks(prepared: &Prepared) -> Marks {
         Some(slot) => slot.messages.push(number),
         None => held.push_back(Slot { prepared: prepared.clone(), messages: vec![number] }),
     }
-    let mut bytes: usize = held.iter().map(|slot| slot.prepared.json().len()).sum();
+    let mut bytes: usize = held.iter().map(|slot| slot.prepared.json_len()).sum();
     while bytes > HELD_BYTES && held.len() > 1 {
-        bytes -= held.pop_front().map_or(0, |slot| slot.prepared.json().len());
+        bytes -= held.pop_front().map_or(0, |slot| slot.prepared.json_len());
     }
     COUNT.store(held.len(), Ordering::Release);
     Marks { text: format!("{}{number}.t", *DRAWN), json: format!("{}{number}.j", *DRAWN), number }
@@ -133,7 +133,7 @@ pub(crate) fn fill(message: &Bytes) -> Option<Vec<Bytes>> {
             },
         };
         pieces.push(message.slice(from..at));
-        pieces.push(if mark.is_text { prepared.quoted().clone() } else { prepared.json().clone() });
+        pieces.append(&mut if mark.is_text { prepared.quoted() } else { prepared.json() });
         (from, known) = (at + mark.length, Some((mark.number, prepared)));
     }
     if pieces.is_empty() {
@@ -250,7 +250,7 @@ mod tests {
                 document
             })
             .collect();
-        let bytes: usize = held().iter().map(|slot| slot.prepared.json().len()).sum();
+        let bytes: usize = held().iter().map(|slot| slot.prepared.json_len()).sum();
         assert!(bytes <= HELD_BYTES, "{bytes}");
         drop(all);
     }

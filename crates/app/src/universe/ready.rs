@@ -6,8 +6,8 @@ use arc_swap::ArcSwapOption;
 use domain::universe::UniverseRules;
 use tokio::sync::OnceCell;
 
+use super::json_parts::{RecordDocument, StateDocument, UniverseJson};
 use super::record::UniverseRecord;
-use super::sheet::Sheet;
 use super::sky::{Sky, things};
 use crate::journal::Kept;
 use crate::{App, Fault, Prepared, limits};
@@ -17,7 +17,7 @@ use crate::{App, Fault, Prepared, limits};
 pub struct Ready {
     forms: OnceCell<Forms>,
     /// The last that was made of any revision: the next is made from it.
-    last: Arc<ArcSwapOption<Sheet>>,
+    last: Arc<ArcSwapOption<UniverseJson>>,
 }
 
 impl Ready {
@@ -56,8 +56,9 @@ impl App {
 fn made(kept: &Kept<UniverseRules>) -> Result<Forms, String> {
     let record = UniverseRecord::of(&kept.state, kept.revision()).ok_or("there is no universe")?;
     let last = kept.ready.last.load_full();
-    let sheet = Sheet::write(&record, kept.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
-    let sheet = Arc::new(sheet);
-    kept.ready.last.store(Some(Arc::clone(&sheet)));
-    Ok(Forms { record: Prepared::plain(sheet.record().clone()), state: Prepared::of(sheet) })
+    let json = UniverseJson::write(&record, kept.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
+    let json = Arc::new(json);
+    kept.ready.last.store(Some(Arc::clone(&json)));
+    let record = Prepared::of(Arc::new(RecordDocument(Arc::clone(&json))));
+    Ok(Forms { record, state: Prepared::of(Arc::new(StateDocument(json))) })
 }

@@ -5,11 +5,19 @@ use serde_json::{Value, json};
 
 use crate::engine::{block_on, engine};
 
-fn try_read(uri: &str) -> Result<app::Contents, Fault> {
-    block_on(engine().read(&Caller::owner(), uri, &Work::default()))
+/// What is read there.
+#[derive(Debug)]
+struct Page {
+    mime_type: &'static str,
+    text: String,
 }
 
-fn read(uri: &str) -> app::Contents {
+fn try_read(uri: &str) -> Result<Page, Fault> {
+    let read = block_on(engine().read(&Caller::owner(), uri, &Work::default()));
+    read.map(|contents| Page { mime_type: contents.mime_type, text: contents.into_text() })
+}
+
+fn read(uri: &str) -> Page {
     try_read(uri).unwrap_or_else(|fault| panic!("{uri}: {fault}"))
 }
 

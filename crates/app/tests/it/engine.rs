@@ -104,13 +104,14 @@ fn an_expression_is_completed_while_it_is_typed() {
 #[test]
 fn a_resource_reads_what_its_operation_answers() {
     let read = |uri: &str| block_on(engine().read(&Caller::owner(), uri, &Work::default()));
-    let odds = read("dice://duality/odds/2/15").unwrap();
+    let text = |uri: &str| read(uri).unwrap().into_text();
+    let odds = text("dice://duality/odds/2/15");
     let answer = call("duality_probability", json!({"modifier": 2, "difficulty": 15})).unwrap();
-    assert_eq!(serde_json::from_str::<Value>(&odds.text).unwrap(), answer);
+    assert_eq!(serde_json::from_str::<Value>(&odds).unwrap(), answer);
     let rules = read("dice://rules/duality").unwrap();
     assert_eq!(rules.mime_type, "text/markdown");
-    assert_eq!(call("duality_rules", json!({})).unwrap()["text"], rules.text);
-    assert_eq!(read("dice://duality/odds/%32/15").unwrap().text, odds.text, "percent-encoding is undone");
+    assert_eq!(call("duality_rules", json!({})).unwrap()["text"], rules.into_text());
+    assert_eq!(text("dice://duality/odds/%32/15"), odds, "percent-encoding is undone");
     for broken in ["%3", "%", "%+3", "%zz", "%ff"] {
         let fault = read(&format!("dice://duality/odds/{broken}/15")).unwrap_err();
         assert_eq!(fault.code(), Code::InvalidParams, "{broken}");
@@ -129,7 +130,8 @@ fn a_list_is_read_to_its_end_as_a_resource() {
         };
         let read = async |uri: &str| {
             let contents = engine.read(&Caller::owner(), uri, &Work::default()).await;
-            serde_json::from_str::<Value>(&contents.unwrap_or_else(|fault| panic!("{uri}: {fault}")).text).unwrap()
+            serde_json::from_str::<Value>(&contents.unwrap_or_else(|fault| panic!("{uri}: {fault}")).into_text())
+                .unwrap()
         };
         let mut campaign = Value::Null;
         for name in ["A", "B", "C", "D", "E"] {

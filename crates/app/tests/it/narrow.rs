@@ -38,7 +38,7 @@ async fn refused(engine: &Local, input: Value) -> Fault {
 async fn read(engine: &Local, uri: &str) -> Result<Value, Fault> {
     let contents = engine.read(&Caller::owner(), uri, &Work::default()).await?;
     assert_eq!(contents.mime_type, "application/json");
-    Ok(serde_json::from_str(&contents.text).expect("JSON"))
+    Ok(serde_json::from_str(&contents.into_text()).expect("JSON"))
 }
 
 fn ids(part: &Value) -> Vec<&str> {

@@ -258,7 +258,7 @@ fn a_map_is_drawn_of_what_is_there_at_a_time() {
         // As a resource it is the same text.
         let read =
             engine.read(&Caller::owner(), "universe://sol/map.svg", &Work::default()).await.expect("it is there");
-        assert_eq!((read.mime_type, read.text), ("image/svg+xml", now));
+        assert_eq!((read.mime_type, read.into_text()), ("image/svg+xml", now));
         let missing =
             call(&engine, &Caller::owner(), "universe_map", json!({"universeId": "nowhere"})).await.unwrap_err();
         assert_eq!((missing.code(), missing.body().path.as_deref()), (Code::NotFound, Some("/universeId")));

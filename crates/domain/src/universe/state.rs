@@ -75,9 +75,15 @@ impl UniverseState {
         &self.snapshot
     }
 
-    /// What is written after the bodies, which come first: for whoever has them written already.
+    /// What is written between the bodies, which come first, and the time, which comes last: for whoever has the bodies
+    /// written already.
     pub fn beside_bodies(&self) -> BesideBodies<'_> {
         BesideBodies(self)
+    }
+
+    /// The time as it is written.
+    pub fn written_time(&self) -> &impl Serialize {
+        &self.time
     }
 
     /// In simulated seconds.
@@ -103,14 +109,13 @@ impl Serialize for UniverseState {
     }
 }
 
-/// A state without its bodies, as it is written.
+/// A state without its bodies and its time, as it is written.
 pub struct BesideBodies<'a>(&'a UniverseState);
 
 impl Serialize for BesideBodies<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("UniverseState", 8)?;
+        let mut fields = serializer.serialize_struct("UniverseState", 7)?;
         self.0.snapshot.write_beside_bodies(&mut fields)?;
-        fields.serialize_field("time", &self.0.time)?;
         fields.end()
     }
 }

@@ -1,12 +1,13 @@
 //! `GET /universes`: all universes in one array, as clients of the Solar System Constructor expect it, or a page of them.
 
 use app::{Class, Code, Fault, Work, limits, segment};
+use axum::body::Bytes;
 use axum::extract::{Query, Request, State};
 use axum::http::header::LINK;
 use serde_json::{Map, Value, json};
 
 use super::{Answered, Fields, UNIVERSES, record, set, unknown_field};
-use crate::routes::{Asked, Rest, json_bytes};
+use crate::routes::{Asked, Rest, json_bytes, json_pieces};
 
 /// Universes in a page that has all that they hold.
 const WHOLE_PAGE: u64 = 10;
@@ -18,17 +19,23 @@ pub(super) async fn list(State(rest): State<Rest>, Query(query): Fields, request
     let (universes, next_cursor) =
         if is_page { page(&rest, &asked, input).await? } else { all(&rest, &asked, input).await? };
     let mut response = if has_states {
-        let mut records = Vec::with_capacity(universes.len());
+        let mut pieces = vec![Bytes::from_static(b"[")];
         for universe in &universes {
             let id = universe["id"].as_str().unwrap_or_default();
             match record(&rest, &asked, id, &Work::default()).await {
-                Ok(record) => records.push(record.into_json()),
+                Ok(record) => {
+                    if pieces.len() > 1 {
+                        pieces.push(Bytes::from_static(b","));
+                    }
+                    pieces.append(&mut record.into_json_pieces());
+                }
                 // It was deleted meanwhile.
                 Err(fault) if fault.class() == Class::NotFound => {}
                 Err(fault) => return Err(fault),
             }
         }
-        json_bytes([b"[", records.join(&b","[..]).as_slice(), b"]"].concat().into())
+        pieces.push(Bytes::from_static(b"]"));
+        json_pieces(pieces)
     } else {
         json_bytes(Value::from(universes).to_string().into())
     };

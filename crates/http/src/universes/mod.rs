@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use described::described;
 
 use crate::fault;
-use crate::routes::{Asked, Rest, at_revision, json_bytes, read};
+use crate::routes::{Asked, Rest, at_revision, json_bytes, json_pieces, read};
 
 /// Where they are all.
 pub(crate) const UNIVERSES: &str = "/universes";
@@ -64,7 +64,10 @@ async fn record(rest: &Rest, asked: &Asked, id: &str, work: &Work) -> Result<Ans
 async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
     let work = Work::default();
     match record(rest, asked, id, &work).await {
-        Ok(answer) => Ok(at_revision(json_bytes(with_repairs(answer.into_json(), &done["repaired"])), &work)),
+        Ok(answer) => {
+            let pieces = with_repairs(answer.into_json_pieces(), &done["repaired"]);
+            Ok(at_revision(json_pieces(pieces), &work))
+        }
         Err(fault) if fault.class() == Class::NotFound => {
             let body = done.get("universe").cloned().unwrap_or_default().to_string();
             Ok(at_revision(json_bytes(body.into()), &asked.work))
@@ -74,13 +77,12 @@ async fn after(rest: &Rest, asked: &Asked, id: &str, done: Value) -> Answered {
 }
 
 /// A record, and beside its fields what had to be repaired in the state, if anything.
-fn with_repairs(record: Bytes, repaired: &Value) -> Bytes {
-    match record.strip_suffix(b"}") {
-        Some(fields) if !repaired.is_null() => {
-            [fields, format!(",\"repaired\":{repaired}}}").as_bytes()].concat().into()
-        }
-        _ => record,
+fn with_repairs(mut record: Vec<Bytes>, repaired: &Value) -> Vec<Bytes> {
+    if let Some(last) = record.last_mut().filter(|last| last.ends_with(b"}") && !repaired.is_null()) {
+        last.truncate(last.len() - 1);
+        record.push(format!(",\"repaired\":{repaired}}}").into());
     }
+    record
 }
 
 async fn create(State(rest): State<Rest>, request: Request) -> Answered {
@@ -104,8 +106,8 @@ async fn create(State(rest): State<Rest>, request: Request) -> Answered {
 async fn show(State(rest): State<Rest>, id: &str, request: Request) -> Answered {
     let asked = Asked::by(&request)?;
     let known = request.headers().get(IF_NONE_MATCH).and_then(|known| known.to_str().ok()).map(str::to_owned);
-    let body = record(&rest, &asked, id, &asked.work).await?.into_json();
-    let response = at_revision(json_bytes(body), &asked.work);
+    let body = record(&rest, &asked, id, &asked.work).await?.into_json_pieces();
+    let response = at_revision(json_pieces(body), &asked.work);
     let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
     let is_known = known.is_some_and(|known| {
         let mut tags = known.split(',').map(|tag| tag.trim().trim_start_matches("W/"));
@@ -159,7 +161,7 @@ async fn command(State(rest): State<Rest>, id: &str, Query(query): Fields, reque
     };
     input.insert(field.0.to_owned(), field.1);
     let answer = rest.ask(&asked.caller, operation, input.into(), &asked.work).await?;
-    Ok(at_revision(json_bytes(answer.into_json()), &asked.work))
+    Ok(at_revision(json_pieces(answer.into_json_pieces()), &asked.work))
 }
 
 /// What was sent, as the fields of an operation.

@@ -151,7 +151,7 @@ impl Player {
             }
             Way::Grpc(runtime, remote, caller) => {
                 let read = runtime.block_on(remote.read(caller, uri, &Work::default()));
-                return serde_json::from_str(&read.expect("a resource").text).expect("JSON");
+                return serde_json::from_str(&read.expect("a resource").into_text()).expect("JSON");
             }
             Way::Stdio(MODERN) => self.server.answer(&message::modern(message)),
             Way::Stdio(_) => self.server.answer(&message),

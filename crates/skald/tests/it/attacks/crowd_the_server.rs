@@ -23,7 +23,7 @@ const MEGABYTES_MAX: u64 = 300;
 const SLOWER_MAX: u32 = 10;
 
 /// Megabytes that the process has in memory.
-fn resident(running: &Running) -> u64 {
+pub(super) fn resident(running: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).expect("the process lives");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1_024
@@ -55,7 +55,7 @@ fn honest(address: SocketAddr) -> Duration {
     took[20]
 }
 
-fn create_universe(address: SocketAddr, bodies: usize) {
+pub(super) fn create_universe(address: SocketAddr, bodies: usize) {
     let body = |number: usize| {
         let id = format!("body-{number}");
         let body = json!({
@@ -93,6 +93,8 @@ fn payloads() -> Vec<String> {
         post("/mcp", &initialize),
         "GET /universes/large/events HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
         "GET /universes/large HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
+        post("/universes/large/commands", r#"{"type": "tick"}"#),
+        post("/api/v1/universe_record", &json!({"universeId": "large", "more": vec![[1]; 400_000]}).to_string()),
     ]
 }
 

@@ -1,0 +1,195 @@
+//! Memory for large messages: a request waits until there is room to read it, an answer until there is room to write it.
+//!
+//! A message is one piece of memory in gRPC, however it was made: neither is shared with other calls, so both are counted.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use app::{Code, Fault, Reserved, limits, reserve_answer, reserve_bytes};
+use futures::StreamExt;
+use http_body_util::{BodyExt, BodyStream, StreamBody};
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::http::{Request, Response};
+use tonic::codegen::{Body as HttpBody, Bytes};
+
+/// A flag and the length of the message.
+const PREFIX_BYTES: usize = 5;
+/// The method that carries inputs of any operation, as JSON. No other has use for a large message.
+const ANY_OPERATION: &str = "/skald.v1.Gateway/Call";
+/// Services that come with tonic; their messages are short, and a client may wait for an answer before it sends one.
+const NOT_OURS: &str = "/grpc.";
+/// An answer is handed to the connection in pieces of this size, as the client takes them.
+const PIECE_BYTES: usize = 65_536;
+/// How long a client may take for a large answer.
+const ANSWER_MAX: Duration = Duration::from_secs(limits::ANSWER_SECONDS);
+
+/// Looks at the length of a request's message, and waits for room if it is large. `None` if it is small.
+pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Option<Reserved>), Fault> {
+    let path = request.uri().path();
+    if path.starts_with(NOT_OURS) {
+        return Ok((request, None));
+    }
+    let most = if path == ANY_OPERATION { limits::BODY_BYTES_MAX } else { limits::TYPED_MESSAGE_BYTES_MAX };
+    let (parts, mut body) = request.into_parts();
+    let Some(Ok(first)) = body.frame().await else {
+        // Nothing came, or the connection broke: whoever reads the body finds out.
+        return Ok((Request::from_parts(parts, body), None));
+    };
+    // A length that comes in pieces is as good as none.
+    let length = first.data_ref().and_then(|data| data.get(1..PREFIX_BYTES)?.try_into().ok()).map(u32::from_be_bytes);
+    let length = length.map(u64::from);
+    if let Some(length) = length.filter(|length| *length > most as u64) {
+        return Err(too_large(length, most));
+    }
+    let is_small = length.is_some_and(|length| length <= limits::SMALL_BODY_BYTES_MAX as u64);
+    let reserved = if is_small { None } else { Some(reserve_bytes(length).await?) };
+    let frames = futures::stream::iter([Ok(first)]).chain(BodyStream::new(body));
+    Ok((Request::from_parts(parts, Body::new(StreamBody::new(frames))), reserved))
+}
+
+fn too_large(length: u64, most: usize) -> Fault {
+    let message = format!("the message has {length} bytes, at most {most} are read");
+    Fault::new(Code::TooLarge, message).hint("send less at once")
+}
+
+/// Room for a large answer, put into the response by whoever makes it.
+#[derive(Clone)]
+pub(crate) struct AnswerRoom {
+    /// Held by the response until its body is made, and then by the body.
+    _reserved: Arc<Reserved>,
+}
+
+impl AnswerRoom {
+    /// Waits for room for an answer. `None` if it is small.
+    pub(crate) async fn reserve(length: usize) -> Result<Option<Self>, Fault> {
+        if length <= limits::SMALL_BODY_BYTES_MAX {
+            return Ok(None);
+        }
+        Ok(Some(Self { _reserved: Arc::new(reserve_answer(length).await?) }))
+    }
+}
+
+/// Has the body of a large answer hold its room until the client has taken it, or has taken too long.
+pub(crate) fn held(mut response: Response<Body>) -> Response<Body> {
+    match response.extensions_mut().remove::<AnswerRoom>() {
+        None => response,
+        Some(room) => response.map(|body| Body::new(LargeAnswer::new(body, room, ANSWER_MAX))),
+    }
+}
+
+/// The body of a large answer.
+struct LargeAnswer(Arc<Mutex<Option<Unsent>>>);
+
+struct Unsent {
+    body: Body,
+    /// What is left of the frame that the body gave last.
+    rest: Bytes,
+    _room: AnswerRoom,
+}
+
+impl LargeAnswer {
+    fn new(body: Body, room: AnswerRoom, most: Duration) -> Self {
+        let unsent = Arc::new(Mutex::new(Some(Unsent { body, rest: Bytes::new(), _room: room })));
+        let late = Arc::downgrade(&unsent);
+        // A client that takes nothing has nobody poll the body, so that it cannot look at a clock itself.
+        tokio::spawn(async move {
+            tokio::time::sleep(most).await;
+            if let Some(unsent) = late.upgrade() {
+                lock(&unsent).take();
+            }
+        });
+        Self(unsent)
+    }
+}
+
+fn lock(unsent: &Mutex<Option<Unsent>>) -> MutexGuard<'_, Option<Unsent>> {
+    unsent.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl HttpBody for LargeAnswer {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+        let mut unsent = lock(&self.0);
+        let Some(Unsent { body, rest, .. }) = &mut *unsent else {
+            return Poll::Ready(Some(Err(Status::deadline_exceeded("the client took too long for this answer"))));
+        };
+        if rest.is_empty() {
+            match ready!(Pin::new(body).poll_frame(context)).transpose()? {
+                Some(frame) => match frame.into_data() {
+                    Ok(data) => *rest = data,
+                    Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
+                },
+                None => return Poll::Ready(None),
+            }
+        }
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        Poll::Ready(Some(Ok(http_body::Frame::data(piece))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    fn request(path: &str, length: usize, sent: usize) -> Request<Body> {
+        let mut message = vec![0];
+        message.extend_from_slice(&u32::try_from(length).expect("a length").to_be_bytes());
+        message.resize(PREFIX_BYTES + length, b' ');
+        message.truncate(sent);
+        Request::builder().uri(path).body(Body::new(Full::from(message))).expect("a request")
+    }
+
+    async fn admitted(path: &str, length: usize) -> Result<bool, Fault> {
+        let (request, reserved) = admit(request(path, length, usize::MAX)).await?;
+        let whole = request.into_body().collect().await.expect("a body").to_bytes();
+        assert_eq!(whole.len(), PREFIX_BYTES + length, "nothing of it is lost");
+        Ok(reserved.is_some())
+    }
+
+    #[tokio::test]
+    async fn large_messages_are_counted_and_larger_ones_refused() {
+        let (small, typed, most) =
+            (limits::SMALL_BODY_BYTES_MAX, limits::TYPED_MESSAGE_BYTES_MAX, limits::BODY_BYTES_MAX);
+        assert!(!admitted(ANY_OPERATION, small).await.expect("it is read"));
+        assert!(admitted(ANY_OPERATION, small + 1).await.expect("it is read"));
+        assert!(admitted(ANY_OPERATION, most).await.expect("it is read"));
+        assert_eq!(admitted(ANY_OPERATION, most + 1).await.expect_err("one past").code(), Code::TooLarge);
+        let other = "/daggerheart.CampaignService/CreateCampaign";
+        assert!(admitted(other, typed).await.expect("it is read"));
+        assert_eq!(admitted(other, typed + 1).await.expect_err("one past").code(), Code::TooLarge);
+    }
+
+    #[tokio::test]
+    async fn a_length_that_comes_in_pieces_counts_as_the_largest() {
+        let (_, reserved) = admit(request(ANY_OPERATION, 10, 3)).await.expect("it is read");
+        assert!(reserved.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_large_answer_comes_in_pieces_until_its_time_is_up() {
+        let room = || async { AnswerRoom::reserve(1_000_000).await.expect("room").expect("it is large") };
+        let body = || Body::new(Full::from(vec![b'x'; 3 * PIECE_BYTES]));
+        let whole = LargeAnswer::new(body(), room().await, ANSWER_MAX).collect().await.expect("all of it").to_bytes();
+        assert_eq!(whole.len(), 3 * PIECE_BYTES);
+
+        let mut slow = LargeAnswer::new(body(), room().await, Duration::from_millis(50));
+        let unsent = Arc::downgrade(&slow.0);
+        let first = slow.frame().await.expect("a frame").expect("data").into_data().expect("data");
+        assert_eq!(first.len(), PIECE_BYTES);
+        while unsent.upgrade().is_some_and(|unsent| lock(&unsent).is_some()) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let late = slow.frame().await.expect("a frame").expect_err("the time is up");
+        assert_eq!(late.code(), tonic::Code::DeadlineExceeded);
+    }
+}
