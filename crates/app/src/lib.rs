@@ -29,6 +29,7 @@ mod prompt;
 pub mod reference;
 mod request_budget;
 mod resource;
+mod revocations;
 mod schema;
 mod seen;
 mod tokens;
@@ -37,7 +38,7 @@ mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
 
-pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded};
+pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded, unauthorized};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
@@ -57,6 +58,7 @@ pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use request_budget::{Reserved, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, segment};
+pub use revocations::Revocations;
 pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
 pub use universe::{Fed, Feed};

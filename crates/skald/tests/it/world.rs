@@ -397,6 +397,11 @@ impl News {
         comes
     }
 
+    /// The stream itself.
+    pub(crate) fn into_events(self) -> Events {
+        self.0
+    }
+
     /// All that comes until something was heard of.
     pub(crate) fn until(&mut self, last: &str) -> Vec<String> {
         let mut heard = Vec::new();

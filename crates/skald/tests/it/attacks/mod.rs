@@ -7,6 +7,7 @@ mod crowd_the_server;
 mod edited_store;
 mod leave_the_hook;
 mod make_a_token_unseen;
+mod read_on_after_revocation;
 mod rewrite_the_journal;
 mod second_user;
 mod tamper_with_the_store;
