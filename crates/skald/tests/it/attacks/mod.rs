@@ -5,6 +5,7 @@ mod break_the_hook;
 mod call_from_another_site;
 mod crowd_the_server;
 mod edited_store;
+mod learn_the_servers_paths;
 mod leave_the_hook;
 mod make_a_token_unseen;
 mod read_on_after_revocation;
