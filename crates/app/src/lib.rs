@@ -10,6 +10,7 @@ mod caller;
 mod campaign;
 mod catalogue;
 mod changes;
+mod chosen_id;
 mod completion;
 mod computing;
 mod dice;
@@ -37,6 +38,7 @@ mod toolset;
 mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
+pub(crate) use chosen_id::check_chosen_id;
 
 pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded, unauthorized};
 pub use answer::{Answer, Document, Prepared};

@@ -13,7 +13,8 @@ use super::noun::{is_run_id, refused, stream};
 use super::processes::unreadable;
 use crate::journal::Done;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset, limits,
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
+    check_chosen_id, limits,
 };
 
 pub(super) struct CreateRun;
@@ -63,7 +64,11 @@ impl Operation for CreateRun {
         }
         may_create(app, call.caller, input.campaign_id.as_deref()).await?;
         let run_id = match input.run_id {
-            Some(id) if is_run_id(&id) => id,
+            Some(id) if is_run_id(&id) => {
+                let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm);
+                check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/run_id"))?;
+                id
+            }
             Some(id) => return Err(bad_id(&id)),
             None => new_id(app, call),
         };

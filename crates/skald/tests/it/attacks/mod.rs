@@ -8,6 +8,7 @@ mod edited_store;
 mod learn_the_servers_paths;
 mod leave_the_hook;
 mod make_a_token_unseen;
+mod probe_for_ids;
 mod read_on_after_revocation;
 mod rewrite_the_journal;
 mod second_user;
