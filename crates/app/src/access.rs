@@ -19,7 +19,8 @@ pub(crate) fn is_equal(left: &str, right: &str) -> bool {
     left.len() == right.len() && left.bytes().zip(right.bytes()).fold(0, |all, (one, other)| all | (one ^ other)) == 0
 }
 
-pub(crate) fn unauthorized() -> Fault {
+/// Why a token that was sent is refused, and what is sent to it ends.
+pub fn unauthorized() -> Fault {
     Fault::new(Code::Unauthorized, "the token is not known here, or was revoked")
         .hint("send Authorization: Bearer with a token of skald token create")
 }

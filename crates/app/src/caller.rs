@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 pub use domain::access::{CampaignRole, PrincipalKind};
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 /// The one who calls an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,6 +33,15 @@ impl Principal {
             Self::Holder(holder) => &holder.id,
         }
     }
+
+    /// Completes once it is known here that the token was revoked; for the owner, never.
+    pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        let revocation = match self {
+            Self::Owner => CancellationToken::new(),
+            Self::Holder(holder) => holder.revocation.clone(),
+        };
+        revocation.cancelled_owned()
+    }
 }
 
 /// What a token says of the one who sends it.
@@ -47,6 +57,9 @@ pub struct Holder {
     /// The token itself, where whoever asked for it has to pass it on.
     #[serde(skip)]
     pub credential: Credential,
+    /// Cancelled once it is known here that the token was revoked: see [`crate::Revocations`].
+    #[serde(skip)]
+    pub revocation: CancellationToken,
 }
 
 /// A token as it was sent. It is never kept, and never printed.
@@ -147,6 +160,11 @@ impl Caller {
     /// What the journal calls the one who asks.
     pub fn id(&self) -> &str {
         self.principal.id()
+    }
+
+    /// Completes once it is known here that the caller's token was revoked: whatever is still sent to it ends then.
+    pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        self.principal.revoked()
     }
 
     /// The role in a campaign. Without one, the campaign is not there for this caller.

@@ -244,6 +244,10 @@ impl Local {
         loop {
             let records = journal.follow(after, READ_AT_ONCE).await?;
             let is_last = records.len() < READ_AT_ONCE;
+            // Before anything else is told of these records.
+            for (_, record) in &records {
+                self.app.hear_revocations(record);
+            }
             let all = happened(&**journal, &records).await?;
             for ((place, record), happened) in records.into_iter().zip(all) {
                 self.app.feeds.hear(&record);

@@ -10,6 +10,7 @@ mod caller;
 mod campaign;
 mod catalogue;
 mod changes;
+mod chosen_id;
 mod completion;
 mod computing;
 mod dice;
@@ -30,6 +31,7 @@ mod prompt;
 pub mod reference;
 mod request_budget;
 mod resource;
+mod revocations;
 mod schema;
 mod seen;
 mod tokens;
@@ -37,8 +39,9 @@ mod toolset;
 mod universe;
 
 pub(crate) use answered::{Answered, Terms, stored_key};
+pub(crate) use chosen_id::check_chosen_id;
 
-pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded};
+pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded, unauthorized};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
@@ -59,6 +62,7 @@ pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use request_budget::{Reserved, reserve_answer, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, segment};
+pub use revocations::Revocations;
 pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
 pub use universe::{Fed, Feed};

@@ -18,7 +18,7 @@ use crate::gate::{AGENT, AttemptsCounted, NoFiles, Processes, Watching};
 use crate::journal::{Journal, StoreError, Streams, held, to_micros};
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
-use crate::{Call, Change, Code, Fault, GateFiles, limits};
+use crate::{Call, Change, Code, Fault, GateFiles, Revocations, limits};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
@@ -47,6 +47,7 @@ pub struct App {
     pub(crate) universes: Streams<UniverseRules>,
     pub(crate) runs: Streams<RunRules>,
     pub(crate) tokens: Tokens,
+    pub(crate) revocations: Revocations,
     pub(crate) processes: Processes,
     pub(crate) watching: Watching,
     pub(crate) attempts_counted: AttemptsCounted,
@@ -65,6 +66,7 @@ impl App {
             universes: Streams::new(Arc::clone(&journal)),
             runs: Streams::new(Arc::clone(&journal)),
             tokens: Tokens::new(Arc::clone(&journal)),
+            revocations: Revocations::default(),
             processes: Processes::default(),
             watching: Watching::default(),
             attempts_counted: AttemptsCounted::default(),

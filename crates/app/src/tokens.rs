@@ -14,9 +14,12 @@ use domain::access::{
 use domain::decider::Given;
 use domain::{Moment, id, limits};
 use serde::Deserialize;
+use tokio_util::sync::CancellationToken;
 
 use crate::access::{hash, is_equal, unauthorized};
-use crate::journal::{Ask, BesideCheck, Failure, Journal, Kept, Noun, RowCheck, StreamName, Streams, Whole, to_micros};
+use crate::journal::{
+    Ask, BesideCheck, Failure, Journal, Kept, Noun, Record, RowCheck, StreamName, Streams, Whole, events, to_micros,
+};
 use crate::plain_text::{code_point, deceptive_in};
 use crate::{
     App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
@@ -213,7 +216,7 @@ impl App {
         if !is_equal(&token.secret_hash, &hash(secret)) {
             return Err(unauthorized());
         }
-        Ok(Caller { principal: Principal::Holder(Arc::new(holder(token))), conversation: Conversation::None })
+        Ok(Caller { principal: self.principal(token), conversation: Conversation::None })
     }
 
     /// A caller as of now: a token may have got roles since, or have been revoked.
@@ -221,8 +224,32 @@ impl App {
         let Principal::Holder(known) = &caller.principal else { return Ok(caller.clone()) };
         let access = self.access().await?;
         let token = access.state.valid(&known.id).ok_or_else(unauthorized)?;
-        let principal = Principal::Holder(Arc::new(holder(token)));
-        Ok(Caller { principal, conversation: caller.conversation.clone() })
+        Ok(Caller { principal: self.principal(token), conversation: caller.conversation.clone() })
+    }
+
+    fn principal(&self, token: &Token) -> Principal {
+        let revocation = self.revocations.signal(&token.id);
+        Principal::Holder(Arc::new(Holder { revocation, ..holder(token) }))
+    }
+
+    /// Ends what is open for a token that a record revokes, whichever process wrote it.
+    pub(crate) fn hear_revocations(&self, record: &Record) {
+        if record.stream != stream() {
+            return;
+        }
+        match events::<AccessRules>(record) {
+            Ok(events) => {
+                for event in events {
+                    if let AccessEvent::TokenRevoked(revoked) = event {
+                        self.revocations.revoke(&revoked.token_id);
+                    }
+                }
+            }
+            Err(error) => {
+                tracing::error!(revision = record.revision, error, "a change of tokens cannot be read");
+                self.revocations.interrupt_all();
+            }
+        }
     }
 
     /// Gives the caller a role in a campaign, unless they have as good a one. `program` is how they came by it.
@@ -259,6 +286,7 @@ pub fn holder(token: &Token) -> Holder {
         roles: token.roles.clone().into(),
         gate_role: token.gate_role.clone(),
         credential: Credential::default(),
+        revocation: CancellationToken::new(),
     }
 }
 

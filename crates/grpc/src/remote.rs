@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
-    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Work, universe_named_by,
+    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Revocations, Work, universe_named_by,
 };
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -53,6 +53,8 @@ pub struct Remote {
     keys: AtomicU64,
     /// The conversations that the server has heard of, with the token of whoever spoke.
     conversations: Mutex<HashMap<Arc<str>, Credential>>,
+    /// Ends what tokens have open here when the server says that they are revoked.
+    revocations: Arc<Revocations>,
     farewells: TaskTracker,
     runtime: Handle,
     attendant: AbortHandle,
@@ -76,6 +78,7 @@ impl Remote {
             identity: bridge.identity,
             keys: AtomicU64::new(1),
             conversations: Mutex::default(),
+            revocations: Arc::default(),
             farewells: TaskTracker::new(),
             runtime: Handle::current(),
             attendant,
@@ -165,7 +168,9 @@ impl Remote {
                     "roles": holder.roles,
                     "gate_role": holder.gate_role,
                 });
-                Ok(Principal::Holder(Arc::new(holder_of(told, token))))
+                let mut holder = holder_of(told, token);
+                holder.revocation = self.revocations.signal(&holder.id);
+                Ok(Principal::Holder(Arc::new(holder)))
             }
             // Whoever has a token is never taken for the owner.
             Some(Told::Owner(_)) | None => Err(unauthorized()),
@@ -324,6 +329,8 @@ impl Engine for Remote {
             let mut watcher = Watcher {
                 link: Arc::clone(&self.link),
                 beside: self.beside(caller, None),
+                token_id: caller.id().to_owned(),
+                revocations: Arc::clone(&self.revocations),
                 place: after.map(Arc::from),
                 stream: None,
                 has_begun: false,
@@ -384,6 +391,8 @@ struct Watcher {
     link: Arc<Link>,
     /// Who listens, and in which conversation; why not, if the token can be none.
     beside: Result<MetadataMap, Fault>,
+    token_id: String,
+    revocations: Arc<Revocations>,
     /// After which to go on.
     place: Option<Arc<str>>,
     stream: Option<Streaming<WatchResponse>>,
@@ -426,7 +435,16 @@ impl Watcher {
         }
     }
 
+    /// `None` once the server knows the token no more: then all ends that it has open here.
     async fn next(&mut self) -> Option<News> {
+        let news = self.heard().await;
+        if news.is_none() {
+            self.revocations.interrupt(&self.token_id);
+        }
+        news
+    }
+
+    async fn heard(&mut self) -> Option<News> {
         loop {
             let Some(stream) = &mut self.stream else {
                 self.open().await.ok()?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits};
+use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits, unauthorized};
 use futures::StreamExt;
 use futures::stream::{BoxStream, once, unfold};
 use tokio_util::sync::CancellationToken;
@@ -72,7 +72,17 @@ pub(crate) async fn stream(
 }
 
 impl Watch {
+    /// The next message. Nothing more is said to a token that was revoked, also where the watcher is far behind.
     async fn next(&mut self) -> Result<WatchResponse, Status> {
+        let revoked = self.caller.revoked();
+        tokio::select! {
+            biased;
+            () = revoked => Err(fault::status(&unauthorized())),
+            message = self.message_of_changes() => message,
+        }
+    }
+
+    async fn message_of_changes(&mut self) -> Result<WatchResponse, Status> {
         // The words of the transport, not a fault: whoever watches comes back to whoever serves then.
         let stops = || Status::unavailable("the server stops");
         let context = Change::Resource(CONTEXT.into());

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower_service::Service;
 
-use crate::write_timeout::WriteTimeout;
+use crate::write_timeout::{AnsweredToken, WriteTimeout};
 
 /// How long the accept loop waits where the process has no descriptor left.
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
@@ -122,9 +122,16 @@ async fn serve_connection<S>(
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
+    let token = AnsweredToken::default();
+    let stream = WriteTimeout::new(stream, write, token.clone());
     // The router is always ready.
-    let service = service_fn(move |request: Request<Incoming>| service.clone().call(request.map(Body::new)));
-    let connection = http.serve_connection(TokioIo::new(WriteTimeout::new(stream, write)), service);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        // The request before this one may have had a token.
+        token.set(None);
+        request.extensions_mut().insert(token.clone());
+        service.clone().call(request.map(Body::new))
+    });
+    let connection = http.serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
     let ended = tokio::select! {
         ended = &mut connection => ended,

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Caller, Engine, Fault, bearer, is_forwarded, token_required, token_required_of_forwarded};
+use app::{Caller, Engine, Fault, Principal, bearer, is_forwarded, token_required, token_required_of_forwarded};
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
@@ -17,6 +17,7 @@ use tower_service::Service;
 
 use crate::fault;
 use crate::metering::{METRICS, Surface};
+use crate::write_timeout::AnsweredToken;
 
 /// Whose word is taken.
 #[derive(Clone)]
@@ -86,6 +87,11 @@ where
         let answer = async move {
             match engine.authenticate(&token).await {
                 Ok(caller) => {
+                    if let (Principal::Holder(holder), Some(token)) =
+                        (&caller.principal, request.extensions().get::<AnsweredToken>())
+                    {
+                        token.set(Some(holder.revocation.clone()));
+                    }
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }

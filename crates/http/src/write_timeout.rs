@@ -1,26 +1,51 @@
 //! Cuts a connection whose client has taken nothing of what it was sent for a while, so that it holds neither memory nor a
-//! descriptor. A client that goes on reading, however slowly, is waited for.
+//! descriptor. A client that goes on reading, however slowly, is waited for, unless its token is revoked: what waits to be
+//! sent to it then is thrown away.
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// A connection. A write that is taken at once costs one look at an option.
-pub(crate) struct WriteTimeout<S> {
-    inner: S,
-    limit: Duration,
-    /// Runs while the client takes nothing.
-    waiting: Option<Pin<Box<Sleep>>>,
+/// The revocation of the token whose request a connection answers. It is set where the token is looked at, and travels
+/// with the request as an extension.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AnsweredToken(Arc<Mutex<Option<CancellationToken>>>);
+
+impl AnsweredToken {
+    pub(crate) fn set(&self, revocation: Option<CancellationToken>) {
+        *self.lock() = revocation;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-impl<S> WriteTimeout<S> {
-    pub(crate) fn new(inner: S, limit: Duration) -> Self {
-        Self { inner, limit, waiting: None }
+/// A connection. A write that is taken at once costs one look at an option.
+pub(crate) struct WriteTimeout {
+    inner: TcpStream,
+    limit: Duration,
+    token: AnsweredToken,
+    /// What ends the connection while the client takes nothing.
+    waiting: Option<Waiting>,
+}
+
+struct Waiting {
+    timeout: Pin<Box<Sleep>>,
+    revoked: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+}
+
+impl WriteTimeout {
+    pub(crate) fn new(inner: TcpStream, limit: Duration, token: AnsweredToken) -> Self {
+        Self { inner, limit, token, waiting: None }
     }
 
     fn check<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -28,15 +53,27 @@ impl<S> WriteTimeout<S> {
             self.waiting = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep(self.limit)));
-        waiting.as_mut().poll(context).map(|()| {
+        let waiting = self.waiting.get_or_insert_with(|| Waiting {
+            timeout: Box::pin(sleep(self.limit)),
+            revoked: self.token.lock().clone().map(|revocation| Box::pin(revocation.cancelled_owned())),
+        });
+        if let Some(revoked) = &mut waiting.revoked
+            && revoked.as_mut().poll(context).is_ready()
+        {
+            // Otherwise the operating system goes on sending what it holds.
+            if let Err(error) = self.inner.set_zero_linger() {
+                tracing::debug!(%error, "what was not sent yet could not be thrown away");
+            }
+            return Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the token was revoked")));
+        }
+        waiting.timeout.as_mut().poll(context).map(|()| {
             tracing::debug!(limit = ?self.limit, "a client that takes nothing is cut");
             Err(io::Error::new(io::ErrorKind::TimedOut, "the client takes nothing"))
         })
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -46,7 +83,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write(context, bytes);
         self.check(context, written)
@@ -81,12 +118,12 @@ mod tests {
 
     use axum::Router;
     use axum::body::{Body, Bytes};
+    use axum::extract::Request;
     use axum::routing::get;
     use futures::stream::repeat_with;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::{TcpListener, TcpStream};
+    use tokio::net::TcpListener;
     use tokio::sync::mpsc;
-    use tokio_util::sync::CancellationToken;
 
     use super::*;
     use crate::connections::{ConnectionLimits, accept};
@@ -100,12 +137,13 @@ mod tests {
         }
     }
 
-    /// A server whose one answer never ends, with this limit, and a client that has asked for it.
-    async fn asked(limit: Duration) -> (TcpStream, mpsc::Receiver<Instant>) {
+    /// A server whose one answer never ends, with this limit, and a client that has asked for it with a token.
+    async fn asked(limit: Duration, revocation: CancellationToken) -> (TcpStream, mpsc::Receiver<Instant>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let (sender, ended) = mpsc::channel(1);
-        let answer = async move || {
+        let answer = async move |request: Request| {
+            request.extensions().get::<AnsweredToken>().expect("a connection").set(Some(revocation.clone()));
             let endless = Endless(sender.clone());
             Body::from_stream(repeat_with(move || {
                 let _ = &endless;
@@ -124,7 +162,7 @@ mod tests {
     async fn a_client_that_takes_nothing_is_cut_and_not_before_its_time() {
         let limit = Duration::from_millis(300);
         let began = Instant::now();
-        let (mut client, mut ended) = asked(limit).await;
+        let (mut client, mut ended) = asked(limit, CancellationToken::new()).await;
         let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
         let cut = cut.expect("the answer is given up").expect("a moment");
         assert!(cut - began >= limit, "cut after {:?}", cut - began);
@@ -134,8 +172,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_client_that_takes_nothing_is_cut_when_its_token_is_revoked() {
+        let (an_hour, revocation) = (Duration::from_hours(1), CancellationToken::new());
+        let (mut client, mut ended) = asked(an_hour, revocation.clone()).await;
+        let mut sink = vec![0; 100_000];
+        client.read_exact(&mut sink).await.expect("the answer begins");
+        revocation.cancel();
+        let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
+        cut.expect("the answer is given up").expect("a moment");
+        // There is an end to it, though the answer has none.
+        while matches!(client.read(&mut sink).await, Ok(read) if read > 0) {}
+    }
+
+    #[tokio::test]
     async fn a_client_that_is_slow_is_waited_for() {
-        let (mut client, mut ended) = asked(Duration::from_millis(1_500)).await;
+        let (mut client, mut ended) = asked(Duration::from_millis(1_500), CancellationToken::new()).await;
         let mut sink = vec![0; 4_000_000];
         let began = Instant::now();
         // Each pause is shorter than the limit, all of them are longer.

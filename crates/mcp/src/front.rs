@@ -17,10 +17,11 @@ use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKI
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use bytes::Bytes;
+use futures::FutureExt;
 use futures::future::BoxFuture;
 use http_body::Frame;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Empty, Full, Limited};
 use pin_project_lite::pin_project;
 use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
@@ -55,7 +56,7 @@ where
     H: ServerHandler + Send + 'static,
 {
     let drain = Drain { calls: TaskTracker::new(), streams: CancellationToken::new() };
-    let sessions = Arc::new(Sessions::new(options.sessions_max, options.session_idle));
+    let sessions = Sessions::new(options.sessions_max, options.session_idle);
     // Who may reach the server at all is checked before this room, for every route; the size is checked here.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(options.sessions)
@@ -125,10 +126,12 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let front = self.clone();
         Box::pin(async move {
+            let caller = request.extensions().get::<Caller>().cloned();
             let (answer, call) = front.handle(request).await;
+            let revoked = caller.filter(|_| is_event_stream(&answer)).map(|caller| caller.revoked().boxed());
             let is_whole = splice::is_holding() && !is_event_stream(&answer);
             let answer = if is_whole { filled(answer).await } else { answer };
-            Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), _call: call }))
+            Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked, _call: call }))
         })
     }
 }
@@ -140,6 +143,8 @@ pin_project! {
         inner: BoxBody<Bytes, Infallible>,
         // What is left of the last event, where it came in pieces.
         pieces: VecDeque<Bytes>,
+        // Where it is an event stream: it ends with the token.
+        revoked: Option<BoxFuture<'static, ()>>,
         _call: Option<TaskTrackerToken>,
     }
 }
@@ -149,7 +154,14 @@ impl http_body::Body for Reply {
     type Error = Infallible;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let this = self.project();
+        let mut this = self.project();
+        if let Some(revoked) = this.revoked
+            && revoked.as_mut().poll(context).is_ready()
+        {
+            *this.revoked = None;
+            this.pieces.clear();
+            this.inner.set(Empty::new().boxed());
+        }
         if let Some(piece) = this.pieces.pop_front() {
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use app::Principal;
@@ -11,6 +11,7 @@ use futures::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::replaceable_stream::{ReplaceableStream, StreamHandle};
 
@@ -24,6 +25,8 @@ tokio::task_local! {
 }
 
 pub(crate) struct Sessions {
+    /// For the tasks that wait until a token is revoked.
+    this: Weak<Self>,
     local: LocalSessionManager,
     owners: RwLock<Owners>,
     /// The sessions whose clients know events without a message. Those of older revisions fail on one.
@@ -48,6 +51,8 @@ struct Owned {
     number: u64,
     /// Whether anything came after `initialize`.
     is_used: AtomicBool,
+    /// Ends the task that waits until the principal's token is revoked.
+    _closed: DropGuard,
 }
 
 impl Owners {
@@ -99,10 +104,11 @@ pub(crate) enum SessionError {
 }
 
 impl Sessions {
-    pub(crate) fn new(max: usize, idle: Duration) -> Self {
+    pub(crate) fn new(max: usize, idle: Duration) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
-        Self {
+        Arc::new_cyclic(|this| Self {
+            this: Weak::clone(this),
             local,
             owners: RwLock::default(),
             primed: RwLock::default(),
@@ -110,7 +116,7 @@ impl Sessions {
             calls: Calls::default(),
             opening: tokio::sync::Mutex::default(),
             max,
-        }
+        })
     }
 
     /// What stands in the way of another session of this principal, and which session may leave for it: one in which
@@ -149,10 +155,32 @@ impl Sessions {
 
     /// Binds a session that was just opened to the one who opened it.
     fn claim(&self, id: &SessionId, principal: Principal) {
+        let closed = CancellationToken::new();
+        let (by, ended) = (principal.clone(), closed.clone().drop_guard());
         let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
         owners.opened += 1;
-        let owned = Owned { principal, number: owners.opened, is_used: AtomicBool::new(false) };
-        owners.by_session.insert(id.clone(), owned);
+        let (number, is_used) = (owners.opened, AtomicBool::new(false));
+        owners.by_session.insert(id.clone(), Owned { principal, number, is_used, _closed: ended });
+        drop(owners);
+        if let Principal::Holder(_) = &by {
+            self.close_when_revoked(id.clone(), &by, closed);
+        }
+    }
+
+    /// Closes a session when the token that opened it is revoked, unless it is closed before.
+    fn close_when_revoked(&self, id: SessionId, principal: &Principal, closed: CancellationToken) {
+        let (this, revoked) = (Weak::clone(&self.this), principal.revoked());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = closed.cancelled() => return,
+                () = revoked => {}
+            }
+            if let Some(sessions) = this.upgrade()
+                && let Err(error) = sessions.close_session(&id).await
+            {
+                tracing::debug!(%error, "a session of a revoked token was closed already");
+            }
+        });
     }
 
     /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.

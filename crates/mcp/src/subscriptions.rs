@@ -33,7 +33,8 @@ impl Watch {
         let (engine, at_once) = (Arc::clone(engine), engine.changes(&caller, None).now_or_never());
         let (has_begun, begun) = watch::channel(at_once.is_some());
         let watched = Arc::clone(&uris);
-        let task = tokio::spawn(async move {
+        let revoked = caller.revoked();
+        let telling = async move {
             let mut caller = caller;
             let mut changes = match at_once {
                 Some(changes) => changes,
@@ -49,6 +50,13 @@ impl Watch {
                 if tell(&peer, updated, news.concerns_list(&caller)).await.is_err() {
                     return;
                 }
+            }
+        };
+        let task = tokio::spawn(async move {
+            tokio::select! {
+                biased;
+                () = revoked => {}
+                () = telling => {}
             }
         });
         Self { uris, begun, task: task.abort_handle() }
@@ -133,7 +141,8 @@ pub(crate) struct Eyes {
     pub caller: Caller,
 }
 
-/// Tells a listener of changes until it goes, the server stops, or there is nobody left to tell of any.
+/// Tells a listener of changes until it goes, its token is revoked, the server stops, or there is nobody left to tell of
+/// any.
 pub(crate) async fn listen(
     engine: &dyn Engine,
     mut eyes: Eyes,
@@ -144,7 +153,10 @@ pub(crate) async fn listen(
         stopping.cancelled().await;
         tokio::time::sleep(LAST_WORDS).await;
     };
+    let revoked = eyes.caller.revoked();
     tokio::select! {
+        biased;
+        () = revoked => Ok(()),
         () = context.cancelled() => Ok(()),
         told = tell_listener(engine, &mut eyes, &context, stopping) => told,
         () = given_up => Ok(()),

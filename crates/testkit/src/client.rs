@@ -98,6 +98,7 @@ impl Client {
             headers,
             stream: self.stream,
             buffer: String::new(),
+            is_at_end: false,
         }
     }
 
@@ -169,6 +170,7 @@ pub struct Events {
     headers: Vec<(String, String)>,
     stream: BufReader<TcpStream>,
     buffer: String,
+    is_at_end: bool,
 }
 
 impl Events {
@@ -180,6 +182,11 @@ impl Events {
         let mut body = vec![0; length];
         self.stream.read_exact(&mut body).ok()?;
         serde_json::from_slice(&body).ok()
+    }
+
+    /// Whether the server has ended the stream: not so where it only says nothing.
+    pub fn is_at_end(&self) -> bool {
+        self.is_at_end
     }
 
     /// How long to wait for the next message from now on.
@@ -194,7 +201,10 @@ impl Events {
                 let block = self.buffer.drain(..end + 2).collect::<String>();
                 return Some(block.trim_end().to_owned());
             }
-            let chunk = read_chunk(&mut self.stream).ok()??;
+            let Some(chunk) = read_chunk(&mut self.stream).ok()? else {
+                self.is_at_end = true;
+                return None;
+            };
             self.buffer.push_str(&String::from_utf8_lossy(&chunk));
         }
     }

@@ -13,7 +13,8 @@ use super::noun::{is_run_id, refused, stream};
 use super::processes::unreadable;
 use crate::journal::Done;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset, limits,
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
+    check_chosen_id, limits,
 };
 
 pub(super) struct CreateRun;
@@ -63,11 +64,15 @@ impl Operation for CreateRun {
         }
         may_create(app, call.caller, input.campaign_id.as_deref()).await?;
         let run_id = match input.run_id {
-            Some(id) if is_run_id(&id) => id,
+            Some(id) if is_run_id(&id) => {
+                let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm);
+                check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/run_id"))?;
+                id
+            }
             Some(id) => return Err(bad_id(&id)),
             None => new_id(app, call),
         };
-        let known = app.process_named(&input.process_id).await?;
+        let known = app.process_named(call.caller, &input.process_id).await?;
         app.keep_source(&known.process, &known.source).await?;
         app.watching.begin();
         let stream = match &input.campaign_id {
@@ -84,9 +89,10 @@ impl Operation for CreateRun {
             folder,
         };
         let kept = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
+        let paths = app.path_view(call.caller);
         // What is refused leaves no folder behind.
         let folder = match RunRules::decide(&kept.state, &create(None), &app.given(call)) {
-            Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&error))?,
+            Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&paths, &error))?,
             Err(_) => None,
         };
         let command = create(folder);
@@ -101,7 +107,7 @@ impl Operation for CreateRun {
                 initial_state: state.state().to_owned(),
                 revision: done.revision,
                 current_state_prompt: look.prompt(state.state()),
-                artifact_base_path: run.and_then(|run| run.folder.clone()),
+                artifact_base_path: run.and_then(|run| paths.folder(run.folder.as_deref()?)),
             }
         };
         let tried = app.execute::<Self, _, _>(&app.runs, call, &stream, command, answer).await;

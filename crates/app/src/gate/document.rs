@@ -83,7 +83,7 @@ impl Operation for GateDocument {
                 return Err(fault.hint("send one of them"));
             }
             (Some(id), None) => {
-                let known = app.process_named(id).await?;
+                let known = app.process_named(call.caller, id).await?;
                 Drawn { process: known.process, source: known.source, current: None, visited: Vec::new() }
             }
             (None, run_id) => of_run(app, call, run_id.as_deref()).await?,

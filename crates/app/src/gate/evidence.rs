@@ -133,9 +133,10 @@ impl App {
         let wants_json = wants_json(&visit.process, &path, declared.as_deref());
         let found = match self.files.artifact(folder, &path, wants_json).await {
             Ok(found) => found,
-            Err(mut why) => {
+            Err(why) => {
+                let mut why = visit.paths.text(&why, folder);
                 // Whoever holds a token from elsewhere has no business in the folder that the server was started in.
-                if visit.is_owner && self.files.is_in_working_folder(&path).await {
+                if visit.paths.is_owners() && self.files.is_in_working_folder(&path).await {
                     why.push_str(". A file of this path lies in the working folder, which is not looked into: copy it");
                 }
                 return Err(unfit(&pointer, why));

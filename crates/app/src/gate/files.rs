@@ -33,6 +33,9 @@ pub trait GateFiles: Send + Sync + 'static {
     /// Whether a file of this path lies below the working folder. Nothing there is evidence, but it may be what was meant.
     fn is_in_working_folder<'a>(&'a self, path: &'a str) -> BoxFuture<'a, bool>;
 
+    /// A path of this machine as it is reached from the working folder, if it lies below that.
+    fn relative_to_working_folder(&self, path: &str) -> Option<String>;
+
     /// Those of the paths whose file is gone, or no longer holds what it held, by path and SHA-256. A file that was not
     /// touched since is not read again.
     fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>>;
@@ -105,6 +108,10 @@ impl GateFiles for NoFiles {
 
     fn is_in_working_folder<'a>(&'a self, _: &'a str) -> BoxFuture<'a, bool> {
         Box::pin(ready(false))
+    }
+
+    fn relative_to_working_folder(&self, _: &str) -> Option<String> {
+        None
     }
 
     fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {

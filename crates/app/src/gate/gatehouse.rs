@@ -6,9 +6,10 @@ use std::sync::Arc;
 use domain::gate::{Artifact, Decision, Facts, Look, Process, Run, RunRules, Standing};
 
 use super::noun::{is_run_id, not_found, stream};
+use super::path_view::PathView;
 use crate::journal::{Kept, StreamName};
 use crate::seen::sees_run;
-use crate::{App, Call, Code, Fault, FilesError, Kind, Operation, Principal};
+use crate::{App, Call, Code, Fault, FilesError, Kind, Operation};
 
 /// A run that a caller has found.
 pub(super) struct Visit {
@@ -20,8 +21,8 @@ pub(super) struct Visit {
     /// As whom the caller is here.
     pub standing: Standing,
     pub principal: String,
-    /// Whether the caller is who started this process.
-    pub is_owner: bool,
+    /// What the caller sees of the server's paths.
+    pub paths: PathView,
 }
 
 impl Visit {
@@ -53,10 +54,13 @@ pub(super) enum Evidence {
 impl App {
     /// Finds a run, if it is there for the caller: the one that is named, or the one that the working folder names.
     pub(super) async fn visit<O: Operation>(&self, call: &Call<'_>, run_id: Option<&str>) -> Result<Visit, Fault> {
-        let run_id = match run_id {
-            Some(id) => id.to_owned(),
-            None => self.named_run().await?,
+        let paths = self.path_view(call.caller);
+        let (run_id, is_named) = match run_id {
+            Some(id) => (id.to_owned(), true),
+            None => (self.named_run(&paths).await?, false),
         };
+        // Which run the owner works on is not told to whoever may not see it.
+        let not_found = |run_id: &str| if is_named || paths.is_owners() { not_found(run_id) } else { no_run_named() };
         // What could never have been created is not looked for.
         if !is_run_id(&run_id) {
             return Err(not_found(&run_id));
@@ -75,20 +79,19 @@ impl App {
             call.work.stands_at(kept.revision());
         }
         let (standing, principal) = (self.standing(call.caller), call.caller.id().to_owned());
-        let is_owner = call.caller.principal == Principal::Owner;
-        Ok(Visit { run_id, stream, kept, process, standing, principal, is_owner })
+        Ok(Visit { run_id, stream, kept, process, standing, principal, paths })
     }
 
-    async fn named_run(&self) -> Result<String, Fault> {
-        let named = self.files.named_run().await;
-        named.map_err(|error| unnamed(&error))?.ok_or_else(|| {
-            Fault::new(
-                Code::InvalidParams,
-                "no run is named, and no state-gate.json in the working folder or above names one",
-            )
-            .at("/run_id")
-            .hint("send run_id; `state_gate.list_runs` has the runs; `state_gate.create_run` makes one")
-        })
+    async fn named_run(&self, paths: &PathView) -> Result<String, Fault> {
+        match self.files.named_run().await {
+            Ok(named) => named.ok_or_else(no_run_named),
+            Err(error) if paths.is_owners() => Err(unnamed(&error)),
+            // What is wrong with the owner's files is for the owner.
+            Err(error) => {
+                tracing::warn!(%error, "a file that names a run cannot be read");
+                Err(no_run_named())
+            }
+        }
     }
 
     /// What guards may know beside the run, as of now.
@@ -125,6 +128,12 @@ fn held(visit: &Visit, wanted: Evidence) -> Vec<(String, String)> {
     let Some(types) = types else { return evidence.in_files().map(named).collect() };
     let of_types = types.iter().flat_map(|name| evidence.of_type(name));
     of_types.filter(|artifact| !artifact.inline).map(named).collect()
+}
+
+fn no_run_named() -> Fault {
+    let message = "no run is named, and no state-gate.json in the working folder or above names one";
+    let fault = Fault::new(Code::InvalidParams, message).at("/run_id");
+    fault.hint("send run_id; `state_gate.list_runs` has the runs; `state_gate.create_run` makes one")
 }
 
 fn unnamed(error: &FilesError) -> Fault {

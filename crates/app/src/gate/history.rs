@@ -166,6 +166,10 @@ impl App {
         }
         for entry in &mut entries {
             entry.token = ActingToken::of(&access.state, &entry.by);
+            // The owner may have been told where the files belong.
+            if let (Some(message), Some(folder)) = (&mut entry.message, &visit.run().folder) {
+                *message = visit.paths.text(message, folder);
+            }
         }
         Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
     }

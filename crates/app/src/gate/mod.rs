@@ -12,6 +12,7 @@ mod history;
 mod knowledge;
 mod news;
 mod noun;
+mod path_view;
 mod permission;
 mod processes;
 mod read;

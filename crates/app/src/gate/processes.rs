@@ -11,10 +11,11 @@ use domain::gate::{Finding, Process, load};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::path_view::PathView;
 use super::shipped::shipped;
 use crate::access;
 use crate::journal::{FindingKind, RowCheck};
-use crate::{App, Code, Fault, FilesError, limits, short};
+use crate::{App, Caller, Code, Fault, FilesError, limits, short};
 
 /// The sources of processes on the shelf, by hash.
 pub(super) const SOURCES: &str = "process";
@@ -79,8 +80,8 @@ struct Source {
 
 impl App {
     /// The process of an id, as new runs get it.
-    pub(super) async fn process_named(&self, id: &str) -> Result<Known, Fault> {
-        let Some(source) = self.source_named(id).await? else { return Err(self.no_process(id).await) };
+    pub(super) async fn process_named(&self, caller: &Caller, id: &str) -> Result<Known, Fault> {
+        let Some(source) = self.source_named(caller, id).await? else { return Err(self.no_process(caller, id).await) };
         let Source { text, origin, name } = source;
         let process = self.read_process(&text).map_err(|findings| invalid(&name, findings))?;
         if process.id != id {
@@ -91,12 +92,13 @@ impl App {
         Ok(Known { process, source: text, origin })
     }
 
-    async fn source_named(&self, id: &str) -> Result<Option<Source>, Fault> {
+    async fn source_named(&self, caller: &Caller, id: &str) -> Result<Option<Source>, Fault> {
         if id.is_empty() || id.len() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
-        if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&error))? {
-            return Ok(Some(Source { text: file.source, origin: Origin::File, name: file.path }));
+        let paths = self.path_view(caller);
+        if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
+            return Ok(Some(Source { text: file.source, origin: Origin::File, name: paths.name(&file.path) }));
         }
         let name = format!("process '{id}'");
         if let Some(submission) = self.submission(id).await?
@@ -108,8 +110,8 @@ impl App {
         Ok(shipped.map(|(_, text)| Source { text: text.to_owned(), origin: Origin::Shipped, name }))
     }
 
-    async fn no_process(&self, id: &str) -> Fault {
-        let known = self.process_ids().await.unwrap_or_default();
+    async fn no_process(&self, caller: &Caller, id: &str) -> Fault {
+        let known = self.process_ids(caller).await.unwrap_or_default();
         Fault::new(Code::ProcessNotFound, format!("Process '{}' not found", short(id)))
             .at("/process_id")
             .value(&id.into())
@@ -118,9 +120,10 @@ impl App {
     }
 
     /// The ids of all processes, by id.
-    pub(super) async fn process_ids(&self) -> Result<Vec<String>, Fault> {
+    pub(super) async fn process_ids(&self, caller: &Caller) -> Result<Vec<String>, Fault> {
         let mut ids: BTreeSet<String> = shipped().into_iter().map(|(id, _)| id.to_owned()).collect();
-        ids.extend(self.files.processes().await.map_err(|error| unreadable(&error))?);
+        let files = self.files.processes().await;
+        ids.extend(files.map_err(|error| unreadable(&self.path_view(caller), &error))?);
         let mut after = String::new();
         loop {
             let rows = self.journal.list(SUBMITTED, &after, READ_AT_ONCE).await;
@@ -215,7 +218,7 @@ pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
 }
 
 /// A file of the gate that should be readable and is not.
-pub(super) fn unreadable(error: &FilesError) -> Fault {
+pub(super) fn unreadable(paths: &PathView, error: &FilesError) -> Fault {
     tracing::warn!(%error, "a file of the gate cannot be read");
-    Fault::new(Code::InvalidProcess, error.to_string()).hint("mend the file or remove it, then try again")
+    Fault::new(Code::InvalidProcess, paths.error(error)).hint("mend the file or remove it, then try again")
 }

@@ -117,7 +117,7 @@ impl Operation for GateRead {
     async fn run(app: &App, call: &Call<'_>, input: GateReadInput) -> Result<GateReadOutput, Fault> {
         let mut output = GateReadOutput::default();
         match input.view {
-            View::Processes => output.processes = Some(processes(app).await?),
+            View::Processes => output.processes = Some(processes(app, call.caller).await?),
             View::Summary => {
                 let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
                 output.summary = Some(summary(app, &visit).await?);
@@ -157,10 +157,10 @@ async fn summary(app: &App, visit: &Visit) -> Result<Summary, Fault> {
     })
 }
 
-async fn processes(app: &App) -> Result<Vec<ListedProcess>, Fault> {
+async fn processes(app: &App, caller: &Caller) -> Result<Vec<ListedProcess>, Fault> {
     let mut listed = Vec::new();
-    for process_id in app.process_ids().await? {
-        let row = match app.process_named(&process_id).await {
+    for process_id in app.process_ids(caller).await? {
+        let row = match app.process_named(caller, &process_id).await {
             Ok(known) => ListedProcess {
                 process_id,
                 version: Some(known.process.version.clone()),

@@ -78,7 +78,7 @@ impl App {
                 let page = self.runs_of(caller, &input).await.ok()?;
                 Some(page.items.into_iter().map(|run| run.run_id).collect())
             }
-            "process_id" => self.process_ids().await.ok(),
+            "process_id" => self.process_ids(caller).await.ok(),
             "campaign_id" => self.known_ids(caller, "campaign_id").await,
             _ => None,
         }

@@ -48,7 +48,10 @@ pub(super) async fn shown(app: &App, visit: &Visit, path: &str) -> Result<Shown,
     };
     let content = match (&visit.run().folder, found.inline) {
         (_, true) => app.kept_content(&found.sha256).await?.ok_or_else(|| NOT_KEPT.to_owned()),
-        (Some(folder), false) => app.files.content(folder, &found.path).await,
+        (Some(folder), false) => {
+            let content = app.files.content(folder, &found.path).await;
+            content.map_err(|why| visit.paths.text(&why, folder))
+        }
         (None, false) => Err(NO_FOLDER.to_owned()),
     };
     let mut shown = Shown {

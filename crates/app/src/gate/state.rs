@@ -77,7 +77,7 @@ impl Operation for GetState {
             updated_at: state.updated_at().unwrap_or(run.created_at),
             status: state.status(),
             stale_artifacts: facts.stale.iter().cloned().collect(),
-            artifact_base_path: run.folder.clone(),
+            artifact_base_path: run.folder.as_deref().and_then(|folder| visit.paths.folder(folder)),
             campaign_id: run.campaign_id.clone(),
         })
     }

@@ -86,8 +86,10 @@ async fn keep(app: &App, call: &Call<'_>, process: &domain::gate::Process, sourc
         let fault = Fault::new(Code::InvalidProcess, message).at("/source");
         return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));
     }
-    if let Some(file) = app.files.process(id).await.map_err(|error| unreadable(&error))? {
-        let message = format!("{} is in the place of process '{id}', new runs get that file", file.path);
+    let paths = app.path_view(call.caller);
+    if let Some(file) = app.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
+        let file = paths.name(&file.path);
+        let message = format!("{file} is in the place of process '{id}', new runs get that file");
         return Err(Fault::new(Code::Rejected, message).hint("change the file, or submit under another id"));
     }
     let is_everywhere = call.caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm);

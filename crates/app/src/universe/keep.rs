@@ -11,7 +11,8 @@ use super::shape::SentObject;
 use super::wording;
 use crate::listing::page_limit;
 use crate::{
-    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset, limits,
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
+    check_chosen_id, limits,
 };
 
 pub(super) struct KeepUniverse;
@@ -175,7 +176,14 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
     let name = input.needed("name", input.name.as_ref())?.to_owned();
     let (state, repaired) = read(input.state.as_ref())?;
     may_create(app, call.caller, input.campaign_id.as_deref()).await?;
-    let id = input.universe_id.unwrap_or_else(|| app.new_id(call, id::UNIVERSE, ""));
+    let id = match input.universe_id {
+        Some(id) => {
+            let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some();
+            check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/universeId"))?;
+            id
+        }
+        None => app.new_id(call, id::UNIVERSE, ""),
+    };
     let stream = match &input.campaign_id {
         Some(campaign_id) => stream(&id).belonging_to(campaign_id),
         None => stream(&id),

@@ -8,6 +8,7 @@ use app::{
     Local, Principal, PrincipalKind, Work, journal,
 };
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::engine::engine;
 
@@ -24,6 +25,7 @@ pub(crate) fn holder(roles: &[(&str, CampaignRole)]) -> Caller {
         roles: roles.into(),
         gate_role: None,
         credential: Credential::default(),
+        revocation: CancellationToken::new(),
     };
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }

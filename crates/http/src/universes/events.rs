@@ -1,7 +1,7 @@
 //! `GET /universes/{id}/events`: the commands of a universe as they are accepted, as server-sent events.
 //!
 //! What is sent is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader may still
-//! read, and the end when the server stops.
+//! read, and the end when the token is revoked or the server stops.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,6 +24,10 @@ use crate::routes::{Rest, caller};
 /// At once, so that a reader knows that nothing is missed from here on. A browser comes back after a second if it is cut.
 const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
 const HEARTBEAT: &[u8] = b":heartbeat\n\n";
+/// Sent at once at most: what the connection was given is sent, also if the token is revoked meanwhile.
+const PIECE_BYTES_MAX: usize = 64 * 1024;
+/// Why a reader's stream ends before the universe does.
+const REVOKED: &str = "the token was revoked, or may not read this universe any more";
 /// A header of the standard, which the crate of headers does not name.
 const LAST_EVENT_ID: &str = "last-event-id";
 /// The same in the query: a page cannot set headers on the first request.
@@ -48,7 +52,7 @@ async fn events(
         Ok(feed) => feed,
         Err(fault) => return fault::response(UNIVERSES, &fault),
     };
-    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine) };
+    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: Bytes::new(), is_over: false };
     let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
     let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
     let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.stopped())));
@@ -81,14 +85,44 @@ struct Reading {
     feed: Feed,
     caller: Caller,
     engine: Arc<dyn Engine>,
+    /// The rest of what was read and is sent piece by piece.
+    unsent: Bytes,
+    is_over: bool,
 }
 
 impl Reading {
     async fn next(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        let revoked = self.caller.revoked();
+        tokio::select! {
+            biased;
+            () = revoked => self.end(),
+            piece = self.piece() => piece,
+        }
+    }
+
+    /// The last that a revoked token is sent. Within an event nothing can be said, and a client drops half an event.
+    fn end(&mut self) -> Option<Bytes> {
+        self.is_over = true;
+        let last = self.feed.give_up(REVOKED);
+        self.unsent.is_empty().then_some(last)
+    }
+
+    async fn piece(&mut self) -> Option<Bytes> {
+        if self.unsent.is_empty() {
+            self.unsent = self.read().await?;
+        }
+        let bytes = self.unsent.len().min(PIECE_BYTES_MAX);
+        Some(self.unsent.split_to(bytes))
+    }
+
+    async fn read(&mut self) -> Option<Bytes> {
         match self.feed.next().await? {
             Fed::Events(bytes) => Some(bytes),
             Fed::Beat if self.may_go_on().await => Some(Bytes::from_static(HEARTBEAT)),
-            Fed::Beat => Some(self.feed.give_up("the token was revoked, or may not read this universe any more")),
+            Fed::Beat => Some(self.feed.give_up(REVOKED)),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use app::{
     Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Entry, Fault, Holder,
-    Kind, Local, Operation, Principal, PrincipalKind, Resource, Roles, Toolset,
+    Kind, Local, Operation, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
 };
 use axum::extract::Request;
 use http::{Allowlist, Readiness};
@@ -129,10 +129,12 @@ pub(crate) struct Server {
     pub(crate) stopping: CancellationToken,
     pub(crate) drain: Drain,
     pub(crate) runtime: Runtime,
+    /// For the principals of the tests, by id.
+    pub(crate) revocations: Arc<Revocations>,
 }
 
-/// The header by which a test says who it is.
-const PRINCIPAL: &str = "x-test-principal";
+/// The header by which a test says who it is; the id is this name after `token_`.
+pub(crate) const PRINCIPAL: &str = "x-test-principal";
 
 impl Server {
     pub(crate) fn start(engine: Arc<dyn Engine>) -> Self {
@@ -144,11 +146,16 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
         let (router, drain) = mcp::http(engine, &options);
-        let router = router.layer(axum::middleware::map_request(async |mut request: Request| {
-            if let Some(name) = request.headers().get(PRINCIPAL).and_then(|name| name.to_str().ok()) {
+        let revocations = Arc::<Revocations>::default();
+        let signals = Arc::clone(&revocations);
+        let router = router.layer(axum::middleware::map_request(move |mut request: Request| {
+            let name = request.headers().get(PRINCIPAL).and_then(|name| name.to_str().ok()).map(str::to_owned);
+            if let Some(name) = name {
+                let id = format!("token_{name}");
                 let holder = Holder {
-                    id: format!("token_{name}"),
-                    name: name.to_owned(),
+                    revocation: signals.signal(&id),
+                    id,
+                    name,
                     kind: PrincipalKind::Human,
                     roles: Roles::default(),
                     gate_role: None,
@@ -157,11 +164,11 @@ impl Server {
                 let principal = Principal::Holder(Arc::new(holder));
                 request.extensions_mut().insert(Caller { principal, conversation: Conversation::None });
             }
-            request
+            std::future::ready(request)
         }));
         let closing = options.stopping.clone();
         runtime.spawn(http::serve(listener, router, Allowlist::default(), None, Readiness::default(), closing));
-        Self { address, stopping: options.stopping, drain, runtime }
+        Self { address, stopping: options.stopping, drain, runtime, revocations }
     }
 
     pub(crate) fn client(&self) -> Client {

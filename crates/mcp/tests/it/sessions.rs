@@ -7,7 +7,7 @@ use serde_json::json;
 use testkit::Reply;
 use testkit::message::{BOTH, JSON, call, initialize, request};
 
-use crate::server::{Server, awkward, dice, wait_until_begun};
+use crate::server::{PRINCIPAL, Server, awkward, dice, wait_until_begun};
 
 #[test]
 fn a_session_belongs_to_who_opened_it() {
@@ -213,4 +213,35 @@ fn an_answer_in_a_session_does_not_wait_for_the_network() {
     let plain = median(&[JSON, ("Mcp-Session-Id", &session)]);
     let streamed = median(&[JSON, BOTH, ("Mcp-Session-Id", &session)]);
     assert!(streamed < 10 * plain, "the median call took {streamed:?}, as plain JSON {plain:?}");
+}
+
+#[test]
+fn a_revoked_token_ends_its_streams_and_sessions_and_no_others() {
+    let server = Server::start(awkward());
+    let open = |name: &str| {
+        let opened = server.post(&[JSON, BOTH, (PRINCIPAL, name)], &initialize("2025-11-25"));
+        opened.header("mcp-session-id").expect("a session").to_owned()
+    };
+    let (revoked, other) = (open("ada"), open("bo"));
+    let headers = [JSON, BOTH, (PRINCIPAL, "ada"), ("Mcp-Session-Id", revoked.as_str())];
+    let get = server.client().open("GET", "/mcp", &headers[1..], b"");
+    // An answer that would come in a minute.
+    let slow = request(2, "tools/call", &json!({"name": "slow", "arguments": {"milliseconds": 60_001}})).to_string();
+    let post = server.client().open("POST", "/mcp", &headers, slow.as_bytes());
+    assert_eq!((get.status, post.status), (200, 200));
+    wait_until_begun(60_001, 1);
+    server.revocations.revoke("token_ada");
+    for mut stream in [get, post] {
+        while let Some(block) = stream.block() {
+            assert!(!block.contains("jsonrpc"), "{block}");
+        }
+        // Not because nothing came for so long.
+        assert!(stream.is_at_end(), "the stream ends");
+    }
+    let ping = request(3, "ping", &json!({}));
+    while server.post(&headers, &ping).status != 404 {
+        std::thread::yield_now();
+    }
+    let others = [JSON, BOTH, (PRINCIPAL, "bo"), ("Mcp-Session-Id", other.as_str())];
+    assert_eq!(server.post(&others, &ping).status, 200);
 }

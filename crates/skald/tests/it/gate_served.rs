@@ -70,6 +70,13 @@ impl Gate {
         self.world.serve(&[folders.as_slice(), arguments].concat())
     }
 
+    /// The same in a working folder of its own.
+    pub(crate) fn serve_in(&self, working: &Path, arguments: &[&str]) -> Server {
+        let folders = self.folders();
+        let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+        self.world.serve_in(working, &[folders.as_slice(), arguments].concat())
+    }
+
     /// A client's own process.
     pub(crate) fn stdio(&self) -> Seat {
         Seat::over_stdio(self.stdio_command())
@@ -95,7 +102,11 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn create(seat: &mut Seat, process: &str) -> Self {
-        let created = seat.ok(CREATE, &json!({"process_id": process}));
+        Self::of(&seat.ok(CREATE, &json!({"process_id": process})))
+    }
+
+    /// The run that was created with this answer.
+    pub(crate) fn of(created: &Value) -> Self {
         let folder = created["artifact_base_path"].as_str().map(PathBuf::from);
         Self { id: created["run_id"].as_str().expect("an id").to_owned(), folder }
     }

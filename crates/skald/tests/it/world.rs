@@ -1,7 +1,7 @@
 //! A world under test: its store, the processes on it, and the seats from which clients play, one for each surface.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -77,7 +77,21 @@ impl World {
     }
 
     pub(crate) fn serve(&self, arguments: &[&str]) -> Server {
-        let command = self.command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat());
+        Self::greeted(self.serve_command(arguments))
+    }
+
+    /// The same in a working folder of its own.
+    pub(crate) fn serve_in(&self, working: &Path, arguments: &[&str]) -> Server {
+        let mut command = self.serve_command(arguments);
+        command.current_dir(working);
+        Self::greeted(command)
+    }
+
+    fn serve_command(&self, arguments: &[&str]) -> Command {
+        self.command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat())
+    }
+
+    fn greeted(command: Command) -> Server {
         let (running, address) = Running::greeted(command);
         let grpc = running.grpc_address();
         Server { address, grpc, running }
@@ -395,6 +409,11 @@ impl News {
         let comes = self.0.any(|message| message.get("method").is_some());
         self.0.wait_at_most(PATIENCE);
         comes
+    }
+
+    /// The stream itself.
+    pub(crate) fn into_events(self) -> Events {
+        self.0
     }
 
     /// All that comes until something was heard of.

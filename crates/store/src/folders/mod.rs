@@ -16,7 +16,7 @@ mod watching;
 mod words;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use app::{ArtifactFile, FilesError, GateFiles, ProcessFile};
@@ -109,6 +109,11 @@ impl GateFiles for Folders {
             let found = tokio::task::spawn_blocking(move || std::fs::symlink_metadata(file)).await;
             matches!(found, Ok(Ok(about)) if about.is_file())
         })
+    }
+
+    fn relative_to_working_folder(&self, path: &str) -> Option<String> {
+        let below = Path::new(path).strip_prefix(&self.working).ok()?.to_str()?;
+        (!below.is_empty()).then(|| below.to_owned())
     }
 
     fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {

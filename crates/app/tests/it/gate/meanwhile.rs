@@ -67,6 +67,10 @@ impl GateFiles for Slow {
         Box::pin(ready(false))
     }
 
+    fn relative_to_working_folder(&self, _: &str) -> Option<String> {
+        None
+    }
+
     fn stale<'a>(&'a self, _: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
         let is_stale = *self.is_stale.lock().expect("no panic");
         Box::pin(ready(held.into_iter().map(|(path, _)| path).filter(|_| is_stale).collect()))

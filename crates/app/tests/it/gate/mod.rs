@@ -14,6 +14,7 @@ use app::{
     App, Caller, CampaignRole, Clock, Conversation, Credential, Entropy, Fault, Holder, Local, Principal, PrincipalKind,
 };
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use crate::universe::{call, ok, run};
 
@@ -59,6 +60,7 @@ pub(crate) fn acting(name: &str, kind: PrincipalKind, gate_role: Option<&str>, r
         roles: roles.into(),
         gate_role: gate_role.map(str::to_owned),
         credential: Credential::default(),
+        revocation: CancellationToken::new(),
     };
     Caller { principal: Principal::Holder(Arc::new(holder)), conversation: Conversation::None }
 }

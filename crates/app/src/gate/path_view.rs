@@ -1,0 +1,92 @@
+//! What a caller sees of paths on the server's disk. The owner runs the machine and sees them whole. Whoever holds a token
+//! sees a path below the working folder relative to it, and of any other its last name.
+//!
+//! Every path that the gate names in an answer or an error goes through here.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::{App, Caller, FilesError, GateFiles, Principal};
+
+#[derive(Clone)]
+pub(super) struct PathView {
+    /// `None` for the owner.
+    files: Option<Arc<dyn GateFiles>>,
+}
+
+impl App {
+    pub(super) fn path_view(&self, caller: &Caller) -> PathView {
+        let is_owner = caller.principal == Principal::Owner;
+        PathView { files: (!is_owner).then(|| Arc::clone(&self.files)) }
+    }
+}
+
+impl PathView {
+    pub(super) fn is_owners(&self) -> bool {
+        self.files.is_none()
+    }
+
+    /// A folder to write to; `None` where the caller could not find it.
+    pub(super) fn folder(&self, folder: &str) -> Option<String> {
+        match &self.files {
+            None => Some(folder.to_owned()),
+            Some(files) => files.relative_to_working_folder(folder),
+        }
+    }
+
+    /// A file or folder as an error names it.
+    pub(super) fn name(&self, path: &str) -> String {
+        if !Path::new(path).is_absolute() {
+            return path.to_owned();
+        }
+        self.folder(path).unwrap_or_else(|| {
+            let name = Path::new(path).file_name().unwrap_or_default();
+            format!("…/{}", name.to_string_lossy())
+        })
+    }
+
+    /// A text in which a path may stand. The end of the text may have been cut off within the path.
+    pub(super) fn text(&self, text: &str, path: &str) -> String {
+        if self.is_owners() || path.is_empty() {
+            return text.to_owned();
+        }
+        let mut seen = text.replace(path, &self.name(path));
+        let is_cut = |(at, _): &(usize, char)| path.starts_with(&seen[*at..]) && seen.len() - at > 1;
+        if let Some((at, _)) = seen.char_indices().find(is_cut) {
+            seen.truncate(at);
+            seen.push('…');
+        }
+        seen
+    }
+
+    pub(super) fn error(&self, error: &FilesError) -> String {
+        format!("{}: {}", self.name(&error.path), error.why)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::NoFiles;
+
+    const FOLDER: &str = "/srv/skald/artifacts/run-1";
+
+    #[test]
+    fn the_owner_sees_every_path() {
+        let view = PathView { files: None };
+        let text = format!("write it to {FOLDER}/note.md first");
+        assert_eq!((view.text(&text, FOLDER), view.folder(FOLDER)), (text, Some(FOLDER.to_owned())));
+    }
+
+    #[test]
+    fn a_holder_sees_the_last_name_of_what_lies_elsewhere() {
+        let view = PathView { files: Some(Arc::new(NoFiles::default())) };
+        let seen = |text: &str| view.text(text, FOLDER);
+        assert_eq!(seen(&format!("write it to {FOLDER}/note.md first")), "write it to …/run-1/note.md first");
+        assert_eq!(view.folder(FOLDER), None);
+        assert_eq!(view.name("the folders of the gate"), "the folders of the gate");
+        // The kept text of an attempt ends after so many characters, wherever that is.
+        assert_eq!(seen("write it to /srv/skald/arti"), "write it to …");
+        assert_eq!(seen("read and/or write /"), "read and/or write /");
+    }
+}

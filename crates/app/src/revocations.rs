@@ -1,0 +1,78 @@
+//! Ends what is sent to a token for long: streams and sessions.
+//!
+//! Whoever follows the journal says here which token was revoked, whichever process wrote that. Every caller carries the
+//! signal of its token, so a surface waits for [`crate::Caller::revoked`] beside what it sends.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+
+/// A signal for each token that was used here or revoked. There are never more than there are tokens.
+#[derive(Debug, Default)]
+pub struct Revocations(Mutex<HashMap<Arc<str>, CancellationToken>>);
+
+impl Revocations {
+    /// What is cancelled when the token is revoked: at once, if it has been.
+    pub fn signal(&self, token_id: &str) -> CancellationToken {
+        let mut signals = self.lock();
+        match signals.get(token_id) {
+            Some(signal) => signal.clone(),
+            None => signals.entry(token_id.into()).or_default().clone(),
+        }
+    }
+
+    /// Ends all that the token has open, and all that it opens later.
+    pub fn revoke(&self, token_id: &str) {
+        self.signal(token_id).cancel();
+    }
+
+    /// Ends what the token has open. It may come back, if it is let in again.
+    pub fn interrupt(&self, token_id: &str) {
+        let signal = self.lock().remove(token_id);
+        if let Some(signal) = signal {
+            signal.cancel();
+        }
+    }
+
+    /// The same for every token, where it is not known which of them is meant.
+    pub fn interrupt_all(&self) {
+        let mut interrupted = Vec::new();
+        self.lock().retain(|_, signal| {
+            if !signal.is_cancelled() {
+                interrupted.push(signal.clone());
+            }
+            signal.is_cancelled()
+        });
+        interrupted.iter().for_each(CancellationToken::cancel);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Arc<str>, CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_revoked_token_stays_revoked_and_an_interrupted_one_may_come_back() {
+        let revocations = Revocations::default();
+        let [ada, bo, cy] = ["ada", "bo", "cy"].map(|id| revocations.signal(id));
+        revocations.revoke("ada");
+        revocations.interrupt("bo");
+        assert!(ada.is_cancelled() && bo.is_cancelled() && !cy.is_cancelled());
+        assert!(revocations.signal("ada").is_cancelled() && !revocations.signal("bo").is_cancelled());
+        revocations.interrupt_all();
+        assert!(cy.is_cancelled() && !revocations.signal("cy").is_cancelled());
+        assert!(revocations.signal("ada").is_cancelled(), "what was revoked is not forgotten");
+    }
+
+    #[test]
+    fn a_token_that_was_revoked_before_anybody_asked_is_known_as_revoked() {
+        let revocations = Revocations::default();
+        revocations.revoke("ada");
+        assert!(revocations.signal("ada").is_cancelled());
+    }
+}

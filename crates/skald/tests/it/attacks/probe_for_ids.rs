@@ -1,0 +1,120 @@
+//! To find out whether something exists that one may not see, by an id that somebody else chose for it.
+
+use serde_json::{Value, json};
+
+use crate::gate_documented::{CREATE, EMIT, GET_STATE};
+use crate::gate_served::Gate;
+use crate::table::create_campaign;
+use crate::world::{How, Kind, OVER_HTTP, Seat, Server, Surface, World};
+
+/// An operation and its input, with an id in it.
+type Probe = (&'static str, Box<dyn Fn(&str) -> Value>);
+
+/// Everything that takes the id of a universe or a run, of which the caller may see only those of one campaign.
+fn probes(campaign_id: &str) -> Vec<Probe> {
+    let (of_universe, of_run) = (campaign_id.to_owned(), campaign_id.to_owned());
+    let create =
+        move |id: &str| json!({"method": "create", "universeId": id, "name": "Sky", "campaignId": of_universe});
+    let begin = move |id: &str| json!({"process_id": "proof", "run_id": id, "campaign_id": of_run});
+    let emit = |id: &str| {
+        json!({
+            "run_id": id, "event_name": "submit_note", "expected_revision": 1, "idempotency_key": "key"
+        })
+    };
+    vec![
+        ("universe", Box::new(create)),
+        ("universe", Box::new(|id| json!({"method": "rename", "universeId": id, "name": "Sky"}))),
+        ("universe", Box::new(|id| json!({"method": "replace", "universeId": id, "name": "Sky"}))),
+        ("universe", Box::new(|id| json!({"method": "delete", "universeId": id}))),
+        ("get_universe_state", Box::new(|id| json!({"universeId": id}))),
+        ("send_universe_command", Box::new(|id| json!({"universeId": id, "command": {"type": "tick"}}))),
+        (CREATE, Box::new(begin)),
+        (GET_STATE, Box::new(|id| json!({"run_id": id}))),
+        ("state_gate.list_events", Box::new(|id| json!({"run_id": id}))),
+        ("state_gate.run", Box::new(|id| json!({"method": "history", "run_id": id}))),
+        (EMIT, Box::new(emit)),
+    ]
+}
+
+/// What is answered, without the id that was asked for.
+fn answered(seat: &mut Seat, (operation, input): &Probe, id: &str, how: How) -> String {
+    let answer = seat.call_so(operation, &input(id), how);
+    format!("{operation}: {answer:?}").replace(id, "ID")
+}
+
+fn assert_told_nothing(seat: &mut Seat, campaign_id: &str, taken: &[&str], free: &str) {
+    let ways = [
+        How::default(),
+        How { key: Some("key"), revision: None },
+        How { key: None, revision: Some(1) },
+        How { key: None, revision: Some(0) },
+    ];
+    for probe in probes(campaign_id) {
+        for how in ways {
+            let of_free = answered(seat, &probe, free, how);
+            for id in taken {
+                assert_eq!(answered(seat, &probe, id, how), of_free, "{id} with {how:?}");
+            }
+        }
+    }
+}
+
+fn seat_of(world: &World, server: &Server, surface: Surface, arguments: &[&str]) -> (Seat, String) {
+    let (token, id) = world.token(&[&["Ada"], arguments].concat());
+    (server.seat_of(surface, Some(&token), "test"), id)
+}
+
+#[test]
+fn an_id_that_is_taken_is_refused_like_one_that_is_free() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let (theirs, other) = (create_campaign(&mut owner), create_campaign(&mut owner));
+    let universe = |id: &str| json!({"method": "create", "universeId": id, "name": "Sky", "campaignId": other});
+    for id in ["hidden-sky", "hidden-before"] {
+        owner.ok("universe", &universe(id));
+    }
+    owner.ok("universe", &json!({"method": "delete", "universeId": "hidden-before"}));
+    for (id, campaign_id) in [("hidden-run", &other), ("the-ambush", &theirs)] {
+        owner.ok(CREATE, &json!({"process_id": "proof", "run_id": id, "campaign_id": campaign_id}));
+    }
+    for surface in OVER_HTTP {
+        let (mut leader, _) = seat_of(&gate.world, &server, surface, &["--role", "gm", "--for", &theirs]);
+        assert_told_nothing(&mut leader, &theirs, &["hidden-sky", "hidden-before", "hidden-run"], "free");
+        // What a game master has prepared is hidden from players of the same campaign, and of all.
+        for arguments in [&["--role", "player", "--for", &theirs][..], &["--role", "player"]] {
+            let (mut player, _) = seat_of(&gate.world, &server, surface, arguments);
+            let probe = &probes(&theirs)[6];
+            let [taken, free] = ["the-ambush", "free"].map(|id| answered(&mut player, probe, id, How::default()));
+            assert_eq!(taken, free, "{arguments:?}");
+        }
+    }
+    assert_eq!(owner.refused("universe", &universe("hidden-sky"))["code"], "REJECTED", "the owner is told");
+}
+
+#[test]
+fn ids_that_begin_with_the_tokens_id_are_its_own() {
+    let gate = Gate::new(Kind::Sqlite);
+    let server = gate.serve(&[]);
+    let mut owner = server.seat(Surface::Rest);
+    let theirs = create_campaign(&mut owner);
+    let (mut leader, id) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
+    let (mut other, other_id) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm", "--for", &theirs]);
+    let all = probes(&theirs);
+    for ((operation, input), field) in [(&all[0], "/universeId"), (&all[6], "/run_id")] {
+        leader.ok(operation, &input(&format!("{id}-mine")));
+        for wrong in [format!("{other_id}-mine"), format!("{id}-"), format!("{id}mine"), id.clone()] {
+            let refused = leader.refused(operation, &input(&wrong));
+            assert_eq!((&refused["code"], &refused["path"]), (&json!("INVALID_PARAMS"), &json!(field)), "{refused}");
+            assert!(refused["hint"].as_str().is_some_and(|hint| hint.contains(&format!("{id}-"))), "{refused}");
+        }
+        assert_eq!(other.refused(operation, &input(&format!("{id}-mine")))["code"], "INVALID_PARAMS");
+    }
+    // Whoever sees all there is chooses freely, as does the owner.
+    let (mut everywhere, _) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm"]);
+    for (seat, name) in [(&mut everywhere, "everywhere"), (&mut owner, "owner")] {
+        for (operation, input) in [&all[0], &all[6]] {
+            seat.ok(operation, &input(name));
+        }
+    }
+}
