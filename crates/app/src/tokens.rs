@@ -158,6 +158,7 @@ impl App {
             Some(person) => person_of(&name_of(person, "/person")?),
             None => person_of(&name),
         };
+        let gate_role = new.gate_role.map(|role| name_of(&role, "/gate_role")).transpose()?;
         for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
             self.check_campaign(campaign_id).await?;
         }
@@ -171,7 +172,7 @@ impl App {
         let short_id = half(&first)[..12].to_owned();
         let secret = format!("{PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
         let id = format!("token_{short_id}");
-        let (kind, roles, gate_role, secret_hash) = (new.kind, new.roles, new.gate_role, hash(&secret));
+        let (kind, roles, secret_hash) = (new.kind, new.roles, hash(&secret));
         let token = NewAccessToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
         let create = AccessCommand::Create { token: Box::new(token), program: new.program };
         self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use app::plain_text::deceptive_in;
 use app::{
     Answer, Caller, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Exposed, Fault, Principal,
     Toolset, Visible, Work, limits, nearest, short,
@@ -247,7 +248,7 @@ const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
 fn is_key(key: &str) -> bool {
-    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && !key.contains(char::is_control)
+    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && deceptive_in(key).is_none()
 }
 
 fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {

@@ -1,5 +1,6 @@
 //! The 25 commands, flat objects with a `type`, as clients send them and as the journal keeps them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -226,16 +227,31 @@ impl Command {
         if !Self::NAMES.contains(&name) {
             return Err(Failure::unknown(sent));
         }
-        let error = match Self::deserialize(sent) {
-            Ok(command) => return Ok((command, Vec::new())),
+        let (sent, mut repairs) = Self::with_clean_names(sent);
+        let error = match Self::deserialize(&*sent) {
+            Ok(command) => return Ok((command, repairs)),
             Err(error) => error,
         };
-        let (repaired, repairs) = Self::repaired(sent);
-        if repairs.is_empty() {
-            return Err(Self::unread(name, sent, &error.to_string()));
+        let (repaired, others) = Self::repaired(&sent);
+        if others.is_empty() {
+            return Err(Self::unread(name, &sent, &error.to_string()));
         }
+        repairs.extend(others);
         let read = Self::deserialize(&repaired).map(|command| (command, repairs));
         read.map_err(|error| Self::unread(name, &repaired, &error.to_string()))
+    }
+
+    /// What a client sent, with the names in a snapshot cleaned: a snapshot is a whole state. Other commands are refused
+    /// for such a name.
+    fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+        let snapshot = sent.get("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
+        let Some((snapshot, repairs)) = snapshot.map(Snapshot::with_clean_names) else {
+            return (Cow::Borrowed(sent), Vec::new());
+        };
+        let Cow::Owned(snapshot) = snapshot else { return (Cow::Borrowed(sent), Vec::new()) };
+        let mut command = sent.clone();
+        command["snapshot"] = snapshot;
+        (Cow::Owned(command), within_snapshot(repairs))
     }
 
     /// What a client sent, with the faults of a snapshot repaired as far as they can be.
@@ -243,12 +259,9 @@ impl Command {
         let mut command = sent.clone();
         let snapshot = command.get_mut("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
         let Some(snapshot) = snapshot else { return (command, Vec::new()) };
-        let (repaired, mut repairs) = Snapshot::repaired(snapshot);
+        let (repaired, repairs) = Snapshot::repaired(snapshot);
         *snapshot = repaired;
-        for repair in &mut repairs {
-            repair.path.insert_str(0, "/snapshot");
-        }
-        (command, repairs)
+        (command, within_snapshot(repairs))
     }
 
     fn unread(name: &str, sent: &Value, problem: &str) -> Failure {
@@ -258,6 +271,14 @@ impl Command {
             None => Failure::unreadable(sent, problem),
         }
     }
+}
+
+/// Repairs of a snapshot, as seen from the command that brings it.
+fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
+    for repair in &mut repairs {
+        repair.path.insert_str(0, "/snapshot");
+    }
+    repairs
 }
 
 /// The one command that brings a whole state.

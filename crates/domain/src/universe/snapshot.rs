@@ -93,6 +93,11 @@ impl Parts {
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Parts).to_value());
 
 impl Snapshot {
+    /// What a client sent, with its names cleaned.
+    pub(super) fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+        repair::clean_names(sent, &SCHEMA)
+    }
+
     /// What a client sent, with its faults repaired as far as they can be. What has no bodies or no list of roots at all
     /// is left as it is.
     pub(super) fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
@@ -238,6 +243,11 @@ impl Snapshot {
         checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
         checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
         few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
+        // A group may name a system that is not there, and then nothing else has looked at that id.
+        for (child, group_id) in self.group_places.keys() {
+            let at = |misfit: Misfit| misfit.within("children").within(group_id).within("groups");
+            child.id.check().map_err(at)?;
+        }
         checked(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
         checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX, Check::check_except_ranges)?;
         let disks = &self.protoplanetary_disks;
