@@ -2,17 +2,17 @@
 //!
 //! Nothing is repaired here; `rebuild.rs` makes anew what follows from the records.
 
-mod beside;
 mod finding;
 mod rebuild;
 mod root;
+mod stored_rows;
 mod stream;
 
 use super::{Hash, Head, Journal, Nouns, StoreError, StreamName};
-pub use beside::{BesideCheck, CheckRow, RowCheck};
 pub use finding::{Finding, FindingKind};
 pub use rebuild::{rebuild, rebuild_telling};
 use root::Root;
+pub use stored_rows::{BesideCheck, CheckRow, RowCheck};
 
 /// Names and rows read at once.
 const PAGE: usize = 500;
@@ -115,7 +115,7 @@ pub async fn verify_with_contents(
             None => break,
         }
     }
-    let (found, rows) = beside::check(journal, nouns, &mut root).await?;
+    let (found, rows) = stored_rows::check(journal, nouns, &mut root).await?;
     note(found);
     (report.beside, contents.rows) = rows;
     report.root = root.finish();

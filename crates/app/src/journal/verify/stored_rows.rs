@@ -1,5 +1,5 @@
-//! Verifies the rows stored beside the journal: content by its address, refused attempts, processes by name, tokens of
-//! older stores.
+//! Verifies the rows that are stored beside the journal: content by its address, refused attempts, submitted processes,
+//! and tokens of older stores. It changes none of them.
 
 use super::super::record::part_digest;
 use super::super::{Hash, Journal, Nouns, StoreError, StreamName};
