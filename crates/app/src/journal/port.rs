@@ -160,6 +160,16 @@ pub trait Journal: Shelf {
 
     fn health(&self) -> watch::Receiver<Health>;
 
+    /// Whether the store is of a version that had tokens as rows beside the journal, and these are yet to become events.
+    fn awaits_token_import(&self) -> bool {
+        false
+    }
+
+    /// Raises the version of such a store once its tokens are events, so that no row becomes a token later.
+    fn finish_token_import(&self) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// A copy of everything, while writing goes on. The file must not exist.
     fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()>;
 }

@@ -49,9 +49,10 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     include_str!("../../sql/sqlite/migrations/001.sql"),
     include_str!("../../sql/sqlite/migrations/002.sql"),
     include_str!("../../sql/sqlite/migrations/003.sql"),
     include_str!("../../sql/sqlite/migrations/004.sql"),
+    include_str!("../../sql/sqlite/migrations/005.sql"),
 ];
