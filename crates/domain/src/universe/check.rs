@@ -123,6 +123,11 @@ pub trait Check {
 
     /// Brings every number into its range, as views show it.
     fn clamp_ranges(&mut self) {}
+
+    /// Bytes of text in it: ids, names, colours and extensions. Lists that links make are not counted.
+    fn text_bytes(&self) -> usize {
+        0
+    }
 }
 
 impl<T: Check> Check for Option<T> {
@@ -138,6 +143,10 @@ impl<T: Check> Check for Option<T> {
         if let Some(thing) = self {
             thing.clamp_ranges();
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.as_ref().map_or(0, Check::text_bytes)
     }
 }
 
@@ -155,6 +164,10 @@ impl<T: Check + Clone> Check for std::sync::Arc<T> {
         if self.check().is_err() {
             std::sync::Arc::make_mut(self).clamp_ranges();
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        (**self).text_bytes()
     }
 }
 

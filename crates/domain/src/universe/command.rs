@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::body::{StarPatch, StarPayload};
+use super::check::Check;
 use super::failure::Failure;
 use super::group::{GroupChild, GroupChildType, GroupPatch, GroupPayload};
 use super::number::Number;
@@ -18,7 +19,7 @@ use super::region::{
     NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch, SmallBodyField, SmallBodyFieldPatch,
 };
 use super::repair::Repair;
-use super::snapshot::{Regions, Snapshot};
+use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::tagged::{self, Tagged};
 use super::text::Id;
 
@@ -219,7 +220,45 @@ impl Tick {
     }
 }
 
+/// Bytes of the default colour that a new ring takes from its body.
+const COLOR_BYTES_MAX: usize = 9;
+
 impl Command {
+    /// Bytes of text that a universe may have more after it, at most; a command without new text has none.
+    pub(super) fn text_bytes_max(&self) -> usize {
+        match self {
+            Self::AddStar(command) => command.id.len() + command.payload.text_bytes(),
+            Self::UpdateStar(command) => command.payload.text_bytes(),
+            // It stands under its own id, and perhaps in another group.
+            Self::AddGroup(AddGroup { id, payload }) => {
+                let children: usize = payload.children().iter().map(|child| child.id.len()).sum();
+                2 * id.len() + payload.text_bytes() + children
+            }
+            Self::UpdateGroup(command) => command.payload.text_bytes(),
+            Self::AddToGroup(command) => command.child.id.len(),
+            Self::MoveToGroup(command) => command.child_id.len(),
+            Self::SetSmallBodyFields(command) => text_bytes_of(&command.fields),
+            Self::UpdateSmallBodyField(command) => command.patch.text_bytes(),
+            Self::SetProtoplanetaryDisks(command) => text_bytes_of(&command.disks),
+            Self::AddProtoplanetaryDisk(command) => command.disk.text_bytes(),
+            Self::UpdateProtoplanetaryDisk(command) => command.patch.text_bytes(),
+            Self::SetNebulae(command) => text_bytes_of(&command.nebulae),
+            Self::UpdateNebula(command) => command.patch.text_bytes(),
+            Self::UpdateRing(command) => COLOR_BYTES_MAX + command.patch.text_bytes(),
+            Self::ReplaceSnapshot(command) => command.snapshot.text_bytes,
+            Self::Tick(_)
+            | Self::RemoveStar(_)
+            | Self::AttachStar(_)
+            | Self::DetachStar(_)
+            | Self::RemoveGroup(_)
+            | Self::RemoveFromGroup(_)
+            | Self::RemoveSmallBodyField(_)
+            | Self::RemoveProtoplanetaryDisk(_)
+            | Self::RemoveNebula(_)
+            | Self::RemoveRing(_) => 0,
+        }
+    }
+
     /// Reads what a client sent, with what had to be repaired in a snapshot; what is not a command is a failure of its
     /// own.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {

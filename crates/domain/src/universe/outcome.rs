@@ -77,7 +77,7 @@ outcomes! {
     "updateStar" => Some("starUpdated"), [
         named("starNotFound"),
         failed("updateStarFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeStar" => Some("starRemoved"), [named("starNotFound"), failed("removeStarFailed", &[Unreadable])];
@@ -89,7 +89,7 @@ outcomes! {
     ])];
     "updateGroup" => Some("groupUpdated"), [
         named("groupNotFound"),
-        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, NotPlain, BadColor, Unreadable])
+        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable])
     ];
     "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
     "addToGroup" => Some(CHILD_ADDED_TO_GROUP), [
@@ -111,7 +111,7 @@ outcomes! {
     "updateSmallBodyField" => Some("smallBodyFieldUpdated"), [
         named("smallBodyFieldNotFound"),
         failed("updateSmallBodyFieldFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failed("removeSmallBodyFieldFailed", &[Unreadable])];
@@ -124,7 +124,7 @@ outcomes! {
     "updateProtoplanetaryDisk" => Some("protoplanetaryDiskUpdated"), [
         named("protoplanetaryDiskNotFound"),
         failed("updateProtoplanetaryDiskFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeProtoplanetaryDisk" => Some("protoplanetaryDiskRemoved"), [
@@ -142,7 +142,7 @@ outcomes! {
     "removeNebula" => Some("nebulaRemoved"), [failed("removeNebulaFailed", &[Unreadable])];
     "updateRing" => Some("ringUpdated"), [
         named("starNotFound"),
-        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, Unreadable])
+        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable])
     ];
     "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
     "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[

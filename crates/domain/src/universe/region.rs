@@ -31,6 +31,10 @@ impl Check for Vec<Id> {
         let checked = |(number, id): (usize, &Id)| id.check().map_err(|misfit| misfit.within(&number.to_string()));
         self.iter().enumerate().try_for_each(checked)
     }
+
+    fn text_bytes(&self) -> usize {
+        self.iter().map(|id| id.len()).sum()
+    }
 }
 
 /// From one number to another.

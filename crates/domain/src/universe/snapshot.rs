@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub(super) small_body_fields: Regions<SmallBodyField>,
     pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
     pub(super) nebulae: Regions<NebulaRegion>,
+    /// Bytes of text in all of these. It follows from them, so it is neither stored nor compared.
+    pub(super) text_bytes: usize,
 }
 
 /// What a snapshot is made of, before its links are looked at. Bodies and the list of roots must be there.
@@ -75,7 +77,7 @@ impl Parts {
         link::keyed(&self.nebulae, "nebulae")?;
         let stars = link::bodies(self.stars, &self.root_ids)?;
         let (groups, group_places) = link::groups(self.groups, &self.root_group_ids)?;
-        Ok(Snapshot {
+        let mut snapshot = Snapshot {
             stars,
             root_ids: self.root_ids,
             groups,
@@ -85,7 +87,10 @@ impl Parts {
             small_body_fields: self.small_body_fields,
             protoplanetary_disks: self.protoplanetary_disks,
             nebulae: self.nebulae,
-        })
+            text_bytes: 0,
+        };
+        snapshot.text_bytes = snapshot.count_text_bytes();
+        Ok(snapshot)
     }
 }
 
@@ -110,6 +115,16 @@ impl Snapshot {
     /// What is wrong with the links of something that is otherwise of the right shape.
     pub(super) fn offence(sent: &Value) -> Option<Misfit> {
         Parts::deserialize(sent).ok()?.linked().err()
+    }
+
+    /// Bytes of text, counted anew.
+    pub(super) fn count_text_bytes(&self) -> usize {
+        let places: usize = self.group_places.keys().map(|(child, _)| child.id.len()).sum();
+        let regions = text_bytes_of(&self.belts)
+            + text_bytes_of(&self.small_body_fields)
+            + text_bytes_of(&self.protoplanetary_disks)
+            + text_bytes_of(&self.nebulae);
+        text_bytes_of(&self.stars) + text_bytes_of(&self.groups) + places + regions
     }
 
     pub fn bodies(&self) -> &OrdMap<Id, Arc<Star>> {
@@ -225,7 +240,7 @@ impl Snapshot {
 
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
-        // The places of groups follow from the groups.
+        // The places of groups and the bytes of text follow from the rest.
         self.stars == other.stars
             && self.root_ids == other.root_ids
             && self.groups == other.groups
@@ -270,6 +285,11 @@ fn checked<T>(
 pub(super) fn check_regions<T: Keyed + Check>(map: &Regions<T>, field: &str) -> Result<(), Misfit> {
     link::keyed(map, field)?;
     checked(map, field, limits::REGIONS_MAX, Check::check)
+}
+
+/// Bytes of text in a map of things.
+pub(super) fn text_bytes_of<T: Check>(map: &OrdMap<Id, Arc<T>>) -> usize {
+    map.values().map(|thing| thing.text_bytes()).sum()
 }
 
 fn few(count: usize, count_max: usize) -> Result<(), Misfit> {

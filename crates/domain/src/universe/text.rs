@@ -241,6 +241,10 @@ impl Check for Id {
         }
         Ok(())
     }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
+    }
 }
 
 impl Check for Name {
@@ -254,6 +258,10 @@ impl Check for Name {
             Some(character) => Err(Misfit::new(Reason::NotPlain, not_plain(self, character))),
             None => Ok(()),
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
     }
 }
 
@@ -270,6 +278,10 @@ impl Check for Color {
         }
         Err(Misfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
     }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
+    }
 }
 
 /// What is not ours: kept with a thing and given back as it came.
@@ -280,12 +292,16 @@ pub struct Extensions(pub Arc<Map<String, Value>>);
 
 impl Check for Extensions {
     fn check(&self) -> Result<(), Misfit> {
-        let bytes = self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum::<usize>();
+        let bytes = self.text_bytes();
         if bytes <= limits::EXTENSIONS_BYTES_MAX {
             return Ok(());
         }
         let problem = format!("has some {bytes} bytes, at most {} are kept", limits::EXTENSIONS_BYTES_MAX);
         Err(Misfit::new(Reason::TooLong, problem))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum()
     }
 }
 

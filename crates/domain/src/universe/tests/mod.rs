@@ -2,6 +2,7 @@
 
 mod bodies;
 mod groups;
+mod limits;
 mod regions;
 mod repairs;
 mod views;
