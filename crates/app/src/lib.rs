@@ -12,6 +12,7 @@ mod catalogue;
 mod changes;
 mod completion;
 mod computing;
+mod creation_quota;
 mod dice;
 mod engine;
 mod fault;

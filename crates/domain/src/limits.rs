@@ -36,6 +36,12 @@ pub const PARTICIPANTS_MAX: usize = 1_000;
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
+/// Campaigns that one token leads. It does not bind the owner, and neither do the two after it.
+pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
+/// Universes of one campaign, or of none.
+pub const UNIVERSES_PER_CAMPAIGN_MAX: usize = 1_000;
+/// Runs of one campaign, or of none.
+pub const RUNS_PER_CAMPAIGN_MAX: usize = 10_000;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
 /// Characters of the name of a universe, or of anything in it.
@@ -181,6 +187,9 @@ pub const ALL: &[Limit] = &[
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
+    limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
+    limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
+    limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
     limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
     limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),
@@ -238,6 +247,7 @@ pub const ALL: &[Limit] = &[
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
     limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
+    limit("rows of one page, unless fewer or more are asked for", PAGE_DEFAULT as u64, "rows"),
     limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];

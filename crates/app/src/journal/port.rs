@@ -137,6 +137,10 @@ pub trait Journal: Shelf {
         limit: usize,
     ) -> Answer<'a, Vec<Document>>;
 
+    /// How many documents of a collection have this text in a field of their JSON; without a text, how many have no such
+    /// field.
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64>;
+
     /// The documents that a stream owns, by collection and id, after one of them.
     fn owned_documents<'a>(
         &'a self,

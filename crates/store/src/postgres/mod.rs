@@ -259,6 +259,13 @@ impl Journal for Postgres {
         })
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        Box::pin(async move {
+            let found = self.link.query(sql::COUNT_DOCUMENTS, &[&collection, &field, &text]).await?;
+            Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+        })
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,

@@ -11,6 +11,7 @@ statements! {
     ANSWERS "answers";
     APPEND "append";
     BEGIN_SCHEMA "begin_schema";
+    COUNT_DOCUMENTS "count_documents";
     DELETE_DOCUMENTS "delete_documents";
     DOCUMENT "document";
     DOCUMENTS "documents";

@@ -256,6 +256,11 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.documents(&collection, after, limit))
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        let (collection, field, text) = (collection.to_owned(), field.to_owned(), text.map(str::to_owned));
+        self.reading(move |rows| rows.count_documents(&collection, &field, text.as_deref()))
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,

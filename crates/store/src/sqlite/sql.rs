@@ -14,6 +14,7 @@ statements! {
     BACKUP "backup";
     BEGIN_HEAD "begin_head";
     CHECKPOINT "checkpoint";
+    COUNT_DOCUMENTS "count_documents";
     DATA_VERSION "data_version";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";

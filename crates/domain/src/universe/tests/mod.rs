@@ -2,7 +2,7 @@
 
 mod bodies;
 mod groups;
-mod limits;
+mod limit_tests;
 mod regions;
 mod repairs;
 mod views;
