@@ -228,3 +228,18 @@ async fn no_method(method: Method, uri: Uri) -> Response {
         .hint("the allow header lists what is possible");
     fault::with_status(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &fault)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_and_plain() {
+        for key in ["k", "a b", &"k".repeat(limits::KEY_CHARS_MAX)] {
+            assert!(is_plain_key(key), "{key}");
+        }
+        for key in ["", "a\tb", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
+            assert!(!is_plain_key(key), "{key}");
+        }
+    }
+}

@@ -567,3 +567,18 @@ impl ServerHandler for Handler {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_and_plain() {
+        for key in ["k", "Zoë 日本", &"k".repeat(limits::KEY_CHARS_MAX)] {
+            assert!(is_key(key), "{key}");
+        }
+        for key in ["", "a\nb", "a\u{202e}b", "a\u{e0041}b", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
+            assert!(!is_key(key), "{key}");
+        }
+    }
+}
