@@ -162,7 +162,7 @@ impl SealStatement {
     }
 
     /// A row that says it was written after the seal may have been replaced by right; it is told all the same. Rows have
-    /// whole seconds.
+    /// whole seconds, and one of the second of the seal counts as before it: rather a finding too many.
     async fn compare_replaceable_rows(
         &self,
         journal: &dyn Journal,
@@ -177,7 +177,7 @@ impl SealStatement {
                 continue;
             }
             let written: Option<WrittenAt> = serde_json::from_str(&body).ok();
-            match written.filter(|written| written.at.as_second() >= self.at.as_second()) {
+            match written.filter(|written| written.at.as_second() > self.at.as_second()) {
                 Some(WrittenAt { at }) => {
                     comparison.replaced.push(format!("{kind} {key} was replaced at {at}, after it was sealed: {body}"));
                 }

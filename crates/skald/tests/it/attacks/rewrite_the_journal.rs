@@ -200,7 +200,12 @@ fn a_changed_submission_shows(kind: Kind) {
     let found = sealed.found_with_the_seal_alone();
     assert!(found.starts_with("sealed_row_differs: process_submitted proof: it is gone since"), "{found}");
     store.undo();
-    // What says that it came later may have come by right: no finding, but it is said.
+    // What says that it came later may have come by right: no finding, but it is said. A row has whole seconds.
+    let now = || jiff::Timestamp::now().as_second();
+    let last_second = now();
+    while now() == last_second {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
     submit("3");
     let output = sealed.world.run(&["verify", "--seal", &sealed.seal]);
     let notes = String::from_utf8_lossy(&output.stderr).into_owned();
