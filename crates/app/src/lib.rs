@@ -13,6 +13,7 @@ mod changes;
 mod chosen_id;
 mod completion;
 mod computing;
+mod creation_quota;
 mod dice;
 mod engine;
 mod fault;

@@ -1,11 +1,10 @@
 //! Tokens: who holds one is somebody, and has a role in some campaigns. A token is shown once; its hash is kept.
 //!
 //! Tokens are what the events of one stream come to. Older stores have them in rows beside the journal; these become
-//! events when such a store is first used.
+//! events when such a store is brought up to date, and never later.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::access::{
     AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, NewToken as NewAccessToken,
@@ -18,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{hash, is_equal, unauthorized};
 use crate::journal::{
-    Ask, BesideCheck, Failure, Journal, Kept, Noun, Record, RowCheck, StreamName, Streams, Whole, events, to_micros,
+    Ask, BesideCheck, Failure, FindingKind, Journal, Kept, Noun, Record, RowCheck, StreamName, Streams, Whole, events,
+    to_micros,
 };
 use crate::plain_text::{code_point, deceptive_in};
 use crate::{
@@ -64,20 +64,19 @@ fn stream() -> StreamName {
     StreamName::new(AccessRules::NAME, "tokens")
 }
 
-/// A row with a token counts only as long as tokens are no events.
-pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck =
-    BesideCheck::ReplaceableRow(|_, _, _| RowCheck::OnlyBefore(stream()));
+/// No row with a token is right: those of an older store are events before anything is verified, and gone.
+pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck = BesideCheck::Row(|_, _, _| {
+    RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", stream()))
+});
 
 /// The tokens of a store.
 pub(crate) struct Tokens {
     streams: Streams<AccessRules>,
-    /// Whether rows of older stores were looked for in this process.
-    is_import_checked: AtomicBool,
 }
 
 impl Tokens {
     pub(crate) fn new(journal: Arc<dyn Journal>) -> Self {
-        Self { streams: Streams::new(journal), is_import_checked: AtomicBool::new(false) }
+        Self { streams: Streams::new(journal) }
     }
 }
 
@@ -101,39 +100,27 @@ impl EarlierRow {
 impl App {
     /// The tokens as they are now. One look at the store, as a row would be.
     pub(crate) async fn access(&self) -> Result<Arc<Kept<AccessRules>>, Fault> {
-        if !self.tokens.is_import_checked.load(Ordering::Acquire) {
-            self.import_earlier_tokens().await?;
-            self.tokens.is_import_checked.store(true, Ordering::Release);
-        }
         self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))
     }
 
-    /// Makes events of the rows that an older store has, once and before there are other events, and removes the rows.
-    async fn import_earlier_tokens(&self) -> Result<(), Fault> {
-        let (mut tokens, mut after) = (Vec::new(), String::new());
-        loop {
-            let rows = self.journal.list(EARLIER_TOKENS, &after, READ_AT_ONCE).await;
-            let rows = rows.map_err(|error| self.unread(&error))?;
-            let Some((last, _)) = rows.last() else { break };
-            after.clone_from(last);
-            for (_, body) in &rows {
-                let row: EarlierRow =
-                    serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))?;
-                tokens.push(row.into_token());
-            }
-        }
-        if tokens.is_empty() {
+    /// Makes events of the tokens that an older store has in rows, removes the rows, and has the store raise its version.
+    /// Of a store that was made by this version, or brought up to date before, no row becomes a token.
+    pub async fn import_earlier_tokens(&self) -> Result<(), Fault> {
+        if !self.journal.awaits_token_import() {
             return Ok(());
         }
-        let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT.to_owned() };
-        match self.change_access(import, "owner").await {
-            Ok(()) | Err(Failure::Refused(AccessRefusal::TooLateToImport)) => {}
-            Err(failure) => return Err(self.access_fault(failure)),
+        let tokens = self.earlier_tokens().await?;
+        if !tokens.is_empty() {
+            let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT.to_owned() };
+            match self.change_access(import, "owner").await {
+                Ok(()) | Err(Failure::Refused(AccessRefusal::TooLateToImport)) => {}
+                Err(failure) => return Err(self.access_fault(failure)),
+            }
         }
         // A row that did not become an event stays where it is, and `verify` names it.
-        let kept = self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))?;
+        let access = self.access().await?;
         for token in tokens {
-            let is_imported = kept
+            let is_imported = access
                 .state
                 .get(&token.token_id)
                 .is_some_and(|known| known.earlier == Some(token.created_at) && known.secret_hash == token.secret_hash);
@@ -142,7 +129,20 @@ impl App {
                 removed.map_err(|error| self.unread(&error))?;
             }
         }
-        Ok(())
+        self.journal.finish_token_import().await.map_err(|error| self.unread(&error))
+    }
+
+    /// The tokens that are rows. One that cannot be read must not keep the store from being opened.
+    async fn earlier_tokens(&self) -> Result<Vec<EarlierToken>, Fault> {
+        let (mut tokens, mut after) = (Vec::new(), String::new());
+        loop {
+            let rows = self.journal.list(EARLIER_TOKENS, &after, READ_AT_ONCE).await;
+            let rows = rows.map_err(|error| self.unread(&error))?;
+            let Some((last, _)) = rows.last() else { return Ok(tokens) };
+            after.clone_from(last);
+            let read = rows.iter().filter_map(|(_, body)| serde_json::from_str::<EarlierRow>(body).ok());
+            tokens.extend(read.map(EarlierRow::into_token));
+        }
     }
 
     async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), Failure<AccessRefusal>> {
@@ -161,6 +161,7 @@ impl App {
             Some(person) => person_of(&name_of(person, "/person")?),
             None => person_of(&name),
         };
+        let gate_role = new.gate_role.map(|role| name_of(&role, "/gate_role")).transpose()?;
         for campaign_id in new.roles.keys().filter(|id| *id != EVERY_CAMPAIGN) {
             self.check_campaign(campaign_id).await?;
         }
@@ -174,7 +175,7 @@ impl App {
         let short_id = half(&first)[..12].to_owned();
         let secret = format!("{PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
         let id = format!("token_{short_id}");
-        let (kind, roles, gate_role, secret_hash) = (new.kind, new.roles, new.gate_role, hash(&secret));
+        let (kind, roles, secret_hash) = (new.kind, new.roles, hash(&secret));
         let token = NewAccessToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
         let create = AccessCommand::Create { token: Box::new(token), program: new.program };
         self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
@@ -194,7 +195,6 @@ impl App {
 
     /// Whether it was there.
     pub async fn revoke_token(&self, id: &str, program: &str) -> Result<bool, Fault> {
-        self.access().await?;
         // Somebody may have put a row there behind Skald's back.
         let was_row = self.journal.remove(EARLIER_TOKENS, id).await.map_err(|error| self.unread(&error))?;
         let revoke = AccessCommand::Revoke { token_id: id.to_owned(), program: program.to_owned() };

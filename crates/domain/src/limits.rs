@@ -28,12 +28,20 @@ pub const SET_ITEMS_MAX: usize = 20;
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of one text: a theme, notes about an actor, a note of a session.
 pub const TEXT_CHARS_MAX: usize = 10_000;
+/// Bytes of all texts of one campaign: its name and theme, names and notes of who is in it, names of its sessions.
+pub const CAMPAIGN_TEXT_BYTES_MAX: usize = 20_000_000;
 /// Participants of one campaign.
 pub const PARTICIPANTS_MAX: usize = 1_000;
 /// Actors of one campaign.
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
+/// Campaigns that one token leads. It does not bind the owner, and neither do the two after it.
+pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
+/// Universes of one campaign, or of none.
+pub const UNIVERSES_PER_CAMPAIGN_MAX: usize = 1_000;
+/// Runs of one campaign, or of none.
+pub const RUNS_PER_CAMPAIGN_MAX: usize = 10_000;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
 /// Characters of the name of a universe, or of anything in it.
@@ -50,6 +58,8 @@ pub const GROUP_PLACES_MAX: usize = 200_000;
 pub const REGIONS_MAX: usize = 10_000;
 /// Bytes of the extensions of one thing in a universe.
 pub const EXTENSIONS_BYTES_MAX: usize = 10_000;
+/// Bytes of all texts of one universe: the ids, names, colours and extensions of what is in it.
+pub const UNIVERSE_TEXT_BYTES_MAX: usize = 20_000_000;
 /// Commands to a universe that are sent together.
 pub const COMMANDS_MAX: usize = 100;
 /// Events that a reader of a universe's commands may fall behind.
@@ -181,9 +191,13 @@ pub const ALL: &[Limit] = &[
     limit("items of one set of rolls", SET_ITEMS_MAX as u64, "items"),
     limit("one name", NAME_CHARS_MAX as u64, "characters"),
     limit("a theme, notes about an actor, a note of a session", TEXT_CHARS_MAX as u64, "characters"),
+    limit("names, themes and notes about actors of one campaign", CAMPAIGN_TEXT_BYTES_MAX as u64, "bytes"),
     limit("participants of one campaign", PARTICIPANTS_MAX as u64, "participants"),
     limit("actors of one campaign", ACTORS_MAX as u64, "actors"),
     limit("play sessions of one campaign", PLAY_SESSIONS_MAX as u64, "sessions"),
+    limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
+    limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
+    limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
     limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
     limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),
@@ -192,6 +206,7 @@ pub const ALL: &[Limit] = &[
     limit("places in the groups of one universe", GROUP_PLACES_MAX as u64, "places"),
     limit("belts, fields, disks or nebulae of one universe", REGIONS_MAX as u64, "of each kind"),
     limit("extensions of one thing in a universe", EXTENSIONS_BYTES_MAX as u64, "bytes"),
+    limit("ids, names, colours and extensions of one universe", UNIVERSE_TEXT_BYTES_MAX as u64, "bytes"),
     limit("commands to a universe sent together", COMMANDS_MAX as u64, "commands"),
     limit("a reader of a universe's commands behind the last", EVENTS_BEHIND_MAX as u64, "events"),
     limit("time between two signs of life to such a reader", HEARTBEAT_SECONDS, "seconds"),
@@ -244,6 +259,7 @@ pub const ALL: &[Limit] = &[
     limit("values in one completion", COMPLETIONS_MAX as u64, "values"),
     limit("an idempotency key", KEY_CHARS_MAX as u64, "characters"),
     limit("rows of one page of a list", PAGE_MAX as u64, "rows"),
+    limit("rows of one page, unless fewer or more are asked for", PAGE_DEFAULT as u64, "rows"),
     limit("time for which a call waits for the database", DATABASE_WAIT_SECONDS, "seconds"),
     limit("time a stopping server gives to begun answers", SHUTDOWN_GRACE_SECONDS, "seconds"),
 ];

@@ -1,7 +1,15 @@
-//! Characters that make a text read as something else than it is.
+//! Characters that make a text read as something else than it is, and what becomes of them in names.
+
+/// The flags of England, Scotland and Wales. They are the only emoji that are written with tags, so a name may have
+/// these three sequences and no other tag: nothing can be hidden in a fixed sequence that shows a flag.
+const TAGGED_FLAGS: [&str; 3] = [
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
+    "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
+];
 
 /// Whether a character breaks a line, moves a cursor, or turns the order of what stands beside it; and the tags, which
-/// nobody sees and a model reads. None of them stands in a name.
+/// nobody sees and a model reads. None of them stands in a name, except in the three flags that need tags.
 pub fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -19,7 +27,23 @@ pub fn is_zero_width(character: char) -> bool {
 
 /// The first character of a name that cannot be in one.
 pub fn deceptive_in(name: &str) -> Option<char> {
-    name.chars().find(|character| is_deceptive(*character))
+    find_deceptive(name).map(|(_, character)| character)
+}
+
+/// A name without the characters that cannot be in one: a line break or a tab becomes a space, all others go. `None` if
+/// the name has no such character.
+pub fn clean_name(name: &str) -> Option<String> {
+    find_deceptive(name)?;
+    let (mut clean, mut rest) = (String::with_capacity(name.len()), name);
+    while let Some((at, character)) = find_deceptive(rest) {
+        clean.push_str(&rest[..at]);
+        if character.is_whitespace() {
+            clean.push(' ');
+        }
+        rest = &rest[at + character.len_utf8()..];
+    }
+    clean.push_str(rest);
+    Some(clean)
 }
 
 /// A character as a message names it.
@@ -27,19 +51,81 @@ pub fn code_point(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
+/// Where the first deceptive character is that belongs to none of the flags.
+fn find_deceptive(text: &str) -> Option<(usize, char)> {
+    // Most names are plain ASCII, which is seen at a glance.
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return None;
+    }
+    let mut from = 0;
+    while let Some(found) = text[from..].find(is_deceptive) {
+        let at = from + found;
+        // Of a flag, the first tag is what is found; the black flag stands before it.
+        let start = text[from..at].char_indices().next_back().map(|(start, _)| from + start);
+        let flag = start.and_then(|start| TAGGED_FLAGS.iter().find(|flag| text[start..].starts_with(**flag)));
+        match (start, flag) {
+            (Some(start), Some(flag)) => from = start + flag.len(),
+            _ => return text[at..].chars().next().map(|character| (at, character)),
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SCOTLAND: &str = TAGGED_FLAGS[1];
+
     #[test]
     fn a_name_is_one_line_that_reads_as_it_is_written() {
-        for name in ["Sel", "Zoë 🧙\u{200d}♀\u{fe0f}", "نِيلس", "Th\u{f3}rin – the 2nd", "क\u{94d}\u{200d}ष"]
-        {
+        for name in [
+            "Sel",
+            "Zoë 🧙\u{200d}♀\u{fe0f}",
+            "日本 👋🏽 🇯🇵",
+            "نِيلس",
+            "Th\u{f3}rin – the 2nd",
+            "क\u{94d}\u{200d}ष",
+            SCOTLAND,
+            &format!("{SCOTLAND}{}x{}", TAGGED_FLAGS[0], TAGGED_FLAGS[2]),
+        ] {
             assert_eq!(deceptive_in(name), None, "{name}");
+            assert_eq!(clean_name(name), None, "{name}");
         }
         for character in ['\n', '\t', '\u{1b}', '\u{85}', '\u{2028}', '\u{202e}', '\u{2067}', '\u{e0041}'] {
             assert_eq!(deceptive_in(&format!("a{character}b")), Some(character));
+            assert_eq!(deceptive_in(&format!("{SCOTLAND}{character}")), Some(character));
         }
         assert_eq!(code_point('\u{202e}'), "U+202E");
+    }
+
+    #[test]
+    fn tags_stand_only_in_the_three_flags() {
+        let (flag, cancel) = ('\u{1f3f4}', '\u{e007f}');
+        let unfinished = SCOTLAND.trim_end_matches(cancel);
+        let texas = format!("{flag}\u{e0075}\u{e0073}\u{e0074}\u{e0078}{cancel}");
+        let longer = format!("{unfinished}\u{e0061}{cancel}");
+        let apart = SCOTLAND.replacen(flag, "🏴 ", 1);
+        for name in [unfinished, &texas, &longer, &apart, &SCOTLAND[4..]] {
+            assert!(deceptive_in(name).is_some(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn a_cleaned_name_has_nothing_left_to_clean() {
+        for (name, clean) in [
+            ("a\nb\tc", "a b c"),
+            ("a\r\nb", "a  b"),
+            ("\u{1b}[31mred\u{7}", "[31mred"),
+            ("evil\u{202e}txt", "eviltxt"),
+            ("\u{e0041}\u{e0042}", ""),
+            (&format!("to {SCOTLAND}\u{e0041}!"), &format!("to {SCOTLAND}!")),
+            // What is removed must not leave a flag behind that was none.
+            (&SCOTLAND.replacen('\u{1f3f4}', "🏴\u{202e}", 1), "🏴"),
+        ] {
+            let cleaned = clean_name(name).unwrap();
+            assert_eq!(cleaned, clean, "{name:?}");
+            assert_eq!(clean_name(&cleaned), None, "{name:?}");
+        }
     }
 }

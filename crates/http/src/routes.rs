@@ -137,11 +137,16 @@ pub(crate) fn caller(request: &Request) -> Caller {
     caller.within(Conversation::Client(CLIENT.into()))
 }
 
+/// Of a header, `to_str` lets ASCII and tabs through; a tab may be around a value, and not in it.
+fn is_plain_key(text: &str) -> bool {
+    (1..=limits::KEY_CHARS_MAX).contains(&text.len()) && !text.contains('\t')
+}
+
 /// What the headers say of how a request is to be done.
 fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
-        Some(Ok(text)) if !text.trim().is_empty() && text.len() <= limits::KEY_CHARS_MAX => Ok(Some(text.trim())),
+        Some(Ok(text)) if is_plain_key(text.trim()) => Ok(Some(text.trim())),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
             Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
@@ -236,4 +241,19 @@ async fn no_method(method: Method, uri: Uri) -> Response {
     let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", short(uri.path())))
         .hint("the allow header lists what is possible");
     fault::with_status(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_and_plain() {
+        for key in ["k", "a b", &"k".repeat(limits::KEY_CHARS_MAX)] {
+            assert!(is_plain_key(key), "{key}");
+        }
+        for key in ["", "a\tb", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
+            assert!(!is_plain_key(key), "{key}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use app::plain_text::deceptive_in;
 use app::{
     Answer, Caller, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed, Fault,
     Principal, Toolset, Visible, Work, limits, nearest, short,
@@ -247,7 +248,7 @@ const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
 fn is_key(key: &str) -> bool {
-    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && !key.contains(char::is_control)
+    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && deceptive_in(key).is_none()
 }
 
 fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
@@ -568,5 +569,20 @@ impl ServerHandler for Handler {
         // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
         let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_short_and_plain() {
+        for key in ["k", "Zoë 日本", &"k".repeat(limits::KEY_CHARS_MAX)] {
+            assert!(is_key(key), "{key}");
+        }
+        for key in ["", "a\nb", "a\u{202e}b", "a\u{e0041}b", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
+            assert!(!is_key(key), "{key}");
+        }
     }
 }

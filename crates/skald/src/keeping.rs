@@ -12,19 +12,24 @@ use crate::{seal, world};
 pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let journal = world::existing(&arguments.store).await?;
     // A seal that is none is told before long work begins.
-    let differences = seal::compare(&*journal, &arguments.seal, arguments.public_key.as_deref()).await?;
+    let public_key = arguments.public_key.as_deref();
+    let seals = seal::read_all(&arguments.seal, public_key)?;
     let progress = Progress::start("verifying");
-    let verdict = journal::verify_telling(&*journal, &app::nouns(), |streams, records| {
+    let verified = journal::verify_with_contents(&*journal, &app::nouns(), |streams, records| {
         progress.set(&format!("{streams} streams, {records} records"));
     })
     .await;
     progress.end();
-    match verdict.context("the journal cannot be read")? {
+    let (verdict, contents) = verified.context("the journal cannot be read")?;
+    let differences = seal::compare(&*journal, &contents, &seals, public_key.is_some()).await?;
+    match verdict {
         Verdict::Sound(report) if differences.is_empty() => {
             say(&format!("sound: {}\nroot {}", looked_at(&report), hex(&report.root)));
             if report.older_answers > 0 {
                 let count = report.older_answers;
-                say(&format!("{count} answers are from before records noted them: the root alone covers these"));
+                say(&format!(
+                    "{count} answers are from before records noted them: only the root and seals cover these"
+                ));
             }
             if report.busy > 0 {
                 let count = report.busy;

@@ -129,8 +129,13 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
         store::create_private_folder(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
     let opened = store::open(&address).await;
-    opened
-        .with_context(|| "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory")
+    let journal = opened.with_context(
+        || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
+    )?;
+    // The last step of bringing an older store up to date, before anybody reads or verifies it.
+    let imported = app_on(Arc::clone(&journal)).import_earlier_tokens().await;
+    imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
+    Ok(journal)
 }
 
 /// One file in the platform's data directory.

@@ -23,6 +23,14 @@ pub use postgres::Postgres;
 pub use private_files::{create_private_folder, write_private_file};
 pub use sqlite::{Sqlite, SqliteSettings};
 
+/// The version of a schema whose stores have tokens in rows. Such a store stays at it until these are events.
+const TOKENS_IN_ROWS: i64 = 4;
+
+/// The version to which a store of another one is brought when it is opened; a new store has version 0.
+fn version_after_opening(found: i64, known: i64) -> i64 {
+    if (1..=TOKENS_IN_ROWS).contains(&found) { TOKENS_IN_ROWS } else { known }
+}
+
 /// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {

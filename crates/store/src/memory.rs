@@ -234,6 +234,15 @@ impl Journal for Memory {
         at_once(found)
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        let kept = self.kept();
+        let is_counted = |document: &Document| {
+            let body: serde_json::Value = serde_json::from_str(&document.body).unwrap_or_default();
+            document.collection == collection && body.get(field).and_then(serde_json::Value::as_str) == text
+        };
+        at_once(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,

@@ -37,6 +37,7 @@ impl Operation for CampaignCreate {
     async fn run(app: &App, call: &Call<'_>, input: CampaignCreateInput) -> Result<Answered<Campaign>, Fault> {
         let id = app.new_id(call, id::CAMPAIGN, "");
         let stream = stream(&id);
+        app.check_campaign_quota(call.caller, &stream).await?;
         let CampaignCreateInput { name, gm_mode, theme_prompt } = input;
         let command = CampaignCommand::Create { id: id.clone(), name, gm_mode, theme_prompt };
         let answered = app

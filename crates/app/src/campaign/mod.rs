@@ -15,7 +15,7 @@ mod update;
 pub(crate) use context::{CONTEXT, Contexts, KIND as CONTEXTS};
 pub(crate) use events::LoggedEvent;
 pub(crate) use news::changed;
-pub(crate) use noun::stream;
+pub(crate) use noun::{CAMPAIGNS, stream};
 pub(crate) use rolls::{Recorded, RollNote, RollPlace};
 
 use crate::{Entry, PromptEntry, Resource, Toolset};

@@ -7,7 +7,7 @@ use crate::journal::{Change, Document, Noun, StreamName, Whole};
 use crate::{Code, Fault};
 
 /// All campaigns, the newest first.
-pub(super) const CAMPAIGNS: &str = "campaigns";
+pub(crate) const CAMPAIGNS: &str = "campaigns";
 /// Which campaign a session belongs to.
 pub(super) const SESSIONS: &str = "sessions";
 /// Which campaign a participant belongs to.

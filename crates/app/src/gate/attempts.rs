@@ -12,6 +12,7 @@ use super::gatehouse::Visit;
 use super::noun::stream;
 use crate::access::hash;
 use crate::journal::{FindingKind, Hash, RowCheck, hex};
+use crate::plain_text::clean_name;
 use crate::{App, Call, Code, Fault, limits};
 
 /// What is kept of an attempt.
@@ -154,6 +155,12 @@ pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
     RowCheck::MadeOn { stream, revision: attempt.revision, is_made_with }
 }
 
+/// What a refused request said, as others may read it in the history: so many characters of one line.
+fn one_line(text: &str, chars_max: usize) -> String {
+    let text: String = text.chars().take(chars_max).collect();
+    clean_name(&text).unwrap_or(text)
+}
+
 impl App {
     pub(super) async fn keep_attempt(&self, call: &Call<'_>, visit: &Visit, refused: Refused<'_>) -> Result<(), Fault> {
         let at = self.given(call).at;
@@ -161,11 +168,11 @@ impl App {
             at: at.into(),
             by: call.caller.id().to_owned(),
             role: visit.standing.role.clone(),
-            event: refused.event.chars().take(limits::NAME_CHARS_MAX).collect(),
+            event: one_line(refused.event, limits::NAME_CHARS_MAX),
             state: visit.kept.state.state().to_owned(),
             revision: refused.revision,
             code: refused.code.name().to_owned(),
-            message: refused.message.chars().take(MESSAGE_CHARS_MAX).collect(),
+            message: one_line(refused.message, MESSAGE_CHARS_MAX),
             guards: refused.guards.to_vec(),
             request_hash: hash(refused.request),
             hash: String::new(),

@@ -14,7 +14,7 @@ use super::processes::unreadable;
 use crate::journal::Done;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
-    check_chosen_id, limits,
+    check_chosen_id, creation_quota, limits,
 };
 
 pub(super) struct CreateRun;
@@ -79,6 +79,7 @@ impl Operation for CreateRun {
             Some(campaign_id) => stream(&run_id).belonging_to(campaign_id),
             None => stream(&run_id),
         };
+        app.check_quota(call.caller, &creation_quota::RUNS, &stream, input.campaign_id.as_deref()).await?;
         let (process, role) = (known.process, app.standing(call.caller).role);
         let create = |folder: Option<String>| RunCommand::Create {
             id: run_id.clone(),

@@ -14,6 +14,7 @@ use super::evidence::{Contents, Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::unaccepted::{Tried, Unaccepted, unmet};
 use crate::journal::{Done, Failure, Hash, hex};
+use crate::plain_text::{code_point, deceptive_in};
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits,
     stored_key,
@@ -239,7 +240,12 @@ pub(super) fn check_key(key: &str) -> Result<(), Misfit> {
         count if count > limits::KEY_CHARS_MAX => {
             wrong(format!("Must have at most {} characters, this has {count}", limits::KEY_CHARS_MAX))
         }
-        _ => Ok(()),
+        _ => match deceptive_in(key) {
+            Some(character) => {
+                wrong(format!("Must be one line of plain characters, this has {}", code_point(character)))
+            }
+            None => Ok(()),
+        },
     }
 }
 

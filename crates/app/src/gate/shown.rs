@@ -33,7 +33,8 @@ const NOT_KEPT: &str = "its content is not kept: the event was accepted but neve
 
 pub(super) async fn shown(app: &App, visit: &Visit, path: &str) -> Result<Shown, Fault> {
     let evidence = visit.kept.state.evidence();
-    let found = plain_path(path).ok().and_then(|path| evidence.get(&path)).ok_or_else(|| {
+    // As it is first: what was submitted to an older version may have a path that is refused today.
+    let found = evidence.get(path).or_else(|| evidence.get(&plain_path(path).ok()?)).ok_or_else(|| {
         let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
         let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));
         fault.at("/path").value(&path.into()).hint("name one that was submitted").allowed(known)

@@ -24,7 +24,7 @@ pub use record::{
     AnswerDigest, Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex,
     to_micros,
 };
-pub use seal::SealStatement;
+pub use seal::{SealComparison, SealStatement};
 pub use streams::{Limits, Streams};
 pub(crate) use turn::held;
 pub use turn::{Answer, Ask, Done, Failure, Kept};

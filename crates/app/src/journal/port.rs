@@ -137,6 +137,10 @@ pub trait Journal: Shelf {
         limit: usize,
     ) -> Answer<'a, Vec<Document>>;
 
+    /// How many documents of a collection have this text in a field of their JSON; without a text, how many have no such
+    /// field.
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64>;
+
     /// The documents that a stream owns, by collection and id, after one of them.
     fn owned_documents<'a>(
         &'a self,
@@ -159,6 +163,16 @@ pub trait Journal: Shelf {
     fn version(&self) -> Result<Option<u64>, StoreError>;
 
     fn health(&self) -> watch::Receiver<Health>;
+
+    /// Whether the store is of a version that had tokens as rows beside the journal, and these are yet to become events.
+    fn awaits_token_import(&self) -> bool {
+        false
+    }
+
+    /// Raises the version of such a store once its tokens are events, so that no row becomes a token later.
+    fn finish_token_import(&self) -> Answer<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// A copy of everything, while writing goes on. The file must not exist.
     fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()>;

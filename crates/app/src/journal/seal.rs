@@ -3,15 +3,19 @@
 //!
 //! This is the statement and the comparison; whoever seals signs the bytes.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::record::part_digest;
 use super::verify::{Contents, Finding, FindingKind, Report};
 use super::{Hash, Head, Journal, StoreError, StreamName, hex};
 
-/// The version of the statement's shape.
-const VERSION: u32 = 1;
+/// The version of the statement's shape. The first one had neither rows that may be replaced nor older answers.
+const VERSION: u32 = 2;
+const FIRST_VERSION: u32 = 1;
 
 /// What is sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +25,25 @@ pub struct SealStatement {
     pub heads: Vec<(StreamName, Head)>,
     /// Rows beside the journal that never change: kind, key, and SHA-256 of the body.
     pub rows: Vec<(String, String, Hash)>,
+    /// The same of rows that may be replaced by later ones.
+    pub replaceable_rows: Vec<(String, String, Hash)>,
+    /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
+    pub older_answers: Vec<(StreamName, u64, Hash)>,
+}
+
+/// What is stored, compared with a seal.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SealComparison {
+    /// What is not as it was sealed.
+    pub findings: Vec<Finding>,
+    /// Rows that may be replaced and say that they were since, in words.
+    pub replaced: Vec<String>,
+}
+
+/// When a row that may be replaced was written.
+#[derive(Deserialize)]
+struct WrittenAt {
+    at: Timestamp,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,8 +55,8 @@ struct FirstLine {
 
 impl SealStatement {
     pub fn new(at: Timestamp, report: &Report, contents: Contents) -> Self {
-        let Contents { heads, rows } = contents;
-        Self { at, root: report.root, heads, rows }
+        let Contents { heads, rows, replaceable_rows, older_answers } = contents;
+        Self { at, root: report.root, heads, rows, replaceable_rows, older_answers }
     }
 
     /// The statement as text, a line of JSON for each thing. The same statement is always the same text.
@@ -42,7 +65,13 @@ impl SealStatement {
         let heads =
             self.heads.iter().map(|(stream, head)| json!(["stream", stream.as_str(), head.revision, hex(&head.hash)]));
         let rows = self.rows.iter().map(|(kind, key, hash)| json!(["beside", kind, key, hex(hash)]));
-        let lines = [first].into_iter().chain(heads).chain(rows);
+        let replaceable =
+            self.replaceable_rows.iter().map(|(kind, key, hash)| json!(["replaceable", kind, key, hex(hash)]));
+        let answers = self
+            .older_answers
+            .iter()
+            .map(|(stream, count, hash)| json!(["older_answers", stream.as_str(), count, hex(hash)]));
+        let lines = [first].into_iter().chain(heads).chain(rows).chain(replaceable).chain(answers);
         lines.fold(String::new(), |text, line| text + &line.to_string() + "\n")
     }
 
@@ -51,11 +80,12 @@ impl SealStatement {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
         let first: FirstLine = serde_json::from_str(first).map_err(|error| format!("line 1 is no seal: {error}"))?;
-        if first.seal != VERSION {
+        if !(FIRST_VERSION..=VERSION).contains(&first.seal) {
             return Err(format!("it is a seal of version {}, this program knows {VERSION}", first.seal));
         }
         let root = hash_of(&first.root).ok_or("the root is no hash")?;
-        let mut statement = Self { at: first.at, root, heads: Vec::new(), rows: Vec::new() };
+        let (heads, rows, replaceable_rows, older_answers) = Default::default();
+        let mut statement = Self { at: first.at, root, heads, rows, replaceable_rows, older_answers };
         for (number, line) in (2..).zip(lines) {
             statement.take(line).ok_or_else(|| format!("line {number} is not of a seal"))?;
         }
@@ -63,17 +93,35 @@ impl SealStatement {
     }
 
     fn take(&mut self, line: &str) -> Option<()> {
-        if let Ok((word, stream, revision, hash)) = serde_json::from_str::<(String, String, u64, String)>(line) {
-            let head = Head { revision, hash: hash_of(&hash)? };
-            return (word == "stream").then(|| self.heads.push((StreamName::parse(&stream), head)));
+        if let Ok((word, stream, number, hash)) = serde_json::from_str::<(String, String, u64, String)>(line) {
+            let (stream, hash) = (StreamName::parse(&stream), hash_of(&hash)?);
+            match word.as_str() {
+                "stream" => self.heads.push((stream, Head { revision: number, hash })),
+                "older_answers" => self.older_answers.push((stream, number, hash)),
+                _ => return None,
+            }
+            return Some(());
         }
         let (word, kind, key, hash): (String, String, String, String) = serde_json::from_str(line).ok()?;
-        let hash = hash_of(&hash)?;
-        (word == "beside").then(|| self.rows.push((kind, key, hash)))
+        let row = (kind, key, hash_of(&hash)?);
+        match word.as_str() {
+            "beside" => self.rows.push(row),
+            "replaceable" => self.replaceable_rows.push(row),
+            _ => return None,
+        }
+        Some(())
     }
 
-    /// What is not as it was when this was sealed. What came since is no difference.
-    pub async fn differences(&self, journal: &dyn Journal) -> Result<Vec<Finding>, StoreError> {
+    /// What is not as it was when this was sealed. What came since is no difference. `contents` is what there is now.
+    pub async fn compare(&self, journal: &dyn Journal, contents: &Contents) -> Result<SealComparison, StoreError> {
+        let mut comparison = SealComparison { findings: self.changed_streams(journal).await?, replaced: Vec::new() };
+        comparison.findings.extend(self.changed_rows(journal).await?);
+        self.compare_replaceable_rows(journal, &mut comparison).await?;
+        comparison.findings.extend(self.changed_answers(contents));
+        Ok(comparison)
+    }
+
+    async fn changed_streams(&self, journal: &dyn Journal) -> Result<Vec<Finding>, StoreError> {
         let (at, mut findings) = (self.at, Vec::new());
         for (stream, sealed) in &self.heads {
             let head = journal.head(stream).await?;
@@ -96,16 +144,66 @@ impl SealStatement {
                 findings.push(found(FindingKind::StreamRewritten, what));
             }
         }
+        Ok(findings)
+    }
+
+    async fn changed_rows(&self, journal: &dyn Journal) -> Result<Vec<Finding>, StoreError> {
+        let mut findings = Vec::new();
         for (kind, key, sealed) in &self.rows {
-            let what = match journal.get(kind, key).await? {
-                None => "is gone",
-                Some(body) if super::record::part_digest(&body) != *sealed => "was changed",
-                Some(_) => continue,
-            };
-            let what = format!("it {what} since it was sealed at {at}");
-            findings.push(Finding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what));
+            match journal.get(kind, key).await? {
+                None => findings.push(self.changed_row(kind, key, "is gone")),
+                Some(body) if part_digest(&body) != *sealed => {
+                    findings.push(self.changed_row(kind, key, "was changed"));
+                }
+                Some(_) => {}
+            }
         }
         Ok(findings)
+    }
+
+    /// A row that says it was written after the seal may have been replaced by right; it is told all the same. Rows have
+    /// whole seconds, and one of the second of the seal counts as before it: rather a finding too many.
+    async fn compare_replaceable_rows(
+        &self,
+        journal: &dyn Journal,
+        comparison: &mut SealComparison,
+    ) -> Result<(), StoreError> {
+        for (kind, key, sealed) in &self.replaceable_rows {
+            let Some(body) = journal.get(kind, key).await? else {
+                comparison.findings.push(self.changed_row(kind, key, "is gone"));
+                continue;
+            };
+            if part_digest(&body) == *sealed {
+                continue;
+            }
+            let written: Option<WrittenAt> = serde_json::from_str(&body).ok();
+            match written.filter(|written| written.at.as_second() > self.at.as_second()) {
+                Some(WrittenAt { at }) => {
+                    comparison.replaced.push(format!("{kind} {key} was replaced at {at}, after it was sealed: {body}"));
+                }
+                None => comparison.findings.push(self.changed_row(kind, key, "was changed")),
+            }
+        }
+        Ok(())
+    }
+
+    fn changed_row(&self, kind: &str, key: &str, what: &str) -> Finding {
+        let what = format!("it {what} since it was sealed at {}", self.at);
+        Finding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what)
+    }
+
+    /// Answers of records that do not note them never change, and no such record is written any more.
+    fn changed_answers(&self, contents: &Contents) -> Vec<Finding> {
+        let now: BTreeMap<&str, (u64, &Hash)> =
+            contents.older_answers.iter().map(|(stream, count, hash)| (stream.as_str(), (*count, hash))).collect();
+        let is_other = |(stream, count, hash): &&(StreamName, u64, Hash)| {
+            now.get(stream.as_str()).is_none_or(|now| *now != (*count, hash))
+        };
+        let finding = |(stream, ..): &(StreamName, u64, Hash)| {
+            let what = format!("answers under its keys are not those that were sealed at {}", self.at);
+            Finding::new(FindingKind::SealedAnswersDiffer, stream.as_str(), what)
+        };
+        self.older_answers.iter().filter(is_other).map(finding).collect()
     }
 }
 
@@ -132,6 +230,8 @@ mod tests {
             root: [1; 32],
             heads: vec![(StreamName::new("run", "one \"two\"\n"), head)],
             rows: vec![("artifact".to_owned(), "key".to_owned(), [2; 32])],
+            replaceable_rows: vec![("submitted".to_owned(), "proof".to_owned(), [3; 32])],
+            older_answers: vec![(StreamName::new("run", "one"), 9, [4; 32])],
         }
     }
 
@@ -140,8 +240,16 @@ mod tests {
         let text = statement().text();
         assert_eq!(SealStatement::read(&text), Ok(statement()));
         assert_eq!(SealStatement::read(&text).unwrap().text(), text);
-        assert_eq!(text.lines().count(), 3, "{text}");
-        assert!(text.starts_with(r#"{"seal":1,"at":"2023-11-14T22:13:20Z","root":"0101"#), "{text}");
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.starts_with(r#"{"seal":2,"at":"2023-11-14T22:13:20Z","root":"0101"#), "{text}");
+    }
+
+    #[test]
+    fn a_seal_of_the_first_version_is_read() {
+        let text = statement().text().replace(r#""seal":2"#, r#""seal":1"#);
+        let first: String = text.split_inclusive('\n').take(3).collect();
+        let wanted = SealStatement { replaceable_rows: Vec::new(), older_answers: Vec::new(), ..statement() };
+        assert_eq!(SealStatement::read(&first), Ok(wanted));
     }
 
     #[test]
@@ -149,9 +257,9 @@ mod tests {
         let text = statement().text();
         for (wrong, why) in [
             (String::new(), "line 1 is no seal"),
-            (text.replace(r#""seal":1"#, r#""seal":2"#), "version 2"),
+            (text.replace(r#""seal":2"#, r#""seal":3"#), "version 3"),
             (text.replace("\"stream\"", "\"river\""), "line 2 is not of a seal"),
-            (format!("{text}[]\n"), "line 4 is not of a seal"),
+            (format!("{text}[]\n"), "line 6 is not of a seal"),
             (text.replace("abab", "xyxy"), "line 2"),
         ] {
             let refused = SealStatement::read(&wrong).unwrap_err();

@@ -12,7 +12,7 @@ use super::wording;
 use crate::listing::page_limit;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
-    check_chosen_id, limits,
+    check_chosen_id, creation_quota, limits,
 };
 
 pub(super) struct KeepUniverse;
@@ -188,6 +188,7 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
         Some(campaign_id) => stream(&id).belonging_to(campaign_id),
         None => stream(&id),
     };
+    app.check_quota(call.caller, &creation_quota::UNIVERSES, &stream, input.campaign_id.as_deref()).await?;
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
     let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream), command, move |done| {
         let universe = UniverseRecord::of(&done.kept.state, done.revision);

@@ -26,7 +26,7 @@ mod wording;
 pub(crate) use feed::Feeds;
 pub use feed::{Fed, Feed};
 pub(crate) use news::{changed, whole};
-pub(crate) use noun::{Listed, PLACES};
+pub(crate) use noun::{Listed, PLACES, UNIVERSES};
 pub(crate) use resources::resources;
 
 use crate::Entry;

@@ -13,7 +13,7 @@ use crate::journal::{Change, Document, Noun, Parted, StreamName};
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 
 /// All universes, the newest first.
-pub(super) const UNIVERSES: &str = "universes";
+pub(crate) const UNIVERSES: &str = "universes";
 /// Which campaign a universe belongs to, also once it is deleted: who is told of that must be known.
 pub(crate) const PLACES: &str = "universe_places";
 /// About how much of a universe a processor reads at once. Were it more, some would wait for the last; were it less,

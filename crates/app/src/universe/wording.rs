@@ -194,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn only_so_many_repairs_are_told() {
+        let repairs = |count: usize| vec![Repair { path: "/a".to_owned(), reason: "b".to_owned() }; count];
+        let all = under("/state", repairs(limits::REPAIRS_TOLD_MAX));
+        assert_eq!(all.len(), limits::REPAIRS_TOLD_MAX);
+        assert!(all.iter().all(|repair| repair.path == "/state/a"));
+        let more = under("/state", repairs(limits::REPAIRS_TOLD_MAX + 1));
+        assert_eq!(more.len(), limits::REPAIRS_TOLD_MAX + 1);
+        assert_eq!(more.last().unwrap().reason, "1 more repairs were made");
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_a_right_example() {
         let wrong = |sent: Value| command("/command", &sent).unwrap_err();
         let star = |payload: Value| json!({"type": "addStar", "id": "mars", "payload": payload});

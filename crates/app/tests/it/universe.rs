@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use app::{
     Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Credential, Engine, Fault, Holder,
-    Local, Principal, PrincipalKind, Work, journal,
+    Local, Principal, PrincipalKind, Work, journal, limits,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -267,5 +267,46 @@ fn a_map_is_drawn_of_what_is_there_at_a_time() {
         let stranger = holder(&[("camp_other", CampaignRole::Gm)]);
         let hidden = call(&engine, &stranger, "universe_map", json!({"universeId": "sol"})).await.unwrap_err();
         assert_eq!(hidden.code(), Code::NotFound);
+    });
+}
+
+/// The holder of a token fills a campaign with universes up to the limit; the owner is not bound by it.
+#[test]
+fn universes_of_a_campaign_have_an_end_for_tokens() {
+    run(async {
+        let engine = engine();
+        let campaign = ok(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "AI"})).await;
+        let campaign_id = campaign["id"].as_str().unwrap();
+        let leader = holder(&[(campaign_id, CampaignRole::Gm)]);
+        let input = |number: usize| json!({"method": "create", "universeId": format!("u{number}"), "name": "U", "campaignId": campaign_id});
+        for number in 1..limits::UNIVERSES_PER_CAMPAIGN_MAX {
+            create(&engine, &format!("u{number}"), Some(campaign_id)).await;
+        }
+        let keyed = Work { idempotency_key: Some("last".to_owned()), ..Work::default() };
+        let last = input(limits::UNIVERSES_PER_CAMPAIGN_MAX);
+        let made = engine.call(&leader, "universe", last.clone(), &keyed).await.expect("the last one fits");
+        let again = engine.call(&leader, "universe", last, &keyed).await.expect("a retry is no further one");
+        assert_eq!(made, again);
+        let refused = call(&engine, &leader, "universe", input(0)).await.unwrap_err();
+        assert_eq!(refused.code(), Code::TooLarge);
+        assert_eq!(refused.body().message, "a campaign has at most 1000 universes; there are 1000");
+        ok(&engine, "universe", input(0)).await;
+        for number in [0, 7] {
+            ok(&engine, "universe", json!({"method": "delete", "universeId": format!("u{number}")})).await;
+        }
+        call(&engine, &leader, "universe", input(8_000)).await.expect("there is room again");
+    });
+}
+
+#[test]
+fn campaigns_that_a_token_leads_have_an_end() {
+    run(async {
+        let engine = engine();
+        let ids: Vec<String> = (0..limits::CAMPAIGNS_PER_TOKEN_MAX).map(|number| format!("camp_{number}")).collect();
+        let roles: Vec<(&str, CampaignRole)> = ids.iter().map(|id| (id.as_str(), CampaignRole::Gm)).collect();
+        let input = json!({"name": "One more", "gm_mode": "AI"});
+        let refused = call(&engine, &holder(&roles), "campaign_create", input.clone()).await.unwrap_err();
+        assert_eq!((refused.code(), refused.body().hint.is_some()), (Code::TooLarge, true), "{refused}");
+        call(&engine, &holder(&roles[1..]), "campaign_create", input).await.expect("the last one fits");
     });
 }

@@ -69,12 +69,14 @@ fn update(
     gm_mode: Option<GmMode>,
     theme_prompt: Option<&String>,
 ) -> Decided {
-    state.allows(Deed::Change)?;
+    let campaign = state.allows(Deed::Change)?;
     if name.is_none() && gm_mode.is_none() && theme_prompt.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["name", "gm_mode", "theme_prompt"] });
     }
     let name = name.map(|name| named("name", name)).transpose()?;
     let theme_prompt = theme_prompt.map(|theme_prompt| kept("theme_prompt", theme_prompt)).transpose()?;
+    let texts = [(&campaign.name, name.as_ref()), (&campaign.theme_prompt, theme_prompt.as_ref())];
+    room_for_text(state, changed_bytes(&texts))?;
     Ok(CampaignEvent::CampaignUpdated { name, gm_mode, theme_prompt })
 }
 
@@ -82,6 +84,7 @@ fn add_participant(state: &CampaignState, id: &str, display_name: &str, role: Ro
     state.allows(Deed::Change)?;
     room(&state.participants, id, "participants", limits::PARTICIPANTS_MAX)?;
     let display_name = named("display_name", display_name)?;
+    room_for_text(state, (0, display_name.len()))?;
     Ok(CampaignEvent::ParticipantAdded { participant_id: id.to_owned(), display_name, role, controller })
 }
 
@@ -93,11 +96,13 @@ fn update_participant(
     controller: Option<Controller>,
 ) -> Decided {
     state.allows(Deed::Change)?;
-    let participant_id = state.participant_in("participant_id", id)?.id.clone();
+    let participant = state.participant_in("participant_id", id)?;
+    let participant_id = participant.id.clone();
     if display_name.is_none() && role.is_none() && controller.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["display_name", "role", "controller"] });
     }
     let display_name = display_name.map(|name| named("display_name", name)).transpose()?;
+    room_for_text(state, changed_bytes(&[(&participant.display_name, display_name.as_ref())]))?;
     Ok(CampaignEvent::ParticipantUpdated { participant_id, display_name, role, controller })
 }
 
@@ -116,6 +121,7 @@ fn add_actor(state: &CampaignState, id: &str, name: &str, kind: ActorKind, notes
     state.allows(Deed::Change)?;
     room(&state.actors, id, "actors", limits::ACTORS_MAX)?;
     let (name, notes) = (named("name", name)?, kept("notes", notes.trim())?);
+    room_for_text(state, (0, name.len() + notes.len()))?;
     Ok(CampaignEvent::ActorAdded { actor_id: id.to_owned(), name, kind, notes })
 }
 
@@ -127,12 +133,14 @@ fn update_actor(
     notes: Option<&String>,
 ) -> Decided {
     state.allows(Deed::Change)?;
-    let actor_id = state.actor_named(id)?.id.clone();
+    let actor = state.actor_named(id)?;
+    let actor_id = actor.id.clone();
     if name.is_none() && kind.is_none() && notes.is_none() {
         return Err(CampaignRefusal::NothingToUpdate { fields: &["name", "kind", "notes"] });
     }
     let name = name.map(|name| named("name", name)).transpose()?;
     let notes = notes.map(|notes| kept("notes", notes.trim())).transpose()?;
+    room_for_text(state, changed_bytes(&[(&actor.name, name.as_ref()), (&actor.notes, notes.as_ref())]))?;
     Ok(CampaignEvent::ActorUpdated { actor_id, name, kind, notes })
 }
 
@@ -160,6 +168,7 @@ fn start_session(state: &CampaignState, id: &str, name: &str) -> Decision {
     }
     room(&state.sessions, id, "sessions", limits::PLAY_SESSIONS_MAX)?;
     let name = plain("name", bounded("name", name.trim(), limits::NAME_CHARS_MAX)?)?;
+    room_for_text(state, (0, name.len()))?;
     let activated = (status == CampaignStatus::Draft).then_some(CampaignEvent::CampaignActivated {});
     Ok(activated.into_iter().chain([CampaignEvent::SessionStarted { session_id: id.to_owned(), name }]).collect())
 }
@@ -261,6 +270,22 @@ fn room<T>(register: &Register<T>, id: &str, things: &'static str, count_max: us
         return Err(CampaignRefusal::TooMany { things, count_max });
     }
     Ok(())
+}
+
+/// How many bytes go and how many come where texts are replaced.
+fn changed_bytes(texts: &[(&String, Option<&String>)]) -> (usize, usize) {
+    let changed = texts.iter().filter_map(|(before, after)| Some((before.len(), (*after)?.len())));
+    changed.fold((0, 0), |(gone, come), (before, after)| (gone + before, come + after))
+}
+
+/// Whether the texts of a campaign stay within their bound. One that is past it already may shrink and not grow.
+fn room_for_text(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
+    let (bytes, bytes_max) = (state.text_bytes(), limits::CAMPAIGN_TEXT_BYTES_MAX);
+    let bytes_after = (bytes + come).saturating_sub(gone);
+    if bytes_after <= bytes_max || bytes_after <= bytes {
+        return Ok(());
+    }
+    Err(CampaignRefusal::TooMuchText { bytes, bytes_after, bytes_max })
 }
 
 fn required<'a>(field: &'static str, text: &'a str) -> Result<&'a str, CampaignRefusal> {

@@ -10,6 +10,8 @@ mod evolve;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
+mod limit_tests;
+#[cfg(test)]
 mod properties;
 mod recap;
 mod record;

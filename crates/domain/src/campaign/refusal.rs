@@ -75,6 +75,11 @@ pub enum CampaignRefusal {
     NothingToUpdate { fields: &'static [&'static str] },
     #[error("a campaign has at most {count_max} {things}")]
     TooMany { things: &'static str, count_max: usize },
+    #[error(
+        "the names, the theme and the notes about actors of a campaign have at most {bytes_max} bytes; they have {bytes} \
+         now, and would have {bytes_after}"
+    )]
+    TooMuchText { bytes: usize, bytes_after: usize, bytes_max: usize },
     #[error("campaign {campaign_id} exists already")]
     CampaignExists { campaign_id: String },
     #[error("{id} exists already in this campaign")]
@@ -101,7 +106,7 @@ impl CampaignRefusal {
             Self::Empty { .. } | Self::TooLong { .. } | Self::Deceptive { .. } | Self::NothingToUpdate { .. } => {
                 RefusalKind::Invalid
             }
-            Self::TooMany { .. } => RefusalKind::TooLarge,
+            Self::TooMany { .. } | Self::TooMuchText { .. } => RefusalKind::TooLarge,
             Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => RefusalKind::ActiveSessionExists,
             Self::CampaignExists { .. }
             | Self::IdTaken { .. }
@@ -123,6 +128,7 @@ impl CampaignRefusal {
             Self::SessionNotFound { .. } | Self::SessionEnded { .. } => Some("/session_id".to_owned()),
             Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
+            | Self::TooMuchText { .. }
             | Self::CampaignExists { .. }
             | Self::IdTaken { .. }
             | Self::StatusForbids { .. }
@@ -150,6 +156,7 @@ impl CampaignRefusal {
             | Self::Deceptive { .. }
             | Self::NothingToUpdate { .. }
             | Self::TooMany { .. }
+            | Self::TooMuchText { .. }
             | Self::NoActiveSession => None,
         }
     }
@@ -178,6 +185,9 @@ impl CampaignRefusal {
             Self::Deceptive { .. } => "leave that character out; a longer text may have several lines in the notes",
             Self::NothingToUpdate { .. } => "send what should change",
             Self::TooMany { .. } => "remove what is no longer played, or start another campaign",
+            Self::TooMuchText { .. } => {
+                "shorten notes, remove actors who are no longer played, or start another campaign"
+            }
             Self::CampaignExists { .. } => "read it, or create another one under a new idempotency key",
             Self::IdTaken { .. } => "read it, or send the request again under a new idempotency key",
             Self::StatusForbids { status: CampaignStatus::Archived, .. } => "restore the campaign first",

@@ -9,6 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// What stands in a register under its id.
 pub trait Keyed {
     fn id(&self) -> &str;
+
+    /// Bytes of the texts that somebody wrote about it.
+    fn text_bytes(&self) -> usize;
 }
 
 /// A persistent register: cheap to clone, found by id, listed by age. Each entry has a number that only grows and is
@@ -18,6 +21,8 @@ pub struct Register<T> {
     next: u64,
     entries: OrdMap<u64, Arc<T>>,
     numbers: OrdMap<Arc<str>, u64>,
+    /// Of all entries. It follows from them, so it is not stored.
+    text_bytes: usize,
 }
 
 impl<T> Register<T> {
@@ -35,6 +40,11 @@ impl<T> Register<T> {
 
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Bytes of the texts of all entries.
+    pub fn text_bytes(&self) -> usize {
+        self.text_bytes
     }
 
     pub fn newest_first(&self) -> impl Iterator<Item = &T> {
@@ -57,24 +67,31 @@ impl<T: Keyed + Clone> Register<T> {
         let number = self.numbers.get(entry.id()).copied().unwrap_or(self.next);
         self.next = self.next.max(number + 1);
         self.numbers.insert(entry.id().into(), number);
-        self.entries.insert(number, Arc::new(entry));
+        self.text_bytes += entry.text_bytes();
+        if let Some(before) = self.entries.insert(number, Arc::new(entry)) {
+            self.text_bytes = self.text_bytes.saturating_sub(before.text_bytes());
+        }
     }
 
     /// Changes one entry; one that is not there stays so.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) {
         if let Some(entry) = self.numbers.get(id).and_then(|number| self.entries.get_mut(number)) {
+            let before = entry.text_bytes();
             change(Arc::make_mut(entry));
+            self.text_bytes = (self.text_bytes + entry.text_bytes()).saturating_sub(before);
         }
     }
 
     pub(super) fn remove(&mut self, id: &str) -> Option<Arc<T>> {
-        self.numbers.remove(id).and_then(|number| self.entries.remove(&number))
+        let removed = self.numbers.remove(id).and_then(|number| self.entries.remove(&number));
+        self.text_bytes = self.text_bytes.saturating_sub(removed.as_ref().map_or(0, |entry| entry.text_bytes()));
+        removed
     }
 }
 
 impl<T> Default for Register<T> {
     fn default() -> Self {
-        Self { next: 0, entries: OrdMap::new(), numbers: OrdMap::new() }
+        Self { next: 0, entries: OrdMap::new(), numbers: OrdMap::new(), text_bytes: 0 }
     }
 }
 
@@ -102,6 +119,7 @@ impl<'de, T: Keyed + Deserialize<'de>> Deserialize<'de> for Register<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { next, entries } = Stored::<T>::deserialize(deserializer)?;
         let numbers = entries.iter().map(|(number, entry)| (Arc::from(entry.id()), *number)).collect();
-        Ok(Self { next, entries: entries.into_iter().collect(), numbers })
+        let text_bytes = entries.iter().map(|(_, entry)| entry.text_bytes()).sum();
+        Ok(Self { next, entries: entries.into_iter().collect(), numbers, text_bytes })
     }
 }

@@ -48,6 +48,12 @@ impl CampaignState {
         self.sessions.get(self.active_session_id.as_deref()?)
     }
 
+    /// Bytes of its texts: its name and theme, names and notes of who is in it, names of its sessions.
+    pub fn text_bytes(&self) -> usize {
+        let own = self.campaign().map_or(0, |campaign| campaign.name.len() + campaign.theme_prompt.len());
+        own + self.participants.text_bytes() + self.actors.text_bytes() + self.sessions.text_bytes()
+    }
+
     /// The ids of the actors that a participant plays, in order.
     pub fn played_by<'a>(&'a self, participant_id: &'a str) -> impl Iterator<Item = &'a str> {
         let first: (Arc<str>, Arc<str>) = (participant_id.into(), "".into());
@@ -60,16 +66,28 @@ impl Keyed for Participant {
     fn id(&self) -> &str {
         &self.id
     }
+
+    fn text_bytes(&self) -> usize {
+        self.display_name.len()
+    }
 }
 
 impl Keyed for Actor {
     fn id(&self) -> &str {
         &self.id
     }
+
+    fn text_bytes(&self) -> usize {
+        self.name.len() + self.notes.len()
+    }
 }
 
 impl Keyed for Session {
     fn id(&self) -> &str {
         &self.id
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.name.len()
     }
 }

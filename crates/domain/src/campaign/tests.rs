@@ -10,7 +10,7 @@ use crate::limits;
 pub(super) struct Table {
     pub(super) state: CampaignState,
     pub(super) journal: Vec<(Given, CampaignEvent)>,
-    clock: Timestamp,
+    pub(super) clock: Timestamp,
 }
 
 impl Table {

@@ -8,6 +8,8 @@ use imbl::{OrdMap, OrdSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plain_text::deceptive_in;
+
 /// One artifact of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Artifact {
@@ -140,6 +142,9 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
     }
     if path.chars().any(char::is_control) {
         return Err("Control character in artifact path");
+    }
+    if deceptive_in(path).is_some() {
+        return Err("Invisible or reordering character in artifact path");
     }
     if path.contains('\\') {
         return Err("Backslash not allowed in artifact path, use '/'");

@@ -124,6 +124,12 @@ macro_rules! body {
                 $(self.$required.clamp_ranges();)*
                 $(self.$optional.clamp_ranges();)*
             }
+
+            fn text_bytes(&self) -> usize {
+                let required: usize = [$(self.$required.text_bytes()),*].iter().sum();
+                let optional: usize = [$(self.$optional.text_bytes()),*].iter().sum();
+                self.id.text_bytes() + required + optional + self.extensions.text_bytes()
+            }
         }
 
         impl Check for StarPayload {
@@ -132,6 +138,13 @@ macro_rules! body {
                 self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            /// Without its id, which the command has.
+            fn text_bytes(&self) -> usize {
+                let required: usize = [$(self.$required.text_bytes()),*].iter().sum();
+                let optional: usize = [$(self.$optional.text_bytes()),*].iter().sum();
+                required + optional + self.extensions.text_bytes()
             }
         }
 

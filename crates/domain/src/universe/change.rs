@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use super::body::Star;
+use super::check::Check;
 use super::command::{AddGroup, AddStar, Command, MoveToGroup};
 use super::group::{Group, GroupChild, GroupChildType};
 use super::number::{Number, Within};
 use super::part::{PlanetaryRing, RingPatch};
-use super::snapshot::{Regions, Snapshot};
+use super::region::{NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
+use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::state::UniverseState;
 use super::text::Id;
 
@@ -28,37 +30,84 @@ pub(super) fn apply(state: &mut UniverseState, command: &Command) {
         C::RemoveRing(command) => snapshot.update_body(&command.planet_id, |star| star.ring = None),
         C::AddGroup(command) => snapshot.add_group(command),
         C::UpdateGroup(command) => {
-            if let Some(group) = snapshot.group_mut(&command.id) {
-                command.payload.apply(group);
+            if let Some(group) = snapshot.groups.get_mut(&command.id) {
+                recount(&mut snapshot.text_bytes, group, |group| command.payload.apply(group));
             }
         }
         C::RemoveGroup(command) => snapshot.remove_group(&command.id),
         C::AddToGroup(command) => snapshot.enter(&command.group_id, &command.child),
         C::RemoveFromGroup(command) => snapshot.leave(&command.group_id, &command.child_id),
         C::MoveToGroup(command) => snapshot.move_to_group(command),
-        C::SetSmallBodyFields(command) => snapshot.small_body_fields = command.fields.clone(),
+        C::SetSmallBodyFields(command) => snapshot.fields().set(&command.fields),
         C::UpdateSmallBodyField(command) => {
-            change(&mut snapshot.small_body_fields, &command.id, |field| command.patch.apply(field));
+            snapshot.fields().change(&command.id, |field| command.patch.apply(field));
         }
-        C::RemoveSmallBodyField(command) => drop(snapshot.small_body_fields.remove(&command.id)),
-        C::SetProtoplanetaryDisks(command) => snapshot.protoplanetary_disks = command.disks.clone(),
-        C::AddProtoplanetaryDisk(command) => {
-            snapshot.protoplanetary_disks.insert(command.disk.id.clone(), Arc::clone(&command.disk));
-        }
+        C::RemoveSmallBodyField(command) => snapshot.fields().remove(&command.id),
+        C::SetProtoplanetaryDisks(command) => snapshot.disks().set(&command.disks),
+        C::AddProtoplanetaryDisk(command) => snapshot.disks().put(&command.disk.id, &command.disk),
         C::UpdateProtoplanetaryDisk(command) => {
-            change(&mut snapshot.protoplanetary_disks, &command.id, |disk| command.patch.apply(disk));
+            snapshot.disks().change(&command.id, |disk| command.patch.apply(disk));
         }
-        C::RemoveProtoplanetaryDisk(command) => drop(snapshot.protoplanetary_disks.remove(&command.id)),
-        C::SetNebulae(command) => snapshot.nebulae = command.nebulae.clone(),
-        C::UpdateNebula(command) => change(&mut snapshot.nebulae, &command.id, |nebula| command.patch.apply(nebula)),
-        C::RemoveNebula(command) => drop(snapshot.nebulae.remove(&command.id)),
+        C::RemoveProtoplanetaryDisk(command) => snapshot.disks().remove(&command.id),
+        C::SetNebulae(command) => snapshot.clouds().set(&command.nebulae),
+        C::UpdateNebula(command) => snapshot.clouds().change(&command.id, |nebula| command.patch.apply(nebula)),
+        C::RemoveNebula(command) => snapshot.clouds().remove(&command.id),
         C::ReplaceSnapshot(command) => *snapshot = command.snapshot.clone(),
     }
 }
 
-fn change<T: Clone>(regions: &mut Regions<T>, id: &Id, change: impl FnOnce(&mut T)) {
-    if let Some(region) = regions.get_mut(id) {
-        change(Arc::make_mut(region));
+/// Changes a thing, and keeps the count of bytes of text in step.
+fn recount<T: Check + Clone>(text_bytes: &mut usize, thing: &mut Arc<T>, change: impl FnOnce(&mut T)) {
+    let before = thing.text_bytes();
+    change(Arc::make_mut(thing));
+    *text_bytes = (*text_bytes + thing.text_bytes()).saturating_sub(before);
+}
+
+/// The regions of one kind, with the count of bytes of text in all that the universe holds.
+struct CountedRegions<'a, T> {
+    regions: &'a mut Regions<T>,
+    text_bytes: &'a mut usize,
+}
+
+impl<T: Check + Clone> CountedRegions<'_, T> {
+    fn set(self, regions: &Regions<T>) {
+        let (before, after) = (text_bytes_of(self.regions), text_bytes_of(regions));
+        *self.text_bytes = (*self.text_bytes + after).saturating_sub(before);
+        *self.regions = regions.clone();
+    }
+
+    fn put(self, id: &Id, region: &Arc<T>) {
+        *self.text_bytes += region.text_bytes();
+        if let Some(before) = self.regions.insert(id.clone(), Arc::clone(region)) {
+            *self.text_bytes = self.text_bytes.saturating_sub(before.text_bytes());
+        }
+    }
+
+    fn change(self, id: &Id, change: impl FnOnce(&mut T)) {
+        if let Some(region) = self.regions.get_mut(id) {
+            recount(self.text_bytes, region, change);
+        }
+    }
+
+    fn remove(self, id: &Id) {
+        if let Some(before) = self.regions.remove(id) {
+            *self.text_bytes = self.text_bytes.saturating_sub(before.text_bytes());
+        }
+    }
+}
+
+/// Regions.
+impl Snapshot {
+    fn fields(&mut self) -> CountedRegions<'_, SmallBodyField> {
+        CountedRegions { regions: &mut self.small_body_fields, text_bytes: &mut self.text_bytes }
+    }
+
+    fn disks(&mut self) -> CountedRegions<'_, ProtoplanetaryDisk> {
+        CountedRegions { regions: &mut self.protoplanetary_disks, text_bytes: &mut self.text_bytes }
+    }
+
+    fn clouds(&mut self) -> CountedRegions<'_, NebulaRegion> {
+        CountedRegions { regions: &mut self.nebulae, text_bytes: &mut self.text_bytes }
     }
 }
 
@@ -96,14 +145,17 @@ impl Snapshot {
             None => Some(self.root_ids.push(id.clone())),
         };
         if let Some(place) = place {
-            self.stars.insert(id.clone(), Arc::new(payload.body(id, place)));
+            let star = payload.body(id, place);
+            self.text_bytes += star.text_bytes();
+            self.stars.insert(id.clone(), Arc::new(star));
         }
     }
 
     /// Whoever is no longer a rogue planet joins the roots, if no list has them yet.
     fn update_body(&mut self, id: &Id, change: impl FnOnce(&mut Star)) {
-        let Some(star) = self.stars.get_mut(id).map(Arc::make_mut) else { return };
-        change(star);
+        let Some(star) = self.stars.get_mut(id) else { return };
+        recount(&mut self.text_bytes, star, change);
+        let star = Arc::make_mut(star);
         if star.parent_id.is_none() && star.place.is_none() && !star.is_rogue() {
             star.place = Some(self.root_ids.push(id.clone()));
         }
@@ -122,7 +174,8 @@ impl Snapshot {
     fn remove_body(&mut self, id: &Id) {
         self.unlink(id);
         for removed_id in self.with_descendants(id) {
-            self.stars.remove(&removed_id);
+            let removed = self.stars.remove(&removed_id).map_or(0, |star| star.text_bytes());
+            self.text_bytes = self.text_bytes.saturating_sub(removed);
             self.leave_all(&GroupChild { id: removed_id, kind: GroupChildType::System });
         }
     }
@@ -161,7 +214,9 @@ impl Snapshot {
         if self.groups.contains_key(id) || parent_id.is_some_and(|parent_id| !self.groups.contains_key(parent_id)) {
             return;
         }
-        self.groups.insert(id.clone(), Arc::new(payload.group(id)));
+        let group = payload.group(id);
+        self.text_bytes += group.text_bytes();
+        self.groups.insert(id.clone(), Arc::new(group));
         self.settle(id, parent_id);
         for child in payload.children() {
             self.enter(id, child);
@@ -173,12 +228,15 @@ impl Snapshot {
         let Some(group) = self.groups.get(id).cloned() else { return };
         self.lift(id);
         for child in group.children.iter() {
-            self.group_places.remove(&(child.clone(), id.clone()));
+            if self.group_places.remove(&(child.clone(), id.clone())).is_some() {
+                self.text_bytes = self.text_bytes.saturating_sub(child.id.len());
+            }
             if child.kind == GroupChildType::Group {
                 self.settle(&child.id, group.parent_group_id.as_ref());
             }
         }
         self.groups.remove(id);
+        self.text_bytes = self.text_bytes.saturating_sub(group.text_bytes());
     }
 
     /// Puts a child into a group; a child that is a group leaves where it was.
@@ -232,6 +290,7 @@ impl Snapshot {
         }
         if let Some(group) = self.group_mut(group_id) {
             let place = group.children.push(child);
+            self.text_bytes += key.0.id.len();
             self.group_places.insert(key, place);
         }
     }
@@ -239,6 +298,7 @@ impl Snapshot {
     /// Whether the child was listed there.
     fn take(&mut self, group_id: &Id, child: &GroupChild) -> bool {
         let Some(place) = self.group_places.remove(&(child.clone(), group_id.clone())) else { return false };
+        self.text_bytes = self.text_bytes.saturating_sub(child.id.len());
         if let Some(group) = self.group_mut(group_id) {
             group.children.remove(place);
         }

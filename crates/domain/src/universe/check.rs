@@ -8,6 +8,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plain_text::clean_name;
+
 /// Why a command fails, in one word for programs. The first three are the original's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +19,7 @@ pub enum Reason {
     NotAttached,
     /// Something has this id already.
     DuplicateId,
-    /// The id is empty, too long, or a word that every object of JavaScript knows.
+    /// The id is empty, too long, not one line of plain characters, or a word that every object of JavaScript knows.
     ForbiddenId,
     /// A universe must have a name.
     ForbiddenName,
@@ -34,6 +36,8 @@ pub enum Reason {
     OutOfRange,
     NotFinite,
     TooLong,
+    /// A name with a line break, a control character, a bidirectional override or a tag.
+    NotPlain,
     BadColor,
     /// More than a limit allows.
     TooMany,
@@ -51,7 +55,7 @@ impl Reason {
             Self::Cycle => "choose a parent that is neither the thing itself nor below it",
             Self::NotAttached => "only what has a parent can be detached",
             Self::DuplicateId => "choose another id, or update what is there",
-            Self::ForbiddenId => "choose an id of 1 to 200 characters, without control characters, such as earth-1",
+            Self::ForbiddenId => "choose an id of 1 to 200 plain characters, such as earth-1",
             Self::ForbiddenName => "send at least one character that is not a space",
             Self::UnknownParent => "add the parent first, or send null for none",
             Self::SelfParent => "name another parent, or send null for none",
@@ -63,6 +67,7 @@ impl Reason {
             Self::OutOfRange => "send a number within the range",
             Self::NotFinite => "send an ordinary number",
             Self::TooLong => "shorten it",
+            Self::NotPlain => "leave that character out",
             Self::BadColor => "write a colour as #RRGGBB, such as #FFD700",
             Self::TooMany => "remove something first, or use another universe",
             Self::BrokenLinks => "make parents, children and root lists agree, then send the snapshot again",
@@ -103,7 +108,7 @@ impl Misfit {
 impl fmt::Display for Misfit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.pointer.rsplit('/').next().unwrap_or_default();
-        write!(formatter, "{} {}", short(name), self.problem)
+        write!(formatter, "{} {}", short_line(name), self.problem)
     }
 }
 
@@ -118,6 +123,11 @@ pub trait Check {
 
     /// Brings every number into its range, as views show it.
     fn clamp_ranges(&mut self) {}
+
+    /// Bytes of text in it: ids, names, colours and extensions. Lists that links make are not counted.
+    fn text_bytes(&self) -> usize {
+        0
+    }
 }
 
 impl<T: Check> Check for Option<T> {
@@ -133,6 +143,10 @@ impl<T: Check> Check for Option<T> {
         if let Some(thing) = self {
             thing.clamp_ranges();
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.as_ref().map_or(0, Check::text_bytes)
     }
 }
 
@@ -150,6 +164,10 @@ impl<T: Check + Clone> Check for std::sync::Arc<T> {
         if self.check().is_err() {
             std::sync::Arc::make_mut(self).clamp_ranges();
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        (**self).text_bytes()
     }
 }
 
@@ -178,6 +196,12 @@ pub(super) fn short(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
+}
+
+/// The same for a message that has it without quotes: one line.
+pub(super) fn short_line(text: &str) -> String {
+    let text = short(text);
+    clean_name(&text).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The 25 commands, flat objects with a `type`, as clients send them and as the journal keeps them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::body::{StarPatch, StarPayload};
+use super::check::Check;
 use super::failure::Failure;
 use super::group::{GroupChild, GroupChildType, GroupPatch, GroupPayload};
 use super::number::Number;
@@ -17,7 +19,7 @@ use super::region::{
     NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch, SmallBodyField, SmallBodyFieldPatch,
 };
 use super::repair::Repair;
-use super::snapshot::{Regions, Snapshot};
+use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::tagged::{self, Tagged};
 use super::text::Id;
 
@@ -218,7 +220,45 @@ impl Tick {
     }
 }
 
+/// Bytes of the default colour that a new ring takes from its body.
+const COLOR_BYTES_MAX: usize = 9;
+
 impl Command {
+    /// Bytes of text that a universe may have more after it, at most; a command without new text has none.
+    pub(super) fn text_bytes_max(&self) -> usize {
+        match self {
+            Self::AddStar(command) => command.id.len() + command.payload.text_bytes(),
+            Self::UpdateStar(command) => command.payload.text_bytes(),
+            // It stands under its own id, and perhaps in another group.
+            Self::AddGroup(AddGroup { id, payload }) => {
+                let children: usize = payload.children().iter().map(|child| child.id.len()).sum();
+                2 * id.len() + payload.text_bytes() + children
+            }
+            Self::UpdateGroup(command) => command.payload.text_bytes(),
+            Self::AddToGroup(command) => command.child.id.len(),
+            Self::MoveToGroup(command) => command.child_id.len(),
+            Self::SetSmallBodyFields(command) => text_bytes_of(&command.fields),
+            Self::UpdateSmallBodyField(command) => command.patch.text_bytes(),
+            Self::SetProtoplanetaryDisks(command) => text_bytes_of(&command.disks),
+            Self::AddProtoplanetaryDisk(command) => command.disk.text_bytes(),
+            Self::UpdateProtoplanetaryDisk(command) => command.patch.text_bytes(),
+            Self::SetNebulae(command) => text_bytes_of(&command.nebulae),
+            Self::UpdateNebula(command) => command.patch.text_bytes(),
+            Self::UpdateRing(command) => COLOR_BYTES_MAX + command.patch.text_bytes(),
+            Self::ReplaceSnapshot(command) => command.snapshot.text_bytes,
+            Self::Tick(_)
+            | Self::RemoveStar(_)
+            | Self::AttachStar(_)
+            | Self::DetachStar(_)
+            | Self::RemoveGroup(_)
+            | Self::RemoveFromGroup(_)
+            | Self::RemoveSmallBodyField(_)
+            | Self::RemoveProtoplanetaryDisk(_)
+            | Self::RemoveNebula(_)
+            | Self::RemoveRing(_) => 0,
+        }
+    }
+
     /// Reads what a client sent, with what had to be repaired in a snapshot; what is not a command is a failure of its
     /// own.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {
@@ -226,16 +266,31 @@ impl Command {
         if !Self::NAMES.contains(&name) {
             return Err(Failure::unknown(sent));
         }
-        let error = match Self::deserialize(sent) {
-            Ok(command) => return Ok((command, Vec::new())),
+        let (sent, mut repairs) = Self::with_clean_names(sent);
+        let error = match Self::deserialize(&*sent) {
+            Ok(command) => return Ok((command, repairs)),
             Err(error) => error,
         };
-        let (repaired, repairs) = Self::repaired(sent);
-        if repairs.is_empty() {
-            return Err(Self::unread(name, sent, &error.to_string()));
+        let (repaired, others) = Self::repaired(&sent);
+        if others.is_empty() {
+            return Err(Self::unread(name, &sent, &error.to_string()));
         }
+        repairs.extend(others);
         let read = Self::deserialize(&repaired).map(|command| (command, repairs));
         read.map_err(|error| Self::unread(name, &repaired, &error.to_string()))
+    }
+
+    /// What a client sent, with the names in a snapshot cleaned: a snapshot is a whole state. Other commands are refused
+    /// for such a name.
+    fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+        let snapshot = sent.get("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
+        let Some((snapshot, repairs)) = snapshot.map(Snapshot::with_clean_names) else {
+            return (Cow::Borrowed(sent), Vec::new());
+        };
+        let Cow::Owned(snapshot) = snapshot else { return (Cow::Borrowed(sent), Vec::new()) };
+        let mut command = sent.clone();
+        command["snapshot"] = snapshot;
+        (Cow::Owned(command), within_snapshot(repairs))
     }
 
     /// What a client sent, with the faults of a snapshot repaired as far as they can be.
@@ -243,12 +298,9 @@ impl Command {
         let mut command = sent.clone();
         let snapshot = command.get_mut("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
         let Some(snapshot) = snapshot else { return (command, Vec::new()) };
-        let (repaired, mut repairs) = Snapshot::repaired(snapshot);
+        let (repaired, repairs) = Snapshot::repaired(snapshot);
         *snapshot = repaired;
-        for repair in &mut repairs {
-            repair.path.insert_str(0, "/snapshot");
-        }
-        (command, repairs)
+        (command, within_snapshot(repairs))
     }
 
     fn unread(name: &str, sent: &Value, problem: &str) -> Failure {
@@ -258,6 +310,14 @@ impl Command {
             None => Failure::unreadable(sent, problem),
         }
     }
+}
+
+/// Repairs of a snapshot, as seen from the command that brings it.
+fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
+    for repair in &mut repairs {
+        repair.path.insert_str(0, "/snapshot");
+    }
+    repairs
 }
 
 /// The one command that brings a whole state.

@@ -102,6 +102,11 @@ impl Check for GroupPayload {
     fn check(&self) -> Result<(), Misfit> {
         looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
+
+    /// Without its id, which the command has.
+    fn text_bytes(&self) -> usize {
+        self.name.len() + self.color.text_bytes() + self.icon.text_bytes() + self.extensions.text_bytes()
+    }
 }
 
 /// Of all but the links.
@@ -109,6 +114,11 @@ impl Check for Group {
     fn check(&self) -> Result<(), Misfit> {
         self.id.check().map_err(|misfit| misfit.within("id"))?;
         looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
+    }
+
+    fn text_bytes(&self) -> usize {
+        let optional = self.color.text_bytes() + self.icon.text_bytes() + self.extensions.text_bytes();
+        self.id.len() + self.name.len() + optional
     }
 }
 

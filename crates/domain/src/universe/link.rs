@@ -15,7 +15,7 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::body::Star;
-use super::check::{Misfit, Reason, short};
+use super::check::{Misfit, Reason, short, short_line};
 use super::group::{Group, GroupChild, GroupChildType};
 use super::index::Index;
 use super::order::{Order, Place};
@@ -139,7 +139,7 @@ impl<T: JsonSchema> JsonSchema for Entries<T> {
 
 /// An offence in one sentence, with the place.
 pub(super) fn said(misfit: &Misfit) -> String {
-    format!("{} {}", short(&misfit.pointer), misfit.problem)
+    format!("{} {}", short_line(&misfit.pointer), misfit.problem)
 }
 
 /// Whether everything stands under its own id.

@@ -55,7 +55,7 @@ macro_rules! outcomes {
         pub fn outcome(command: &str) -> Option<&'static Outcome> {
             use Reason::{
                 BadColor, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
-                NotFound, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
+                NotFound, NotPlain, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
             };
             match command {
                 $($command => {
@@ -71,23 +71,25 @@ macro_rules! outcomes {
 outcomes! {
     "tick" => None, [failed("tickFailed", &[NotFinite, Unreadable])];
     "addStar" => Some("starAdded"), [failed("addStarFailed", &[
-        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, BadColor, TooMany,
-        Unreadable,
+        DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, OutOfRange, NotFinite, TooLong, NotPlain,
+        BadColor, TooMany, Unreadable,
     ])];
     "updateStar" => Some("starUpdated"), [
         named("starNotFound"),
-        failed("updateStarFailed", &[LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable])
+        failed("updateStarFailed", &[
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
+        ])
     ];
     "removeStar" => Some("starRemoved"), [named("starNotFound"), failed("removeStarFailed", &[Unreadable])];
     "attachStar" => Some("starAttached"), [failed("attachFailed", &[NotFound, Cycle, Unreadable])];
     "detachStar" => Some("starDetached"), [failed("detachFailed", &[NotAttached, Unreadable])];
     "addGroup" => Some("groupAdded"), [failed("addGroupFailed", &[
         DuplicateId, ForbiddenId, LinkChange, UnknownParent, SelfParent, NotFound, Cycle, ListedTwice, NotFinite, TooLong,
-        BadColor, TooMany, Unreadable,
+        NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateGroup" => Some("groupUpdated"), [
         named("groupNotFound"),
-        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, BadColor, Unreadable])
+        failed("updateGroupFailed", &[LinkChange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable])
     ];
     "removeGroup" => Some("groupRemoved"), [named("groupNotFound"), failed("removeGroupFailed", &[Unreadable])];
     "addToGroup" => Some(CHILD_ADDED_TO_GROUP), [
@@ -104,47 +106,47 @@ outcomes! {
         failed("moveToGroupFailed", &[NotFound, Cycle, TooMany, Unreadable])
     ];
     "setSmallBodyFields" => Some("smallBodyFieldsSet"), [failed("setSmallBodyFieldsFailed", &[
-        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateSmallBodyField" => Some("smallBodyFieldUpdated"), [
         named("smallBodyFieldNotFound"),
         failed("updateSmallBodyFieldFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeSmallBodyField" => Some("smallBodyFieldRemoved"), [failed("removeSmallBodyFieldFailed", &[Unreadable])];
     "setProtoplanetaryDisks" => Some("protoplanetaryDisksSet"), [failed("setProtoplanetaryDisksFailed", &[
-        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "addProtoplanetaryDisk" => Some("protoplanetaryDiskAdded"), [failed("addProtoplanetaryDiskFailed", &[
-        ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateProtoplanetaryDisk" => Some("protoplanetaryDiskUpdated"), [
         named("protoplanetaryDiskNotFound"),
         failed("updateProtoplanetaryDiskFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeProtoplanetaryDisk" => Some("protoplanetaryDiskRemoved"), [
         failed("removeProtoplanetaryDiskFailed", &[Unreadable])
     ];
     "setNebulae" => Some("nebulaeSet"), [failed("setNebulaeFailed", &[
-        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, WrongKey, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
     "updateNebula" => Some("nebulaUpdated"), [
         named("nebulaNotFound"),
         failed("updateNebulaFailed", &[
-            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+            LinkChange, ForbiddenId, OutOfRange, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
         ])
     ];
     "removeNebula" => Some("nebulaRemoved"), [failed("removeNebulaFailed", &[Unreadable])];
     "updateRing" => Some("ringUpdated"), [
         named("starNotFound"),
-        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, Unreadable])
+        failed("updateRingFailed", &[OutOfRange, NotFinite, TooLong, BadColor, TooMany, Unreadable])
     ];
     "removeRing" => Some("ringRemoved"), [named("ringNotFound"), failed("removeRingFailed", &[Unreadable])];
     "replaceSnapshot" => Some("snapshotReplaced"), [failed("replaceSnapshotFailed", &[
-        ForbiddenId, NotFinite, TooLong, BadColor, TooMany, Unreadable,
+        ForbiddenId, NotFinite, TooLong, NotPlain, BadColor, TooMany, Unreadable,
     ])];
 }
 

@@ -100,6 +100,10 @@ impl<T: Check> Check for Change<T> {
     fn check(&self) -> Result<(), Misfit> {
         self.set().map_or(Ok(()), Check::check)
     }
+
+    fn text_bytes(&self) -> usize {
+        self.set().map_or(0, Check::text_bytes)
+    }
 }
 
 impl<T: Check> Check for Clearable<T> {
@@ -108,6 +112,10 @@ impl<T: Check> Check for Clearable<T> {
             Self::Keep | Self::Clear => Ok(()),
             Self::Set(value) => value.check(),
         }
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.set().map_or(0, Check::text_bytes)
     }
 }
 

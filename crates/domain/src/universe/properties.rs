@@ -66,6 +66,7 @@ fn patch() -> impl Strategy<Value = Value> {
         id().prop_map(|id| json!({ "id": id })),
         proptest::collection::vec(id(), 0..2).prop_map(|children| json!({ "children": children })),
         Just(json!({"extensions": {"__proto__": 1}})),
+        "[a-zé]{0,9}".prop_map(|name| json!({ "name": name })),
     ]
 }
 
@@ -255,6 +256,8 @@ proptest! {
         let universe = events.iter().fold(begun, |universe, event| UniverseRules::evolve(universe, event, &given));
         let model = Model(to_value(universe.state()).unwrap());
         model.check();
+        let snapshot = universe.state().snapshot();
+        prop_assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes());
     }
 
     #[test]
@@ -286,6 +289,8 @@ fn check(sky: &Sky) {
             assert!(snapshot.groups_of(child).any(|id| *id == group.id));
         }
     }
+    assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes(), "counted as it changes");
+    assert_eq!(again.snapshot().text_bytes, snapshot.text_bytes, "and as it is read");
     super::stored::tests::check(&sky.universe);
     let summary = state.summary();
     assert!(summary.total_mass.check().is_ok());

@@ -24,11 +24,16 @@ words! {
 /// Names of other things, as many as there may be bodies.
 impl Check for Vec<Id> {
     fn check(&self) -> Result<(), Misfit> {
-        if self.len() <= limits::BODIES_MAX {
-            return Ok(());
+        if self.len() > limits::BODIES_MAX {
+            let problem = format!("has {} ids, at most {} are allowed", self.len(), limits::BODIES_MAX);
+            return Err(Misfit::new(Reason::TooMany, problem));
         }
-        let problem = format!("has {} ids, at most {} are allowed", self.len(), limits::BODIES_MAX);
-        Err(Misfit::new(Reason::TooMany, problem))
+        let checked = |(number, id): (usize, &Id)| id.check().map_err(|misfit| misfit.within(&number.to_string()));
+        self.iter().enumerate().try_for_each(checked)
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.iter().map(|id| id.len()).sum()
     }
 }
 

@@ -53,6 +53,12 @@ macro_rules! shape {
                 $(self.$required.clamp_ranges();)*
                 $(self.$optional.clamp_ranges();)*
             }
+
+            fn text_bytes(&self) -> usize {
+                let required: usize = [$(self.$required.text_bytes()),*].iter().sum();
+                let optional: usize = [$(self.$optional.text_bytes()),*].iter().sum();
+                required + optional + self.extensions.text_bytes()
+            }
         }
     };
 }
@@ -105,6 +111,12 @@ macro_rules! patch {
                 $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
+            }
+
+            fn text_bytes(&self) -> usize {
+                let required: usize = [$(self.$required.text_bytes()),*].iter().sum();
+                let optional: usize = [$(self.$optional.text_bytes()),*].iter().sum();
+                required + optional + self.extensions.text_bytes()
             }
         }
     };

@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub(super) small_body_fields: Regions<SmallBodyField>,
     pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
     pub(super) nebulae: Regions<NebulaRegion>,
+    /// Bytes of text in all of these. It follows from them, so it is neither stored nor compared.
+    pub(super) text_bytes: usize,
 }
 
 /// What a snapshot is made of, before its links are looked at. Bodies and the list of roots must be there.
@@ -75,7 +77,7 @@ impl Parts {
         link::keyed(&self.nebulae, "nebulae")?;
         let stars = link::bodies(self.stars, &self.root_ids)?;
         let (groups, group_places) = link::groups(self.groups, &self.root_group_ids)?;
-        Ok(Snapshot {
+        let mut snapshot = Snapshot {
             stars,
             root_ids: self.root_ids,
             groups,
@@ -85,7 +87,10 @@ impl Parts {
             small_body_fields: self.small_body_fields,
             protoplanetary_disks: self.protoplanetary_disks,
             nebulae: self.nebulae,
-        })
+            text_bytes: 0,
+        };
+        snapshot.text_bytes = snapshot.count_text_bytes();
+        Ok(snapshot)
     }
 }
 
@@ -93,6 +98,11 @@ impl Parts {
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Parts).to_value());
 
 impl Snapshot {
+    /// What a client sent, with its names cleaned.
+    pub(super) fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
+        repair::clean_names(sent, &SCHEMA)
+    }
+
     /// What a client sent, with its faults repaired as far as they can be. What has no bodies or no list of roots at all
     /// is left as it is.
     pub(super) fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
@@ -105,6 +115,16 @@ impl Snapshot {
     /// What is wrong with the links of something that is otherwise of the right shape.
     pub(super) fn offence(sent: &Value) -> Option<Misfit> {
         Parts::deserialize(sent).ok()?.linked().err()
+    }
+
+    /// Bytes of text, counted anew.
+    pub(super) fn count_text_bytes(&self) -> usize {
+        let places: usize = self.group_places.keys().map(|(child, _)| child.id.len()).sum();
+        let regions = text_bytes_of(&self.belts)
+            + text_bytes_of(&self.small_body_fields)
+            + text_bytes_of(&self.protoplanetary_disks)
+            + text_bytes_of(&self.nebulae);
+        text_bytes_of(&self.stars) + text_bytes_of(&self.groups) + places + regions
     }
 
     pub fn bodies(&self) -> &OrdMap<Id, Arc<Star>> {
@@ -220,7 +240,7 @@ impl Snapshot {
 
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
-        // The places of groups follow from the groups.
+        // The places of groups and the bytes of text follow from the rest.
         self.stars == other.stars
             && self.root_ids == other.root_ids
             && self.groups == other.groups
@@ -238,6 +258,11 @@ impl Snapshot {
         checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
         checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
         few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
+        // A group may name a system that is not there, and then nothing else has looked at that id.
+        for (child, group_id) in self.group_places.keys() {
+            let at = |misfit: Misfit| misfit.within("children").within(group_id).within("groups");
+            child.id.check().map_err(at)?;
+        }
         checked(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
         checked(&self.small_body_fields, "smallBodyFields", limits::REGIONS_MAX, Check::check_except_ranges)?;
         let disks = &self.protoplanetary_disks;
@@ -260,6 +285,11 @@ fn checked<T>(
 pub(super) fn check_regions<T: Keyed + Check>(map: &Regions<T>, field: &str) -> Result<(), Misfit> {
     link::keyed(map, field)?;
     checked(map, field, limits::REGIONS_MAX, Check::check)
+}
+
+/// Bytes of text in a map of things.
+pub(super) fn text_bytes_of<T: Check>(map: &OrdMap<Id, Arc<T>>) -> usize {
+    map.values().map(|thing| thing.text_bytes()).sum()
 }
 
 fn few(count: usize, count_max: usize) -> Result<(), Misfit> {

@@ -37,12 +37,17 @@ impl SentState {
     /// Reads what a client sent, with what had to be repaired in it, or says where in it the first fault is. Bounds are
     /// looked at when it is used.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Misfit> {
-        let misfit = match Self::typed(sent) {
-            Ok(state) => return Ok((state, Vec::new())),
+        let (sent, mut repairs) = repair::clean_names(sent, &SCHEMA);
+        let misfit = match Self::typed(&sent) {
+            Ok(state) => return Ok((state, repairs)),
             Err(misfit) => misfit,
         };
-        let (repaired, repairs) = Self::repaired(sent);
-        if repairs.is_empty() { Err(misfit) } else { Ok((Self::typed(&repaired)?, repairs)) }
+        let (repaired, others) = Self::repaired(&sent);
+        if others.is_empty() {
+            return Err(misfit);
+        }
+        repairs.extend(others);
+        Ok((Self::typed(&repaired)?, repairs))
     }
 
     /// What a client sent, with its faults repaired as far as they can be.

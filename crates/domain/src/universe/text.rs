@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::check::{Check, Misfit, Reason, short};
 use crate::limits;
+use crate::plain_text::{code_point, deceptive_in};
 
 macro_rules! word {
     ($name:ident, $schema:tt) => {
@@ -170,6 +171,11 @@ impl From<Arc<str>> for Name {
 
 word!(Name, { "type": "string", "maxLength": (limits::UNIVERSE_NAME_CHARS_MAX) });
 
+/// Whether a schema is that of a [`Name`]: no other text has its length.
+pub(super) fn is_name_schema(schema: &Value) -> bool {
+    schema.get("maxLength").and_then(Value::as_u64) == Some(limits::UNIVERSE_NAME_CHARS_MAX as u64)
+}
+
 /// A colour as #RRGGBB; #RGB and an alpha channel are understood too.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Color {
@@ -227,25 +233,41 @@ impl Check for Id {
         if chars > limits::ID_CHARS_MAX {
             return forbidden(format!("has {chars} characters, at most {} are allowed", limits::ID_CHARS_MAX));
         }
-        if self.chars().any(char::is_control) {
-            return forbidden("has control characters".to_owned());
+        if let Some(character) = deceptive_in(self) {
+            return forbidden(not_plain(self, character));
         }
         if INHERITED.contains(&&**self) {
             return forbidden(format!("is {self:?}, which every object of JavaScript has already"));
         }
         Ok(())
     }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
+    }
 }
 
 impl Check for Name {
     fn check(&self) -> Result<(), Misfit> {
         let chars = self.chars().count();
-        if chars <= limits::UNIVERSE_NAME_CHARS_MAX {
-            return Ok(());
+        if chars > limits::UNIVERSE_NAME_CHARS_MAX {
+            let problem = format!("has {chars} characters, at most {} are allowed", limits::UNIVERSE_NAME_CHARS_MAX);
+            return Err(Misfit::new(Reason::TooLong, problem));
         }
-        let problem = format!("has {chars} characters, at most {} are allowed", limits::UNIVERSE_NAME_CHARS_MAX);
-        Err(Misfit::new(Reason::TooLong, problem))
+        match deceptive_in(self) {
+            Some(character) => Err(Misfit::new(Reason::NotPlain, not_plain(self, character))),
+            None => Ok(()),
+        }
     }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+/// What is wrong with a text that is not one line of plain characters. The text is escaped, so that the message is.
+fn not_plain(text: &str, character: char) -> String {
+    format!("is {:?} with the character {}, and is one line of plain characters", short(text), code_point(character))
 }
 
 impl Check for Color {
@@ -255,6 +277,10 @@ impl Check for Color {
             return Ok(());
         }
         Err(Misfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.len()
     }
 }
 
@@ -266,12 +292,16 @@ pub struct Extensions(pub Arc<Map<String, Value>>);
 
 impl Check for Extensions {
     fn check(&self) -> Result<(), Misfit> {
-        let bytes = self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum::<usize>();
+        let bytes = self.text_bytes();
         if bytes <= limits::EXTENSIONS_BYTES_MAX {
             return Ok(());
         }
         let problem = format!("has some {bytes} bytes, at most {} are kept", limits::EXTENSIONS_BYTES_MAX);
         Err(Misfit::new(Reason::TooLong, problem))
+    }
+
+    fn text_bytes(&self) -> usize {
+        self.0.iter().map(|(name, value)| name.len() + bytes(value)).sum()
     }
 }
 
@@ -297,11 +327,25 @@ mod tests {
         for id in ["earth", "u-1", "a b", "ß", "0"] {
             assert!(Id::from(id).check().is_ok(), "{id}");
         }
-        for id in ["", " ", "a\nb", "constructor", "__proto__", "toString"] {
+        for id in ["", " ", "a\nb", "a\u{202e}b", "a\u{2066}b", "a\u{e0041}b", "constructor", "__proto__", "toString"] {
             assert_eq!(Id::from(id).check().unwrap_err().reason, Reason::ForbiddenId, "{id}");
         }
         assert!(Id::from("x".repeat(limits::ID_CHARS_MAX)).check().is_ok());
         assert!(Id::from("x".repeat(limits::ID_CHARS_MAX + 1)).check().is_err());
+    }
+
+    #[test]
+    fn a_name_is_one_line_of_plain_characters() {
+        for name in
+            ["", "Zoë", "日本", "👩🏽\u{200d}🚀", "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}", "a  b"]
+        {
+            assert!(Name::from(name).check().is_ok(), "{name}");
+        }
+        for character in ['\n', '\t', '\0', '\u{1b}', '\u{9b}', '\u{2029}', '\u{202e}', '\u{2069}', '\u{e0020}'] {
+            let misfit = Name::from(format!("a{character}b")).check().unwrap_err();
+            assert_eq!(misfit.reason, Reason::NotPlain, "{character:?}");
+            assert!(!misfit.problem.contains(character), "the message is one line itself: {misfit}");
+        }
     }
 
     #[test]

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
-use app::journal::{self, Journal, SealStatement, Verdict};
+use app::journal::{self, Contents, Journal, SealStatement, Verdict};
 use serde_json::{Value, json};
 
 use crate::arguments::SealArguments;
 use crate::keeping::list;
-use crate::output::{Progress, note, say};
+use crate::output::{Progress, note, printable, say};
 use crate::world;
 pub(crate) use key::SealKey;
 use key::{is_signed, public_key};
@@ -106,26 +106,36 @@ pub(crate) fn read(path: &Path, expected: Option<&str>) -> anyhow::Result<ReadSe
     Ok(ReadSeal { statement, public_key: named })
 }
 
+/// Reads seals, the oldest first.
+pub(crate) fn read_all(files: &[PathBuf], expected: Option<&str>) -> anyhow::Result<Vec<ReadSeal>> {
+    let mut seals = files.iter().map(|file| read(file, expected)).collect::<anyhow::Result<Vec<_>>>()?;
+    seals.sort_by_key(|seal| seal.statement.at);
+    Ok(seals)
+}
+
 /// Compares what is stored with seals. Says with whom each agrees, and answers what differs, the oldest seal first.
 pub(crate) async fn compare(
     journal: &dyn Journal,
-    files: &[PathBuf],
-    expected: Option<&str>,
+    contents: &Contents,
+    seals: &[ReadSeal],
+    is_key_expected: bool,
 ) -> anyhow::Result<Vec<journal::Finding>> {
-    let mut seals = files.iter().map(|file| read(file, expected)).collect::<anyhow::Result<Vec<_>>>()?;
-    seals.sort_by_key(|seal| seal.statement.at);
     let mut findings = Vec::new();
-    for ReadSeal { statement, public_key } in &seals {
-        let found = statement.differences(journal).await.context("the journal cannot be read")?;
+    for ReadSeal { statement, public_key } in seals {
+        let compared = statement.compare(journal, contents).await.context("the journal cannot be read")?;
         let (at, streams) = (statement.at, statement.heads.len());
-        note(&match found.len() {
-            0 => format!("as sealed at {at}: {streams} streams and {} rows beside the journal", statement.rows.len()),
+        let rows = statement.rows.len() + statement.replaceable_rows.len();
+        note(&match compared.findings.len() {
+            0 => format!("as sealed at {at}: {streams} streams and {rows} rows beside the journal"),
             count => format!("{count} differences from what was sealed at {at}"),
         });
-        if expected.is_none() {
+        for replaced in &compared.replaced {
+            note(&format!("    {}", printable(replaced)));
+        }
+        if !is_key_expected {
             note(&format!("    signed with {public_key}; --public-key makes sure that it is yours"));
         }
-        findings.extend(found);
+        findings.extend(compared.findings);
     }
     Ok(findings)
 }

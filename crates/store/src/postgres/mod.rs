@@ -35,7 +35,7 @@ use address::Database;
 use committer::{Committer, Job};
 use link::Link;
 use notifier::Notifier;
-use schema::migrate;
+use schema::{finish_migrations, migrate};
 use session::{Parameters, WAIT};
 use status::Status;
 use trouble::Trouble;
@@ -57,13 +57,15 @@ pub struct Postgres {
     wakes: watch::Sender<u64>,
     /// Followers are about to be woken.
     is_waking: Arc<AtomicBool>,
+    database: Database,
+    has_tokens_in_rows: AtomicBool,
 }
 
 impl Postgres {
     /// Connects, and brings the schema up to date.
     pub async fn open(address: &str) -> Result<Arc<Self>, OpenError> {
         let database = Database::at(address)?;
-        migrate(&database).await?;
+        let has_tokens_in_rows = AtomicBool::new(migrate(&database).await?);
         let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
         let link = |number| Link::open(&database, number, Arc::clone(&status));
         let links = try_join(link(COMMITTERS), try_join_all((0..COMMITTERS).map(link))).await;
@@ -77,9 +79,10 @@ impl Postgres {
         }
         // Any name that no other node has.
         let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
-        let notifier = Notifier { database, node, news, wakes: wakes.clone() };
+        let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
-        Ok(Arc::new(Self { jobs, link: reading, notifier, status, wakes, is_waking: Arc::default() }))
+        let (link, is_waking) = (reading, Arc::default());
+        Ok(Arc::new(Self { jobs, link, notifier, status, wakes, is_waking, database, has_tokens_in_rows }))
     }
 }
 
@@ -256,6 +259,13 @@ impl Journal for Postgres {
         })
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        Box::pin(async move {
+            let found = self.link.query(sql::COUNT_DOCUMENTS, &[&collection, &field, &text]).await?;
+            Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
+        })
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -303,6 +313,18 @@ impl Journal for Postgres {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.status.health()
+    }
+
+    fn awaits_token_import(&self) -> bool {
+        self.has_tokens_in_rows.load(Ordering::Acquire)
+    }
+
+    fn finish_token_import(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            finish_migrations(&self.database).await?;
+            self.has_tokens_in_rows.store(false, Ordering::Release);
+            Ok(())
+        })
     }
 
     fn backup<'a>(&'a self, _path: &'a Path) -> Answer<'a, ()> {

@@ -2,45 +2,63 @@
 
 use std::time::Duration;
 
+use app::journal::StoreError;
 use tokio_postgres::Client;
 
 use super::address::Database;
 use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
 use super::trouble::Trouble;
-use crate::OpenError;
+use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
 /// How long migrations may take. They go through whole tables, and nobody is answered before they are done.
 const MIGRATIONS_WAIT: Duration = Duration::from_mins(10);
 
-/// Brings the schema up to date, one node at a time.
-pub(super) async fn migrate(database: &Database) -> Result<(), OpenError> {
-    let known = i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX);
-    let found = async {
-        let (mut client, connection) = within(WAIT, database.connect()).await?;
-        let _connection = ConnectionTask::spawn(async move { drop(connection.await) });
-        run_migrations(&mut client, known).await
-    };
-    let found = found.await.map_err(|trouble| database.not_opened(&trouble))?;
-    if found > known { Err(OpenError::Newer { what: database.name(), found, known }) } else { Ok(()) }
+/// Brings the schema up to date, one node at a time. Answers whether it is one with tokens in rows.
+pub(super) async fn migrate(database: &Database) -> Result<bool, OpenError> {
+    let migrated = connect_and_migrate(database, version_after_opening).await;
+    let version = migrated.map_err(|trouble| database.not_opened(&trouble))?;
+    let known = known_version();
+    if version > known {
+        return Err(OpenError::Newer { what: database.name(), found: version, known });
+    }
+    Ok(version <= TOKENS_IN_ROWS)
 }
 
-/// Answers the version that was found.
-async fn run_migrations(client: &mut Client, known: i64) -> Result<i64, Trouble> {
+/// Runs what is left once tokens are events. Another node may have been faster.
+pub(super) async fn finish_migrations(database: &Database) -> Result<(), StoreError> {
+    let migrated = connect_and_migrate(database, |_, known| known).await;
+    migrated.map(drop).map_err(|trouble| trouble.explain())
+}
+
+fn known_version() -> i64 {
+    i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Answers the version that the schema has afterwards. `wanted` is given the one that was found and the one that is known.
+async fn connect_and_migrate(database: &Database, wanted: fn(i64, i64) -> i64) -> Result<i64, Trouble> {
+    let (mut client, connection) = within(WAIT, database.connect()).await?;
+    let _connection = ConnectionTask::spawn(async move { drop(connection.await) });
+    run_migrations(&mut client, wanted).await
+}
+
+async fn run_migrations(client: &mut Client, wanted: fn(i64, i64) -> i64) -> Result<i64, Trouble> {
     let transaction = within(WAIT, client.transaction()).await?;
     within(WAIT, transaction.batch_execute(sql::LOCK_SCHEMA)).await?;
     within(WAIT, transaction.batch_execute(sql::BEGIN_SCHEMA)).await?;
     let found: i64 = within(WAIT, transaction.query_one(sql::SCHEMA_VERSION, &[])).await?.get(0);
-    let missing = sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default());
+    let version = wanted(found, known_version());
+    let number = |version: i64| usize::try_from(version).unwrap_or_default();
+    let missing = sql::MIGRATIONS.iter().take(number(version)).skip(number(found));
     let migrations = async {
         for migration in missing {
             transaction.batch_execute(migration).await?;
         }
-        if found < known {
-            transaction.execute(sql::RAISE_SCHEMA, &[&known]).await?;
+        if found < version {
+            transaction.execute(sql::RAISE_SCHEMA, &[&version]).await?;
         }
         transaction.commit().await
     };
-    within(if found < known { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
-    Ok(found)
+    within(if found < version { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
+    Ok(version.max(found))
 }

@@ -11,6 +11,7 @@ statements! {
     ANSWERS "answers";
     APPEND "append";
     BEGIN_SCHEMA "begin_schema";
+    COUNT_DOCUMENTS "count_documents";
     DELETE_DOCUMENTS "delete_documents";
     DOCUMENT "document";
     DOCUMENTS "documents";
@@ -44,9 +45,10 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     include_str!("../../sql/postgres/migrations/001.sql"),
     include_str!("../../sql/postgres/migrations/002.sql"),
     include_str!("../../sql/postgres/migrations/003.sql"),
     include_str!("../../sql/postgres/migrations/004.sql"),
+    include_str!("../../sql/postgres/migrations/005.sql"),
 ];

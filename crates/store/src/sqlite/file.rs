@@ -7,8 +7,8 @@ use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
 use super::lock::Lock;
 use super::{SqliteSettings, sql};
-use crate::OpenError;
 use crate::private_files::{create_private_file, open_private_file};
+use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
 /// "SKLD", in the file's header.
 const APPLICATION: i64 = 0x534b_4c44;
@@ -30,13 +30,14 @@ pub(super) struct Place {
 
 impl Place {
     /// Creates the file or brings it up to date, and refuses what is not ours.
-    pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<Self, OpenError> {
+    /// Answers also whether it is a file with tokens in rows.
+    pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
         let place = Self { path: path.to_owned(), settings };
         let mut lock = place.lock()?;
         let _turn = lock.take(settings.patience).map_err(|error| place.failed(&error))?;
         place.make_private().map_err(|error| place.failed(&error))?;
-        place.migrate()?;
-        Ok(place)
+        let has_tokens_in_rows = place.migrate()? <= TOKENS_IN_ROWS;
+        Ok((place, has_tokens_in_rows))
     }
 
     /// A new file is its owner's alone. SQLite gives its other files the same mode, but would follow a link that leads
@@ -86,10 +87,11 @@ impl Place {
         Ok(Lock::new(file.map_err(|error| self.failed(&error))?, name))
     }
 
-    fn migrate(&self) -> Result<(), OpenError> {
+    /// Answers the version that the file has afterwards.
+    fn migrate(&self) -> Result<i64, OpenError> {
         let mut connection = Connection::open(&self.path).map_err(|error| self.explain(&error))?;
         connection.busy_timeout(PATIENCE).map_err(|error| self.explain(&error))?;
-        let known = i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX);
+        let known = known_version();
         let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let application = number("application_id").map_err(|error| self.explain(&error))?;
         let found = number("user_version").map_err(|error| self.explain(&error))?;
@@ -101,7 +103,13 @@ impl Place {
         if found > known {
             return Err(OpenError::Newer { what: self.name(), found, known });
         }
-        run_migrations(&mut connection, found, known).map_err(|error| self.explain(&error))
+        let version = version_after_opening(found, known);
+        let migrated = connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(|transaction| {
+            run_migrations(&transaction, found, version)?;
+            transaction.commit()
+        });
+        migrated.map_err(|error| self.explain(&error))?;
+        Ok(version)
     }
 
     fn name(&self) -> String {
@@ -121,16 +129,27 @@ impl Place {
     }
 }
 
-fn run_migrations(connection: &mut Connection, found: i64, known: i64) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for migration in sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
-        transaction.execute_batch(migration)?;
+fn known_version() -> i64 {
+    i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+/// Runs what is missing up to a version, in a transaction of the caller's.
+fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite::Result<()> {
+    let number = |version: i64| usize::try_from(version).unwrap_or_default();
+    for migration in sql::MIGRATIONS.iter().take(number(version)).skip(number(found)) {
+        connection.execute_batch(migration)?;
     }
-    if found < known {
-        transaction.pragma_update(None, "application_id", APPLICATION)?;
-        transaction.pragma_update(None, "user_version", known)?;
+    if found < version {
+        connection.pragma_update(None, "application_id", APPLICATION)?;
+        connection.pragma_update(None, "user_version", version)?;
     }
-    transaction.commit()
+    Ok(())
+}
+
+/// Runs what is left once tokens are events. Another process may have been faster.
+pub(super) fn finish_migrations(connection: &Connection) -> rusqlite::Result<()> {
+    let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
+    run_migrations(connection, found, known_version())
 }
 
 pub(super) fn is_damage(error: &rusqlite::Error) -> bool {

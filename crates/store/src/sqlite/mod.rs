@@ -66,6 +66,7 @@ pub struct Sqlite {
     lookout: Arc<Lookout>,
     wakes: watch::Sender<u64>,
     health: watch::Sender<Health>,
+    has_tokens_in_rows: AtomicBool,
 }
 
 impl Sqlite {
@@ -78,7 +79,7 @@ impl Sqlite {
     }
 
     fn open_now(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
-        let place = Place::prepare(path, settings)?;
+        let (place, has_tokens_in_rows) = Place::prepare(path, settings)?;
         // Any number that no other process has: it only tells processes apart.
         let process = i64::from_ne_bytes(RandomState::new().hash_one(std::process::id()).to_ne_bytes());
         let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(Health::Ready));
@@ -95,8 +96,8 @@ impl Sqlite {
         let watching = Some((go_on, spawn("journal lookout", Box::new(move || watched.watch(&over)))?));
         let writer = spawn("journal writer", Box::new(move || writer.run()))?;
         let readers = Readers::new(place.clone(), damage);
-        let (jobs, writer) = (Some(jobs), Some(writer));
-        Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health }))
+        let (jobs, writer, has_tokens_in_rows) = (Some(jobs), Some(writer), AtomicBool::new(has_tokens_in_rows));
+        Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health, has_tokens_in_rows }))
     }
 
     fn write(&self, work: Work) -> Answer<'_, ()> {
@@ -255,6 +256,11 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.documents(&collection, after, limit))
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        let (collection, field, text) = (collection.to_owned(), field.to_owned(), text.map(str::to_owned));
+        self.reading(move |rows| rows.count_documents(&collection, &field, text.as_deref()))
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -296,6 +302,19 @@ impl Journal for Sqlite {
 
     fn health(&self) -> watch::Receiver<Health> {
         self.health.subscribe()
+    }
+
+    fn awaits_token_import(&self) -> bool {
+        self.has_tokens_in_rows.load(Ordering::Acquire)
+    }
+
+    fn finish_token_import(&self) -> Answer<'_, ()> {
+        let finished = self.change(file::finish_migrations);
+        Box::pin(async move {
+            finished.await?;
+            self.has_tokens_in_rows.store(false, Ordering::Release);
+            Ok(())
+        })
     }
 
     fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()> {

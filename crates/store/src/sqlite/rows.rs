@@ -157,6 +157,11 @@ impl Rows<'_> {
         self.0.prepare_cached(sql::DOCUMENT)?.query_row(params![collection, id], document).optional()
     }
 
+    pub(super) fn count_documents(&self, collection: &str, field: &str, text: Option<&str>) -> rusqlite::Result<u64> {
+        let mut statement = self.0.prepare_cached(sql::COUNT_DOCUMENTS)?;
+        statement.query_row(params![collection, field, text], |row| row.get(0)).map(unsigned)
+    }
+
     pub(super) fn documents(
         &self,
         collection: &str,

@@ -14,6 +14,7 @@ statements! {
     BACKUP "backup";
     BEGIN_HEAD "begin_head";
     CHECKPOINT "checkpoint";
+    COUNT_DOCUMENTS "count_documents";
     DATA_VERSION "data_version";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";
@@ -49,9 +50,10 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 4] = [
+pub(super) const MIGRATIONS: [&str; 5] = [
     include_str!("../../sql/sqlite/migrations/001.sql"),
     include_str!("../../sql/sqlite/migrations/002.sql"),
     include_str!("../../sql/sqlite/migrations/003.sql"),
     include_str!("../../sql/sqlite/migrations/004.sql"),
+    include_str!("../../sql/sqlite/migrations/005.sql"),
 ];

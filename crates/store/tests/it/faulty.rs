@@ -175,6 +175,10 @@ impl Journal for Faulty {
         self.unless_down(self.inner.documents(collection, after, limit))
     }
 
+    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+        self.unless_down(self.inner.count_documents(collection, field, text))
+    }
+
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,

@@ -47,7 +47,31 @@ fn a_newer_file_is_refused_and_left_alone() {
         drop(open(&path).await.unwrap());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
         let refused = open(&path).await.err().unwrap();
-        assert!(matches!(refused, OpenError::Newer { found: 999, known: 4, .. }), "{refused}");
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 5, .. }), "{refused}");
+    });
+}
+
+/// A file with tokens in rows stays at its version until these are events; one that was made anew never had any.
+#[test]
+fn only_an_older_file_awaits_the_import_of_tokens() {
+    let folder = Folder::new();
+    let path = folder.file("world.db");
+    let version = || {
+        let file = Connection::open(&path).unwrap();
+        file.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).unwrap()
+    };
+    block_on(async {
+        assert!(!open(&path).await.unwrap().awaits_token_import());
+        assert_eq!(version(), 5);
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
+        // Whoever is stopped before the import is done does it again.
+        assert!(open(&path).await.unwrap().awaits_token_import());
+        assert_eq!(version(), 4);
+        let file = open(&path).await.unwrap();
+        file.finish_token_import().await.unwrap();
+        assert!(!file.awaits_token_import());
+        assert_eq!(version(), 5);
+        assert!(!open(&path).await.unwrap().awaits_token_import());
     });
 }
 

@@ -20,6 +20,7 @@ on_every_store! {
     a_batch_is_decided_again_on_top_of_what_it_missed,
     revisions_are_dense_and_chained,
     followers_skip_nothing,
+    documents_are_counted_by_a_field,
     documents_are_listed_from_the_highest_rank,
     streams_are_listed_by_name,
     a_stream_keeps_the_shard_it_began_with,
@@ -197,6 +198,22 @@ async fn followers_skip_nothing(place: Place) {
         *revision = record.revision;
     }
     assert!(revisions.len() == 8 && revisions.values().all(|revision| *revision == 25));
+}
+
+async fn documents_are_counted_by_a_field(place: Place) {
+    let (journal, stream) = (place.journal, stream("one"));
+    let mut written = batch(&stream, Head::default(), 1);
+    let bodies = [r#"{"of":"a"}"#, r#"{"of":"a","more":[1]}"#, r#"{"of":"b"}"#, r#"{"of":null}"#, "{}"];
+    let numbered = |(number, body): (usize, &&str)| {
+        Change::Put(Document { body: (*body).to_owned(), ..document("things", &number.to_string(), 1) })
+    };
+    written.changes = bodies.iter().enumerate().map(numbered).collect();
+    written.changes.push(Change::Put(Document { body: r#"{"of":"a"}"#.to_owned(), ..document("others", "a", 1) }));
+    journal.append(Append::once(stream, written)).await.unwrap();
+    for (text, count) in [(Some("a"), 2), (Some("b"), 1), (Some(""), 0), (None, 2)] {
+        assert_eq!(journal.count_documents("things", "of", text).await.unwrap(), count, "{text:?}");
+    }
+    assert_eq!(journal.count_documents("things", "none", None).await.unwrap(), 5);
 }
 
 async fn documents_are_listed_from_the_highest_rank(place: Place) {

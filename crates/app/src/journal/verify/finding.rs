@@ -112,4 +112,6 @@ kinds! {
     StreamRewritten "stream_rewritten" RESTORE;
     /// A row beside the journal is gone or changed since it was sealed.
     SealedRowDiffers "sealed_row_differs" RESTORE;
+    /// Answers of records that do not note them are others than those that were sealed.
+    SealedAnswersDiffer "sealed_answers_differ" RESTORE;
 }

@@ -2,17 +2,17 @@
 //!
 //! Nothing is repaired here; `rebuild.rs` makes anew what follows from the records.
 
-mod beside;
 mod finding;
 mod rebuild;
 mod root;
+mod stored_rows;
 mod stream;
 
 use super::{Hash, Head, Journal, Nouns, StoreError, StreamName};
-pub use beside::{BesideCheck, CheckRow, RowCheck};
 pub use finding::{Finding, FindingKind};
 pub use rebuild::{rebuild, rebuild_telling};
 use root::Root;
+pub use stored_rows::{BesideCheck, CheckRow, RowCheck};
 
 /// Names and rows read at once.
 const PAGE: usize = 500;
@@ -54,11 +54,17 @@ pub enum Verdict {
     },
 }
 
-/// What there is, for a seal: where streams end, and rows beside the journal that never change, with the SHA-256 of each.
+/// What there is, for a seal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Contents {
+    /// Where streams end.
     pub heads: Vec<(StreamName, Head)>,
+    /// Rows beside the journal that never change: kind, key, and SHA-256 of the body.
     pub rows: Vec<(String, String, Hash)>,
+    /// The same of rows that may be replaced.
+    pub replaceable_rows: Vec<(String, String, Hash)>,
+    /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
+    pub older_answers: Vec<(StreamName, u64, Hash)>,
 }
 
 /// Checks every stream, and what lies beside the journal.
@@ -105,7 +111,10 @@ pub async fn verify_with_contents(
             report.records += checked.records;
             report.documents += checked.documents.rows;
             report.answers += checked.answers.rows;
-            report.older_answers += checked.older_answers;
+            if let Some(older) = &checked.older_answers {
+                report.older_answers += older.rows;
+                contents.older_answers.push((name.clone(), older.rows, older.hash()));
+            }
             report.busy += u64::from(checked.is_busy);
             tell(report.streams, report.records);
             note(checked.findings);
@@ -115,9 +124,9 @@ pub async fn verify_with_contents(
             None => break,
         }
     }
-    let (found, rows) = beside::check(journal, nouns, &mut root).await?;
+    let (found, rows) = stored_rows::check(journal, nouns, &mut root).await?;
     note(found);
-    (report.beside, contents.rows) = rows;
+    (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
     report.root = root.finish();
     let verdict =
         if findings.is_empty() { Verdict::Sound(report) } else { Verdict::Unsound { report, findings, unlisted } };

@@ -25,6 +25,11 @@ impl RowsDigest {
         self.row(&[&command.digest(), &command.revision.to_be_bytes()]);
     }
 
+    /// The hash of the rows so far.
+    pub(super) fn hash(&self) -> Hash {
+        self.hash.clone().finalize().into()
+    }
+
     fn row(&mut self, parts: &[&[u8]]) {
         self.rows += 1;
         for part in parts {
@@ -44,7 +49,7 @@ impl Root {
         self.0.update(checked.head.hash);
         for digest in [&checked.documents, &checked.answers] {
             self.0.update(digest.rows.to_be_bytes());
-            self.0.update(digest.hash.clone().finalize());
+            self.0.update(digest.hash());
         }
     }
 

@@ -20,7 +20,8 @@ pub(super) struct Checked {
     pub(super) records: u64,
     pub(super) documents: RowsDigest,
     pub(super) answers: RowsDigest,
-    pub(super) older_answers: u64,
+    /// Of records that do not note them; `None` if there is no such record.
+    pub(super) older_answers: Option<RowsDigest>,
     pub(super) findings: Vec<Finding>,
     /// Somebody wrote to it all the while, so that only its records were compared.
     pub(super) is_busy: bool,
@@ -166,7 +167,10 @@ impl Walk<'_> {
             self.found_at(FindingKind::RecordChanged, revision, "the record was changed");
         }
         match record.answer {
-            AnswerDigest::NotNoted => drop(self.older.insert(revision)),
+            AnswerDigest::NotNoted => {
+                self.older.insert(revision);
+                self.checked.older_answers.get_or_insert_default();
+            }
             AnswerDigest::NoAnswer => {}
             AnswerDigest::Of(digest) => drop(self.noted_answers.insert(revision, digest)),
         }
@@ -240,7 +244,9 @@ impl Walk<'_> {
                         let what = format!("the answer under {key:?} is not the one that was given");
                         self.found_at(FindingKind::AnswerDiffers, revision, &what);
                     }
-                    None if self.older.contains(&revision) => self.checked.older_answers += 1,
+                    None if self.older.contains(&revision) => {
+                        self.checked.older_answers.get_or_insert_default().answer(command);
+                    }
                     None => {
                         let what = format!("the answer under {key:?} is of no command");
                         self.found_at(FindingKind::AnswerOrphaned, revision, &what);

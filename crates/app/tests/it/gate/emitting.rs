@@ -232,3 +232,27 @@ fn runs_are_listed_from_the_newest_on() {
         assert_eq!(ids, ["c", "a", "b"]);
     });
 }
+
+/// Whoever reads the history reads what others sent: one line of it, with nothing invisible.
+#[test]
+fn keys_and_names_of_refused_attempts_are_one_line() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let owner = Caller::owner();
+        for key in ["a\nb", "a\u{202e}b", "a\u{e0041}b"] {
+            let answer = emit(&engine, &owner, event("finish_observation", 2, key, &json!({}), &[])).await.unwrap();
+            assert_eq!(answer["error"]["code"], "INVALID_PAYLOAD", "{answer}");
+        }
+        let name = "fin\u{202e}ish\n\u{e0041}it";
+        let answer = emit(&engine, &owner, event(name, 2, "日本 👩🏽\u{200d}🚀", &json!({}), &[])).await.unwrap();
+        assert_eq!(answer["error"]["code"], "INVALID_EVENT", "{answer}");
+        let history = ok(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
+        let rows = history["history"].as_array().unwrap();
+        assert_eq!(rows.last().unwrap()["event_name"], "finish it");
+        for row in &rows[2..] {
+            let written = row.to_string();
+            assert!(!written.contains(['\u{202e}', '\u{e0041}']) && !written.contains("\\n"), "{written}");
+        }
+    });
+}

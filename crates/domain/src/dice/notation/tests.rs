@@ -261,3 +261,27 @@ proptest! {
         prop_assert!(!long || parse(&text, Dialect::Auto).is_err());
     }
 }
+
+/// Each bound of an expression: at it, and one past it.
+#[test]
+fn an_expression_is_bounded_everywhere() {
+    let brackets = |depth: usize| format!("{}1d6{}", "(".repeat(depth), ")".repeat(depth));
+    let items = |count: usize| format!("{{{}}}", vec!["1d6"; count].join(","));
+    let sides = limits::DIE_SIDES_MAX;
+    let (explosions, repeats, number) = (limits::EXPLOSIONS_MAX, limits::REPEATS_MAX, limits::NUMBER_MAX);
+    let deepest = (1..100).take_while(|depth| parse(&brackets(*depth), Dialect::Auto).is_ok()).last().unwrap();
+    assert!(deepest <= limits::EXPRESSION_DEPTH_MAX && deepest + 2 >= limits::EXPRESSION_DEPTH_MAX, "{deepest}");
+    for (fits, past, what) in [
+        (format!("1d{sides}"), format!("1d{}", sides + 1), "a number is at most"),
+        (format!("{}d6", limits::DICE_MAX), format!("{}d6", limits::DICE_MAX + 1), "a pool has 1 to"),
+        (format!("1d6+{number}"), format!("1d6+{}", number + 1), "a number is at most"),
+        (format!("1d6xcap{explosions}"), format!("1d6xcap{}", explosions + 1), "a die explodes 1 to"),
+        (format!("{repeats}x(1d6)"), format!("{}x(1d6)", repeats + 1), "a roll is repeated 1 to"),
+        (items(limits::SET_ITEMS_MAX), items(limits::SET_ITEMS_MAX + 1), "a set has at most"),
+        (brackets(deepest), brackets(deepest + 1), "nested at most"),
+    ] {
+        assert!(parse(&fits, Dialect::Auto).is_ok(), "{fits}: {:?}", parse(&fits, Dialect::Auto).err());
+        let error = parse(&past, Dialect::Auto).unwrap_err();
+        assert!(error.message.contains(what), "{past}: {}", error.message);
+    }
+}

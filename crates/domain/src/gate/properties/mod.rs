@@ -139,10 +139,14 @@ fn a_path_that_a_dot_hides_is_looked_at_too() {
         ("./ ", "Empty artifact path"),
         ("./~/x", "Absolute path not allowed"),
         (".//C:x", "Absolute path not allowed"),
+        ("a\nb", "Control character in artifact path"),
+        ("a\u{202e}b.md", "Invisible or reordering character in artifact path"),
+        ("a\u{e0041}b.md", "Invisible or reordering character in artifact path"),
     ] {
         assert_eq!(plain_path(path), Err(why), "{path}");
     }
     assert_eq!(plain_path("./a//./b.md"), Ok("a/b.md".to_owned()));
+    assert_eq!(plain_path("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md").as_deref(), Ok("Bilder/Zoë 日本 👩🏽\u{200d}🚀.md"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::limits;
 
 /// A run that observes, with two observations in.
 fn observing() -> Desk {
@@ -205,6 +206,60 @@ fn payloads_and_contexts_are_bounded() {
     let kept = (0..20).take_while(|number| grow(&mut desk, format!("v{number}")).is_ok()).count();
     assert_eq!(kept, 10, "1,000,000 bytes in parts of about 99,900");
     assert!(grow(&mut desk, "v3".to_owned()).is_ok(), "what replaces takes no room");
+}
+
+/// A payload has exactly as many bytes as are allowed, or one more.
+#[test]
+fn a_payload_and_its_artifacts_fit_exactly() {
+    let mut desk = Desk::begun(EXPLORATION);
+    // Beside the text there are the name of the variable and two quotes.
+    let plan = |bytes: usize| json!({"plan": "x".repeat(bytes - 6)});
+    let emits = |desk: &mut Desk, payload: Value, files: usize| {
+        let files = (0..files).map(|number| file(&format!("{number}.md"), "x")).collect();
+        desk.emits(("robot", "agent"), "submit_experiment_plan", payload, files).map(drop)
+    };
+    let kind = |refused: Result<(), RunRefusal>| refused.unwrap_err().kind();
+    assert_eq!(kind(emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX + 1), 0)), RefusalKind::TooLarge);
+    let (most, past) = (limits::ARTIFACTS_SUBMITTED_MAX, limits::ARTIFACTS_SUBMITTED_MAX + 1);
+    assert_eq!(kind(emits(&mut desk, json!({"plan": "p"}), past)), RefusalKind::TooLarge);
+    emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX), most).unwrap();
+}
+
+/// A run with nearly all artifacts that it may have, by an event that brought them.
+#[test]
+fn a_run_has_only_so_many_artifacts() {
+    let mut desk = Desk::begun(EXPLORATION);
+    let first = desk
+        .emits(
+            ("robot", "agent"),
+            "submit_experiment_plan",
+            json!({"plan": "p"}),
+            vec![file("experiment_plan.md", "p")],
+        )
+        .unwrap();
+    let artifact = first.artifacts[0].clone();
+    let more = (2..limits::ARTIFACTS_MAX).map(|number| Artifact { path: format!("{number}.md"), ..artifact.clone() });
+    let event = RunEvent::Emitted(Box::new(Emitted { artifacts: more.collect(), ..first }));
+    let given = desk.journal.last().unwrap().0.clone();
+    desk.state = RunRules::evolve(desk.state.clone(), &event, &given);
+    let revision = desk.state.revision();
+    let mut submit = |name: &str| {
+        let payload = json!({"findings": "f"});
+        desk.emits(("robot", "agent"), "submit_observation", payload, vec![file(name, "x")]).map(drop)
+    };
+    submit("last.md").unwrap();
+    assert_eq!(submit("more.md").unwrap_err().kind(), RefusalKind::TooLarge);
+    submit("last.md").unwrap();
+    assert_eq!(desk.state.revision(), revision + 2);
+}
+
+#[test]
+fn a_reason_has_an_end() {
+    let cancel = |chars: usize| RunCommand::Cancel { role: "human".to_owned(), reason: Some("x".repeat(chars)) };
+    let mut desk = Desk::begun(EXPLORATION);
+    let refusal = desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX + 1)).unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX)).unwrap();
 }
 
 #[test]

@@ -11,7 +11,6 @@ use super::check::{Check, Misfit, Reason, short};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
-use super::number::Number;
 use super::refusal::UniverseRefusal;
 use super::snapshot::Snapshot;
 use super::state::{SentState, Universe, UniverseState};
@@ -37,7 +36,7 @@ pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<V
         UniverseCommand::Replace { name, state } => {
             there()?;
             let name = name.as_deref().map(named).transpose()?;
-            let state = bounded(state.as_ref(), universe.state.time)?;
+            let state = bounded(state.as_ref(), &universe.state)?;
             UniverseEvent::Replaced(Replaced { name, state })
         }
         UniverseCommand::Delete => {
@@ -69,7 +68,7 @@ fn create(
     if let Some(campaign_id) = campaign_id {
         identified("campaignId", campaign_id)?;
     }
-    let state = bounded(state, Number::default())?;
+    let state = bounded(state, &UniverseState::default())?;
     Ok(UniverseEvent::Created(Created {
         id: id.to_owned(),
         name: named(name)?,
@@ -86,11 +85,13 @@ fn named(name: &str) -> Result<String, UniverseRefusal> {
     Ok(name.to_owned())
 }
 
-/// A state that was sent, if it can be kept. Without a time it is this time.
-fn bounded(sent: Option<&SentState>, now: Number) -> Result<Option<UniverseState>, UniverseRefusal> {
+/// A state that was sent, if it can be kept in the place of this one. Without a time it is the time of this one.
+fn bounded(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<UniverseState>, UniverseRefusal> {
     let Some(sent) = sent else { return Ok(None) };
-    let state = sent.at(now);
-    state.check().map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))?;
+    let state = sent.at(now.time);
+    let text = too_much_text(now.snapshot.text_bytes, state.snapshot.text_bytes);
+    let room = text.map_or(Ok(()), |problem| Err(Misfit::new(Reason::TooMany, problem)));
+    state.check().and(room).map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))?;
     Ok(Some(state))
 }
 
@@ -106,6 +107,7 @@ fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<Univers
     let mut events = Vec::with_capacity(commands.len());
     for (number, command) in commands.iter().enumerate() {
         let done = done(&state, command)
+            .and_then(|done| room_for_text(&state, command).map(|()| done))
             .map_err(|failure| UniverseRefusal::Command { number: (commands.len() > 1).then_some(number), failure })?;
         if number + 1 < commands.len() {
             change::apply(&mut state, command);
@@ -147,6 +149,33 @@ fn done(state: &UniverseState, command: &Command) -> Done {
         C::RemoveNebula(command) => Ok(vec![WireEvent::NebulaRemoved { id: command.id.clone() }]),
         C::ReplaceSnapshot(command) => replace(&command.snapshot),
     }
+}
+
+/// Whether the texts of a universe stay within their bound. One that is past it already may shrink and not grow.
+fn room_for_text(state: &UniverseState, command: &Command) -> Result<(), Failure> {
+    let before = state.snapshot.text_bytes;
+    if before + command.text_bytes_max() <= limits::UNIVERSE_TEXT_BYTES_MAX {
+        return Ok(());
+    }
+    // Something may go with it: only what is left afterwards counts.
+    let mut changed = state.clone();
+    change::apply(&mut changed, command);
+    match too_much_text(before, changed.snapshot.text_bytes) {
+        Some(problem) => {
+            Err(Failure::refused(command.name(), Reason::TooMany, format!("the universe {problem}")).at(String::new()))
+        }
+        None => Ok(()),
+    }
+}
+
+fn too_much_text(before: usize, after: usize) -> Option<String> {
+    let bytes_max = limits::UNIVERSE_TEXT_BYTES_MAX;
+    (after > bytes_max && after > before).then(|| {
+        format!(
+            "would have {after} bytes of ids, names, colours and extensions, at most {bytes_max} are kept; it has {before} \
+             now"
+        )
+    })
 }
 
 /// The original says nothing of it, and so do we.

@@ -1,10 +1,12 @@
 //! A whole state that does not hang together is repaired rather than refused: it may be hours of somebody's work, and the
 //! editor of the original makes such states. Each repair is told to whoever sent the state.
 //!
-//! Repairs are made on JSON, before anything is typed, and only where the state could not be read as it is. What is read
-//! afterwards is checked as strictly as ever, so a repair that is not enough is a refusal and never a broken universe.
+//! Repairs are made on JSON, before anything is typed: names always, all else only where the state could not be read as
+//! it is. What is read afterwards is checked as strictly as ever, so a repair that is not enough is a refusal and never a
+//! broken universe.
 
 mod links;
+mod names;
 mod nulls;
 
 use schemars::JsonSchema;
@@ -12,6 +14,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::check::short;
+pub(super) use names::clean_names;
 
 /// Something that was changed in a state, so that it could be kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

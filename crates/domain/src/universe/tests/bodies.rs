@@ -1,7 +1,10 @@
 //! Bodies: every row of the original's table, with what it does and what it fails with.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
+use super::super::*;
 use super::{Sky, add, body, with};
 
 #[test]
@@ -197,4 +200,36 @@ fn rogue_planets_may_stand_outside_the_roots() {
     assert_eq!(sky.at("/rootIds"), json!(["rogue"]));
     sky.does(json!({"type": "removeStar", "id": "rogue"}));
     assert_eq!(sky.at("/rootIds"), json!([]));
+}
+
+/// A new name is refused where it stands; one that was stored before stays as it is.
+#[test]
+fn a_name_of_several_lines_is_refused() {
+    let mut sky = Sky::empty();
+    sky.does(add("sun", Value::Null));
+    for (name, problem) in [("a\nb", "U+000A"), ("a\u{202e}b", "U+202E"), ("a\u{e0041}b", "U+E0041")] {
+        let refused = sky.fails(with(add("x", Value::Null), "/payload/name", json!(name)));
+        assert_eq!(
+            refused,
+            json!({"type": "addStarFailed", "reason": "notPlain", "id": "x", "field": "/payload/name"}),
+            "{problem}"
+        );
+        let update = json!({"type": "updateStar", "id": "sun", "payload": {"name": name}});
+        assert_eq!(sky.fails(update)["reason"], "notPlain");
+        let group = json!({"type": "addGroup", "id": "g", "payload": {"name": name}});
+        assert_eq!(sky.fails(group)["field"], "/payload/name");
+        let renamed = sky.asks(&UniverseCommand::Rename { name: name.to_owned() }).unwrap_err();
+        assert_eq!((renamed.kind(), renamed.pointer().as_deref()), (RefusalKind::Invalid, Some("/name")));
+        assert!(renamed.to_string().contains(problem), "{renamed}");
+
+        // As an event of an older store brings it.
+        let old: Command = serde_json::from_value(with(add("old", Value::Null), "/payload/name", json!(name))).unwrap();
+        let event = UniverseEvent::Commanded(Commanded { command: Arc::new(old), events: Vec::new() });
+        let mut before = Sky::empty();
+        let given = before.given();
+        before.universe = UniverseRules::evolve(before.universe, &event, &given);
+        assert_eq!(before.at("/stars/old/name"), name);
+        before.does(json!({"type": "updateStar", "id": "old", "payload": {"mass": 2}}));
+        assert_eq!(before.at("/stars/old/name"), name);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod bodies;
 mod groups;
+mod limit_tests;
 mod regions;
 mod repairs;
 mod views;

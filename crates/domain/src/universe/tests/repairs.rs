@@ -1,5 +1,7 @@
 //! Whole states as the editor of the original makes them: what is kept, what is repaired, and what is said of it.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use serde_json::{Value, json, to_value};
 
@@ -235,5 +237,48 @@ proptest! {
         let (untouched, none) = kept(&state);
         prop_assert_eq!(&untouched, &state);
         prop_assert!(none.is_empty());
+    }
+}
+
+/// A name that no command would take is cleaned in a whole state, wherever it stands, and told.
+#[test]
+fn names_of_a_whole_state_are_cleaned() {
+    let evil = "Sun\u{202e}\nof\u{e0041}";
+    let mut sun = star("sun", Value::Null, &[]);
+    sun["name"] = json!(evil);
+    sun["extensions"] = json!({"note": evil});
+    let mut group = group("g", Value::Null, &[]);
+    group["icon"] = json!(evil);
+    let state = json!({"stars": {"sun": sun}, "rootIds": ["sun"], "groups": {"g": group}, "rootGroupIds": ["g"]});
+    let (kept, repairs) = kept(&state);
+    assert_eq!((&kept["stars"]["sun"]["name"], &kept["groups"]["g"]["icon"]), (&json!("Sun of"), &json!("Sun of")));
+    assert_eq!(kept["stars"]["sun"]["extensions"]["note"], evil, "extensions are not ours to change");
+    let reason = r#"is "Sun\u{202e}\nof\u{e0041}" with the character U+202E; it is "Sun of" now"#.to_owned();
+    assert_eq!(repairs, [("/stars/sun/name".to_owned(), reason.clone()), ("/groups/g/icon".to_owned(), reason)]);
+
+    // What else is wrong with it is repaired as well.
+    let broken = with(with(state.clone(), "/rootIds", json!([])), "/stars/sun/mass", Value::Null);
+    let (state_of_broken, repairs) = self::kept(&broken);
+    assert_eq!(state_of_broken["stars"]["sun"]["name"], "Sun of");
+    assert_eq!(paths(&repairs), ["/stars/sun/name", "/groups/g/icon", "/stars/sun/mass", "/rootIds"]);
+
+    // A snapshot is a whole state.
+    let (command, repairs) = Command::read(&json!({"type": "replaceSnapshot", "snapshot": state})).unwrap();
+    let at: Vec<&str> = repairs.iter().map(|repair| repair.path.as_str()).collect();
+    assert_eq!(at, ["/snapshot/stars/sun/name", "/snapshot/groups/g/icon"]);
+    Sky::empty().asks(&UniverseCommand::Apply(vec![Arc::new(command)])).unwrap();
+}
+
+/// An id is what others refer to: it is refused rather than made another one.
+#[test]
+fn ids_of_a_whole_state_are_not_cleaned() {
+    let (evil, mut sky) = ("s\u{202e}", Sky::none());
+    let asks = |sent: Value| create(Some(SentState::read(&sent).unwrap().0));
+    let stars = json!({"stars": {evil: star(evil, Value::Null, &[])}, "rootIds": [evil]});
+    let groups = json!({"groups": {"g": group("g", Value::Null, &[(evil, "system")])}, "rootGroupIds": ["g"]});
+    for (sent, field) in [(stars, "/state/stars/s\u{202e}/id"), (groups, "/state/groups/g/children")] {
+        let refusal = sky.asks(&asks(sent)).unwrap_err();
+        assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::Invalid, Some(field)));
+        assert!(!refusal.to_string().contains('\u{202e}'), "{refusal}");
     }
 }

@@ -43,6 +43,14 @@ impl EditedStore {
         }
     }
 
+    /// Has the store say that it is of an older version.
+    pub(super) fn lower_version(&self, version: u32) {
+        self.edit(&match self {
+            Self::Sqlite(_) => format!("PRAGMA user_version = {version}"),
+            Self::Postgres(_) => format!("UPDATE skald_schema SET version = {version}"),
+        });
+    }
+
     /// Puts everything back.
     pub(super) fn undo(&self) {
         let overriding = match self {

@@ -51,12 +51,38 @@ fn a_forged_state_of_tokens_is_not_opened(kind: Kind) {
     assert_eq!(listed(world).len(), 1, "the token is still there");
 }
 
+/// A store of this version never had tokens in rows, so a row in it is none, also before there is any token.
+fn a_row_in_a_store_without_tokens_is_no_token(kind: Kind) {
+    let gate = Gate::new(kind);
+    let world = &gate.world;
+    worked_on(&gate);
+    let root = verified(world).expect("sound");
+    let store = EditedStore::of(world);
+    store.edit(&inserted_row());
+    let findings = verified(world).expect_err("a row that is no event");
+    assert!(findings[0].starts_with("token_unrecorded: token token_aaaaaaaaaaaa: "), "{findings:?}");
+    assert!(!listed(world).iter().any(|line| line.contains("token_aaaaaaaaaaaa")));
+    let server = gate.serve(&[]);
+    let refused = server.seat_of(Surface::Rest, Some(SECRET), "test").refused("state_gate.list_runs", &json!({}));
+    assert_eq!(refused["code"], "UNAUTHORIZED", "{refused}");
+    drop(server);
+    store.undo();
+    assert_eq!(verified(world), Ok(root), "and no event was made of it");
+}
+
+/// Tokens in rows are taken over when a store of the version before is opened, whatever it is opened for.
 fn older_tokens_are_taken_over_once(kind: Kind) {
     let gate = Gate::new(kind);
     let world = &gate.world;
     worked_on(&gate);
-    EditedStore::of(world).edit(&inserted_row());
+    let store = EditedStore::of(world);
+    store.edit(&inserted_row());
+    store.lower_version(4);
     verified(world).expect("a store of an older version is sound");
+    store.edit(&inserted_row().replace("token_aaaaaaaaaaaa", "token_bbbbbbbbbbbb"));
+    let findings = verified(world).expect_err("a row that came later");
+    assert!(findings[0].starts_with("token_unrecorded: token token_bbbbbbbbbbbb: "), "{findings:?}");
+    store.edit("DELETE FROM shelf WHERE kind = 'token'");
     let server = gate.serve(&[]);
     server.seat_of(Surface::Rest, Some(SECRET), "test").ok("state_gate.list_runs", &json!({}));
     let tokens = listed(world);
@@ -69,6 +95,11 @@ fn older_tokens_are_taken_over_once(kind: Kind) {
 #[test]
 fn a_row_in_a_file_is_no_token() {
     a_row_is_no_token(Kind::Sqlite);
+}
+
+#[test]
+fn a_row_in_a_file_without_tokens_is_no_token() {
+    a_row_in_a_store_without_tokens_is_no_token(Kind::Sqlite);
 }
 
 #[test]
@@ -87,6 +118,11 @@ mod postgres {
     #[test]
     fn a_row_in_a_table_is_no_token() {
         a_row_is_no_token(Kind::Postgres);
+    }
+
+    #[test]
+    fn a_row_in_a_table_without_tokens_is_no_token() {
+        a_row_in_a_store_without_tokens_is_no_token(Kind::Postgres);
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use app::journal::{Hash, Head, Record, StreamName, hex};
+use app::journal::{AnswerDigest, Hash, Head, Record, StreamName, hex};
 use serde_json::json;
 
 use crate::attacks::edited_store::{EditedStore, verified, verified_with};
 use crate::rest::Rest;
-use crate::world::{Kind, World};
+use crate::world::{Kind, Surface, World};
 
 /// A campaign with four notes, whose key and seals lie in the world's folder.
 struct SealedWorld {
@@ -78,15 +78,22 @@ fn blob(store: &EditedStore, hash: &Hash) -> String {
 
 /// Replaces a word in a record, and makes all hashes after it anew.
 fn rechain(sealed: &SealedWorld, store: &EditedStore, word: &str, other: &str) {
+    rechain_with(sealed, store, |record| record.body = record.body.replace(word, other));
+}
+
+/// Changes records, and makes all hashes anew.
+fn rechain_with(sealed: &SealedWorld, store: &EditedStore, change: impl Fn(&mut Record)) {
     let stream = sealed.stream();
     let mut head = Head::default();
     for record in sealed.records() {
-        let mut record = Record { previous: head.hash, body: record.body.replace(word, other), ..record };
+        let mut record = Record { previous: head.hash, ..record };
+        change(&mut record);
         record.hash = record.computed_hash();
         head = record.head();
         let (previous, hash) = (blob(store, &record.previous), blob(store, &record.hash));
+        let answer = if record.answer == AnswerDigest::NotNoted { ", answer = NULL" } else { "" };
         store.edit(&format!(
-            "UPDATE records SET body = '{}', previous = {previous}, hash = {hash}
+            "UPDATE records SET body = '{}', previous = {previous}, hash = {hash}{answer}
             WHERE stream = '{stream}' AND revision = {}",
             record.body.replace('\'', "''"),
             record.revision
@@ -142,6 +149,79 @@ fn a_rewritten_journal_shows(kind: Kind) {
     sealed.compared().expect("a new token is no change of what was sealed");
 }
 
+/// Records of an older store do not note their answers, so that no hash of the journal shows a changed one.
+fn a_changed_older_answer_shows(kind: Kind) {
+    let mut sealed = SealedWorld::new(kind);
+    let (store, stream) = (EditedStore::of(&sealed.world), sealed.stream());
+    rechain_with(&sealed, &store, |record| record.answer = AnswerDigest::NotNoted);
+    sealed.seal = sealed.world.folder().join("older.jsonl").display().to_string();
+    said(&sealed.world.run(&["seal", "--key", &sealed.key, "--out", &sealed.seal]));
+    sealed.compared().expect("as sealed");
+    let of_last = format!("stream = '{stream}' AND revision = {}", sealed.records().len());
+    for edit in [
+        format!("UPDATE commands SET answer = replace(answer, 'four', 'fore') WHERE {of_last}"),
+        format!("DELETE FROM commands WHERE {of_last}"),
+    ] {
+        store.edit(&edit);
+        let found = sealed.found_with_the_seal_alone();
+        assert!(found.starts_with(&format!("sealed_answers_differ: {stream}: answers under")), "{found}");
+        store.edit("DELETE FROM commands; INSERT INTO commands SELECT * FROM before_commands");
+    }
+    sealed.compared().expect("as sealed");
+}
+
+/// Which process new runs get is a row that may be replaced: a seal knows it, and says so if it was.
+fn a_changed_submission_shows(kind: Kind) {
+    let mut sealed = SealedWorld::new(kind);
+    let submit = |version: &str| {
+        let server = sealed.world.serve(&["--role", "human"]);
+        let source = crate::gate_served::PROOF.replace("version: \"1\"", &format!("version: \"{version}\""));
+        server.seat(Surface::Rest).ok("state_gate.submit_process", &json!({"source": source}));
+    };
+    submit("1");
+    submit("2");
+    sealed.seal = sealed.world.folder().join("submitted.jsonl").display().to_string();
+    said(&sealed.world.run(&["seal", "--key", &sealed.key, "--out", &sealed.seal]));
+    sealed.compared().expect("as sealed");
+    let store = EditedStore::of(&sealed.world);
+    // The first version again, which is stored as well, so that all that the row names is there.
+    let hashes = "SELECT key FROM shelf AS source WHERE kind = 'process' AND source.key <> ";
+    let hash_now = match &store {
+        EditedStore::Sqlite(_) => "json_extract(shelf.body, '$.hash')",
+        EditedStore::Postgres(_) => "(shelf.body::json ->> 'hash')",
+    };
+    let submitted = "kind = 'process_submitted' AND key = 'proof'";
+    store.edit(&format!(
+        "UPDATE shelf SET body = replace(body, {hash_now}, ({hashes}{hash_now} LIMIT 1)) WHERE {submitted}"
+    ));
+    let found = sealed.found_with_the_seal_alone();
+    assert!(found.starts_with("sealed_row_differs: process_submitted proof: it was changed since"), "{found}");
+    store.edit(&format!("DELETE FROM shelf WHERE {submitted}"));
+    let found = sealed.found_with_the_seal_alone();
+    assert!(found.starts_with("sealed_row_differs: process_submitted proof: it is gone since"), "{found}");
+    store.undo();
+    // What says that it came later may have come by right: no finding, but it is said. A row has whole seconds.
+    let now = || jiff::Timestamp::now().as_second();
+    let last_second = now();
+    while now() == last_second {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    submit("3");
+    let output = sealed.world.run(&["verify", "--seal", &sealed.seal]);
+    let notes = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && notes.contains("process_submitted proof was replaced at "), "{notes}");
+}
+
+#[test]
+fn a_changed_older_answer_in_a_file_shows() {
+    a_changed_older_answer_shows(Kind::Sqlite);
+}
+
+#[test]
+fn a_changed_submission_in_a_file_shows() {
+    a_changed_submission_shows(Kind::Sqlite);
+}
+
 #[test]
 fn a_rewritten_file_shows() {
     a_rewritten_journal_shows(Kind::Sqlite);
@@ -149,6 +229,16 @@ fn a_rewritten_file_shows() {
 
 mod postgres {
     use super::*;
+
+    #[test]
+    fn a_changed_older_answer_in_a_table_shows() {
+        a_changed_older_answer_shows(Kind::Postgres);
+    }
+
+    #[test]
+    fn a_changed_submission_in_a_table_shows() {
+        a_changed_submission_shows(Kind::Postgres);
+    }
 
     #[test]
     fn a_rewritten_table_shows() {

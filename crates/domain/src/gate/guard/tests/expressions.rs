@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::limits;
 
 #[test]
 fn expressions_see_what_they_are_handed() {
@@ -55,6 +56,10 @@ fn expressions_that_fail_say_why() {
 
 #[test]
 fn expressions_are_bounded_before_they_run() {
+    let most = limits::GUARD_EXPRESSION_CHARS_MAX;
+    let padded = |chars: usize| format!("true{}", " ".repeat(chars - 4));
+    assert_eq!(Expression::new(&padded(most)).err(), None);
+    assert!(Expression::new(&padded(most + 1)).unwrap_err().contains("at most 2000 characters"));
     let long = format!("{} true", "true && ".repeat(300));
     assert!(Expression::new(&long).unwrap_err().contains("at most 2000 characters"));
     let doubling = |times: usize| format!("[\"xxxxxxxx\"]{}.size() > 0", ".map(x, x + x + x + x)".repeat(times));

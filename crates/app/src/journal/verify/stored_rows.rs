@@ -1,5 +1,5 @@
-//! Verifies the rows stored beside the journal: content by its address, refused attempts, processes by name, tokens of
-//! older stores.
+//! Verifies the rows that are stored beside the journal: content by its address, refused attempts, submitted processes,
+//! and tokens of older stores. It changes none of them.
 
 use super::super::record::part_digest;
 use super::super::{Hash, Journal, Nouns, StoreError, StreamName};
@@ -17,7 +17,7 @@ pub enum BesideCheck {
     NotCovered,
     /// Rows that are never replaced.
     Row(CheckRow),
-    /// Rows that may be: a seal does not hold them.
+    /// Rows that may be. Each says when it was written in a field `at`, so that a seal knows those that came since.
     ReplaceableRow(CheckRow),
 }
 
@@ -36,32 +36,35 @@ pub enum RowCheck {
         revision: u64,
         is_made_with: Box<dyn Fn(&Hash) -> bool + Send + Sync>,
     },
-    /// It is sound as long as this stream has not begun.
-    OnlyBefore(StreamName),
 }
 
-/// Rows that a seal holds: kind, key, and SHA-256 of the body.
-type SealedRows = Vec<(String, String, Hash)>;
+/// The rows that were looked at; those that a seal holds with kind, key, and SHA-256 of the body.
+#[derive(Default)]
+pub(super) struct StoredRows {
+    pub(super) count: u64,
+    pub(super) unchanging: Vec<(String, String, Hash)>,
+    pub(super) replaceable: Vec<(String, String, Hash)>,
+}
 
-/// Goes through all rows. Answers what is wrong, how many there are, and those that a seal holds.
+/// Goes through all rows. Answers what is wrong with them, and what there is.
 pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &Nouns,
     root: &mut Root,
-) -> Result<(Vec<Finding>, (u64, SealedRows)), StoreError> {
+) -> Result<(Vec<Finding>, StoredRows), StoreError> {
     let (mut findings, mut after) = (Vec::new(), String::new());
-    let (mut count, mut sealed) = (0, SealedRows::new());
+    let mut stored = StoredRows::default();
     loop {
         let kinds = journal.kinds(&after, PAGE).await?;
-        let Some(last) = kinds.last() else { return Ok((findings, (count, sealed))) };
+        let Some(last) = kinds.last() else { return Ok((findings, stored)) };
         after.clone_from(last);
         for kind in &kinds {
-            let (check, is_sealed) = match nouns.beside(kind) {
+            let (check, mut sealed) = match nouns.beside(kind) {
                 Some(BesideCheck::NotCovered) => continue,
-                Some(BesideCheck::Row(check)) => (Some(check), true),
-                Some(BesideCheck::ReplaceableRow(check)) => (Some(check), false),
+                Some(BesideCheck::Row(check)) => (Some(check), Some(&mut stored.unchanging)),
+                Some(BesideCheck::ReplaceableRow(check)) => (Some(check), Some(&mut stored.replaceable)),
                 // Of a kind that is not known, all that can be said is that it is there.
-                None => (None, false),
+                None => (None, None),
             };
             let mut key_after = String::new();
             loop {
@@ -69,8 +72,8 @@ pub(super) async fn check(
                 let Some((last, _)) = rows.last() else { break };
                 key_after.clone_from(last);
                 for (key, body) in &rows {
-                    count += 1;
-                    if is_sealed {
+                    stored.count += 1;
+                    if let Some(sealed) = &mut sealed {
                         sealed.push((kind.clone(), key.clone(), part_digest(body)));
                     }
                     root.beside(kind, key, body);
@@ -103,9 +106,5 @@ async fn row(journal: &dyn Journal, (kind, key): (&str, &str), check: RowCheck) 
             }
             found(FindingKind::AttemptDiffers, "the attempt is not as it was kept".to_owned())
         }
-        RowCheck::OnlyBefore(stream) => match journal.head(&stream).await?.revision {
-            0 => Ok(None),
-            _ => found(FindingKind::TokenUnrecorded, format!("no event of {stream} speaks of it")),
-        },
     }
 }

@@ -1,0 +1,114 @@
+//! How many campaigns, universes and runs the holders of tokens may create. Whoever starts Skald owns the store, and is not
+//! bound by it.
+
+use crate::journal::StreamName;
+use crate::{App, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Principal, limits};
+
+/// What is counted, and how many there may be.
+#[derive(Clone, Copy)]
+pub(crate) struct CreationQuota {
+    /// What has them, and what they are: "a campaign", "universes".
+    what: &'static str,
+    things: &'static str,
+    /// The list that has one row for each, and the field of a row that names its campaign.
+    collection: &'static str,
+    campaign_field: &'static str,
+    most: usize,
+    hint: &'static str,
+}
+
+pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
+    what: "a campaign",
+    things: "universes",
+    collection: crate::universe::UNIVERSES,
+    campaign_field: "campaignId",
+    most: limits::UNIVERSES_PER_CAMPAIGN_MAX,
+    hint: "delete universes of the campaign, create it in another campaign, or ask the owner, for whom there is no limit",
+};
+
+pub(crate) const RUNS: CreationQuota = CreationQuota {
+    what: "a campaign",
+    things: "runs",
+    collection: crate::gate::RUNS,
+    campaign_field: "campaign_id",
+    most: limits::RUNS_PER_CAMPAIGN_MAX,
+    hint: "create it in another campaign, or ask the owner, for whom there is no limit",
+};
+
+const CAMPAIGNS: CreationQuota = CreationQuota {
+    what: "whoever has a token",
+    things: "campaigns to lead",
+    collection: crate::campaign::CAMPAIGNS,
+    // No row has it: a campaign is in no campaign, so that all are counted.
+    campaign_field: "campaign_id",
+    most: limits::CAMPAIGNS_PER_TOKEN_MAX,
+    hint: "use one that is there, or ask the owner, for whom there is no limit",
+};
+
+impl CreationQuota {
+    fn check(&self, count: usize) -> Result<(), Fault> {
+        if count < self.most {
+            return Ok(());
+        }
+        let Self { what, things, most, hint, .. } = self;
+        let message = format!("{what} has at most {most} {things}; there are {count}");
+        Err(Fault::new(Code::TooLarge, message).hint(*hint))
+    }
+}
+
+impl App {
+    /// Whether one more may be created in a campaign, or outside of all. What is there already is asked for once more.
+    pub(crate) async fn check_quota(
+        &self,
+        caller: &Caller,
+        quota: &CreationQuota,
+        stream: &StreamName,
+        campaign_id: Option<&str>,
+    ) -> Result<(), Fault> {
+        if caller.principal == Principal::Owner || self.is_begun(stream).await? {
+            return Ok(());
+        }
+        quota.check(self.count(quota, campaign_id).await?)
+    }
+
+    /// The same for campaigns, which are counted by who leads them. Whoever leads every campaign leads all there are.
+    pub(crate) async fn check_campaign_quota(&self, caller: &Caller, stream: &StreamName) -> Result<(), Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
+        if self.is_begun(stream).await? {
+            return Ok(());
+        }
+        let roles = holder.roles.all();
+        let is_lead = |role: &CampaignRole| *role == CampaignRole::Gm;
+        CAMPAIGNS.check(match roles.get(EVERY_CAMPAIGN).filter(|role| is_lead(role)) {
+            Some(_) => self.count(&CAMPAIGNS, None).await?,
+            None => roles.values().filter(|role| is_lead(role)).count(),
+        })
+    }
+
+    async fn is_begun(&self, stream: &StreamName) -> Result<bool, Fault> {
+        let head = self.journal.head(stream).await.map_err(|error| self.unread(&error))?;
+        Ok(head.revision > 0)
+    }
+
+    async fn count(&self, quota: &CreationQuota, campaign_id: Option<&str>) -> Result<usize, Fault> {
+        let counted = self.journal.count_documents(quota.collection, quota.campaign_field, campaign_id).await;
+        let count = counted.map_err(|error| self.unread(&error))?;
+        Ok(usize::try_from(count).unwrap_or(usize::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_one_fits_and_one_more_does_not() {
+        for quota in [UNIVERSES, RUNS, CAMPAIGNS] {
+            assert!(quota.check(quota.most - 1).is_ok());
+            let refused = quota.check(quota.most).unwrap_err();
+            assert_eq!(refused.code(), Code::TooLarge);
+            assert!(refused.to_string().contains(&format!("at most {} {}", quota.most, quota.things)), "{refused}");
+            assert!(refused.body().hint.as_ref().is_some_and(|hint| hint.contains("owner")));
+        }
+    }
+}

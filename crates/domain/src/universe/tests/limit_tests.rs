@@ -1,0 +1,182 @@
+//! What a universe holds at its limits, and one past them.
+
+use serde_json::{Map, Value, json};
+
+use super::super::*;
+use super::{Sky, add, body, create, with};
+use crate::limits;
+
+fn state(sent: &Value) -> SentState {
+    SentState::read(sent).unwrap().0
+}
+
+/// Bodies with so many bytes of text each, ids included: `b0`, `b1` and so on.
+fn bodies_with_text(sizes: impl IntoIterator<Item = usize>) -> Value {
+    let (mut stars, mut roots) = (Map::new(), Vec::new());
+    for (number, size) in sizes.into_iter().enumerate() {
+        let id = format!("b{number}");
+        let mut star = body("x", Value::Null);
+        // The colour has 7 bytes, the name 1, and the extension 3 beside its text.
+        let filling = size - id.len() - 7 - 1 - 3;
+        star["id"] = json!(id);
+        star["extensions"] = json!({"t": "x".repeat(filling)});
+        stars.insert(id.clone(), star);
+        roots.push(json!(id));
+    }
+    json!({"stars": stars, "rootIds": roots})
+}
+
+const FULL: usize = limits::UNIVERSE_TEXT_BYTES_MAX / limits::EXTENSIONS_BYTES_MAX;
+
+fn full() -> Vec<usize> {
+    vec![limits::EXTENSIONS_BYTES_MAX; FULL]
+}
+
+#[test]
+fn texts_of_a_universe_have_an_end() {
+    let mut sky = Sky::none();
+    let mut sizes = full();
+    sizes[0] += 1;
+    let refusal = sky.asks(&create(Some(state(&bodies_with_text(sizes))))).unwrap_err();
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state")));
+    assert_eq!(
+        refusal.to_string(),
+        "state would have 20000001 bytes of ids, names, colours and extensions, at most 20000000 are kept; it has 0 now"
+    );
+    sky.asks(&create(Some(state(&bodies_with_text(full()))))).unwrap();
+    assert_eq!(sky.universe.state.snapshot.text_bytes, limits::UNIVERSE_TEXT_BYTES_MAX);
+
+    // Exactly full: nothing more, whichever command brings it.
+    let cloud = |name: &str| {
+        let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
+        let cloud = with(example["nebulae"]["cloud"].clone(), "/name", json!(name));
+        json!({"type": "setNebulae", "nebulae": {"cloud": cloud}})
+    };
+    for command in [
+        add("more", Value::Null),
+        json!({"type": "updateStar", "id": "b0", "payload": {"name": "xx"}}),
+        json!({"type": "updateRing", "planetId": "b0", "patch": {}}),
+        json!({"type": "addGroup", "id": "g", "payload": {"name": "g"}}),
+        cloud("c"),
+    ] {
+        let failure = sky.fails(command);
+        assert_eq!((&failure["reason"], &failure["field"]), (&json!("tooMany"), &json!("")), "{failure}");
+    }
+    // What takes as much away as it brings is done, and so is what brings nothing.
+    sky.does(json!({"type": "updateStar", "id": "b0", "payload": {"name": "y", "mass": 2}}));
+    sky.does(json!({"type": "tick"}));
+    sky.does(json!({"type": "updateStar", "id": "b0", "payload": {"extensions": null}}));
+    sky.does(json!({"type": "updateRing", "planetId": "b0", "patch": {}}));
+    sky.does(cloud("c"));
+    sky.does(add("more", Value::Null));
+    let snapshot = sky.universe.state.snapshot();
+    assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes());
+}
+
+/// A universe from before there was this limit is read, may be made smaller, and does not grow.
+#[test]
+fn a_universe_past_the_limit_can_shrink() {
+    let older: UniverseState = serde_json::from_value(bodies_with_text(full().into_iter().chain([500, 500]))).unwrap();
+    let event = UniverseEvent::Replaced(Replaced { name: None, state: Some(older) });
+    let mut sky = Sky::empty();
+    let given = sky.given();
+    sky.universe = UniverseRules::evolve(sky.universe, &event, &given);
+    assert_eq!(sky.universe.state.snapshot.text_bytes, limits::UNIVERSE_TEXT_BYTES_MAX + 1_000);
+    assert_eq!(sky.fails(add("more", Value::Null))["reason"], "tooMany");
+    sky.does(json!({"type": "updateStar", "id": "b0", "payload": {"name": ""}}));
+    sky.does(json!({"type": "removeStar", "id": format!("b{FULL}")}));
+    assert_eq!(sky.fails(add("more", Value::Null))["reason"], "tooMany", "still past it");
+    let smaller = state(&bodies_with_text(full().into_iter().chain([400])));
+    sky.asks(&UniverseCommand::Replace { name: None, state: Some(smaller) }).unwrap();
+    let larger = state(&bodies_with_text(full().into_iter().chain([401])));
+    let refusal = sky.asks(&UniverseCommand::Replace { name: None, state: Some(larger) }).unwrap_err();
+    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+}
+
+fn groups(count: usize) -> Value {
+    let ids: Vec<String> = (0..count).map(|number| format!("g{number}")).collect();
+    let group = |id: &String| (id.clone(), json!({"id": id, "name": "g", "children": [], "parentGroupId": null}));
+    json!({"groups": ids.iter().map(group).collect::<Map<_, _>>(), "rootGroupIds": ids})
+}
+
+#[test]
+fn groups_have_an_end() {
+    let mut sky = Sky::none();
+    let refusal = sky.asks(&create(Some(state(&groups(limits::GROUPS_MAX + 1))))).unwrap_err();
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state/groups")));
+    sky.asks(&create(Some(state(&groups(limits::GROUPS_MAX - 1))))).unwrap();
+    let group = |id: &str| json!({"type": "addGroup", "id": id, "payload": {"name": id}});
+    sky.does(group("last"));
+    assert_eq!(sky.fails(group("more"))["reason"], "tooMany");
+}
+
+/// Groups that have so many places together, in lists of a thousand.
+fn places(count: usize) -> Value {
+    let mut sent = groups(count.div_ceil(1_000));
+    for number in 0..count {
+        let children = &mut sent["groups"][format!("g{}", number / 1_000)]["children"];
+        children.as_array_mut().unwrap().push(json!({"id": format!("s{}", number % 1_000), "type": "system"}));
+    }
+    sent["stars"] = json!({"sun": with(body("sun", Value::Null), "/id", json!("sun"))});
+    sent["rootIds"] = json!(["sun"]);
+    sent
+}
+
+#[test]
+fn places_in_groups_have_an_end() {
+    let mut sky = Sky::none();
+    let refusal = sky.asks(&create(Some(state(&places(limits::GROUP_PLACES_MAX + 1))))).unwrap_err();
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state/groups")));
+    sky.asks(&create(Some(state(&places(limits::GROUP_PLACES_MAX - 1))))).unwrap();
+    let into = |group: &str| json!({"type": "addToGroup", "groupId": group, "child": {"id": "sun", "type": "system"}});
+    sky.does(into("g0"));
+    assert_eq!(sky.fails(into("g1"))["reason"], "tooMany");
+}
+
+#[test]
+fn regions_have_an_end() {
+    let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
+    let disks = |count: usize| {
+        let disk = |number: usize| {
+            let id = format!("d{number}");
+            (id.clone(), with(example["protoplanetaryDisks"]["disk"].clone(), "/id", json!(id)))
+        };
+        json!({"type": "setProtoplanetaryDisks", "disks": (0..count).map(disk).collect::<Map<_, _>>()})
+    };
+    let mut sky = Sky::empty();
+    assert_eq!(sky.fails(disks(limits::REGIONS_MAX + 1))["reason"], "tooMany");
+    sky.does(disks(limits::REGIONS_MAX));
+    let more = |id: &str| {
+        let disk = with(example["protoplanetaryDisks"]["disk"].clone(), "/id", json!(id));
+        json!({"type": "addProtoplanetaryDisk", "disk": disk})
+    };
+    assert_eq!(sky.fails(more("more"))["reason"], "tooMany");
+    sky.does(more("d0"));
+}
+
+#[test]
+fn extensions_of_one_thing_have_an_end() {
+    let mut sky = Sky::empty();
+    sky.does(add("sun", Value::Null));
+    // Beside the text there are the name of the extension and two quotes.
+    let extend = |bytes: usize| {
+        let extensions = json!({"t": "x".repeat(bytes - 3)});
+        json!({"type": "updateStar", "id": "sun", "payload": {"extensions": extensions}})
+    };
+    sky.does(extend(limits::EXTENSIONS_BYTES_MAX));
+    let failure = sky.fails(extend(limits::EXTENSIONS_BYTES_MAX + 1));
+    assert_eq!((&failure["reason"], &failure["field"]), (&json!("tooLong"), &json!("/payload/extensions")));
+}
+
+/// Lists of ids in what is neither a body nor a group have an end too, and their ids are ids.
+#[test]
+fn lists_of_ids_have_an_end() {
+    let mut sky = Sky::example();
+    let associate =
+        |ids: Vec<String>| json!({"type": "updateNebula", "id": "cloud", "patch": {"associatedGroupIds": ids}});
+    sky.does(associate(vec!["g".to_owned(); limits::BODIES_MAX]));
+    assert_eq!(sky.fails(associate(vec!["g".to_owned(); limits::BODIES_MAX + 1]))["reason"], "tooMany");
+    let failure = sky.fails(associate(vec!["g".to_owned(), "a\u{202e}".to_owned()]));
+    let field = json!("/patch/associatedGroupIds/1");
+    assert_eq!((&failure["reason"], &failure["field"]), (&json!("forbiddenId"), &field));
+}
