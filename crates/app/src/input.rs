@@ -39,7 +39,7 @@ impl TooComplex {
     pub fn find(bytes: &[u8], values_max: usize) -> Option<Self> {
         let has_many_brackets = memchr::memchr2_iter(b'{', b'[', bytes).nth(limits::JSON_DEPTH_MAX).is_some();
         // Every value but the first has a comma or a bracket before it.
-        if !has_many_brackets && bytes.len() <= values_max {
+        if !has_many_brackets && bytes.len() + limits::JSON_DEPTH_MAX * OBJECT_VALUES <= values_max {
             return None;
         }
         let (depth, values) = measure(bytes);
@@ -58,6 +58,10 @@ impl TooComplex {
     }
 }
 
+/// What an array and an object count for: the shortest takes as much memory as some numbers.
+const ARRAY_VALUES: usize = 3;
+const OBJECT_VALUES: usize = 6;
+
 /// About how many values a document has. Nothing is parsed.
 pub(crate) fn count_values(bytes: &[u8]) -> usize {
     measure(bytes).1
@@ -75,7 +79,7 @@ fn measure(bytes: &[u8]) -> (usize, usize) {
             _ if in_string => {}
             b'{' | b'[' => {
                 now += 1;
-                values += 1;
+                values += if *byte == b'{' { OBJECT_VALUES } else { ARRAY_VALUES };
                 deepest = deepest.max(now);
             }
             b',' => values += 1,
@@ -115,7 +119,12 @@ pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<
         return Err(explain::<T>(&given, full));
     }
     // A whole number is an integer, however it is written.
-    T::deserialize(&with_whole_numbers(&given)).map_err(|_| explain::<T>(&given, full))
+    let whole = with_whole_numbers(given);
+    T::deserialize(&whole).map_err(|_| {
+        // A large value is in memory twice, and not three times.
+        drop(whole);
+        explain::<T>(&without_optional_nulls(full, full, value), full)
+    })
 }
 
 /// The same value without the nulls of optional fields: to send null is to leave the field out. Where a type gives null
@@ -139,7 +148,9 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
             let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|known| known == name));
             let given = fields.iter().filter_map(|(name, field)| {
                 let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
-                    return Some((name.clone(), field.clone()));
+                    // A field that is refused anyway may be large: its name is enough to say so.
+                    let is_refused = schema.get("additionalProperties") == Some(&Value::Bool(false));
+                    return Some((name.clone(), if is_refused { Value::Null } else { field.clone() }));
                 };
                 let is_left_out = field.is_null() && !is_required(name) && !takes_null(root, schema);
                 (!is_left_out).then(|| (name.clone(), without_optional_nulls(root, schema, field)))
@@ -155,20 +166,25 @@ fn takes_null(root: &Value, schema: &Value) -> bool {
 }
 
 /// The same value with 8 for every 8.0.
-fn with_whole_numbers(value: &Value) -> Value {
+fn with_whole_numbers(mut value: Value) -> Value {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-    match value {
-        Value::Number(number) if number.is_f64() => match number.as_f64() {
+    match &mut value {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < EXACT_MAX);
             #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
-            Some(float) if float.fract() == 0.0 && float.abs() < EXACT_MAX => Value::from(float as i64),
-            _ => value.clone(),
-        },
-        Value::Array(items) => items.iter().map(with_whole_numbers).collect(),
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(name, field)| (name.clone(), with_whole_numbers(field))).collect())
+            if let Some(float) = whole {
+                *number = (float as i64).into();
+            }
         }
-        _ => value.clone(),
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        _ => {}
     }
+    value
+}
+
+fn make_whole(value: &mut Value) {
+    *value = with_whole_numbers(value.take());
 }
 
 /// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an

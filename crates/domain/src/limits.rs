@@ -130,7 +130,7 @@ pub const HEADERS_BYTES_MAX: usize = 16_384;
 pub const HANDSHAKE_SECONDS: u64 = 10;
 /// Nested arrays and objects in one JSON document.
 pub const JSON_DEPTH_MAX: usize = 64;
-/// Values in one JSON document: numbers, texts, arrays, objects.
+/// Values in one JSON document: numbers, texts, arrays, objects. An array counts as three, an object as six.
 pub const JSON_VALUES_MAX: usize = 1_000_000;
 /// Values in one MCP message, which takes more to read than other JSON.
 pub const MESSAGE_VALUES_MAX: usize = 300_000;
@@ -246,7 +246,11 @@ pub const ALL: &[Limit] = &[
     limit("headers of one HTTP request", HEADERS_BYTES_MAX as u64, "bytes"),
     limit("the handshake of a gRPC connection must have come within", HANDSHAKE_SECONDS, "seconds"),
     limit("nesting of one JSON document", JSON_DEPTH_MAX as u64, "levels"),
-    limit("values in one JSON document", JSON_VALUES_MAX as u64, "values"),
+    limit(
+        "values in one JSON document, an array counting as three, an object as six",
+        JSON_VALUES_MAX as u64,
+        "values",
+    ),
     limit("values in one MCP message", MESSAGE_VALUES_MAX as u64, "values"),
     limit("live MCP sessions of one process", SESSIONS_MAX as u64, "sessions"),
     limit("live MCP sessions of one principal", SESSIONS_PER_PRINCIPAL_MAX as u64, "sessions"),

@@ -65,10 +65,16 @@ fn bodies_have_limits() {
     assert_eq!(parse_json(b"{").unwrap_err().code(), Code::InvalidParams);
     let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
     assert!(parse_json(deep.as_bytes()).unwrap_err().to_string().contains("64 levels"));
-    let values = |count: usize| format!("[{}1]", "1,".repeat(count - 2));
+    // The array counts as three.
+    let values = |count: usize| format!("[{}1]", "1,".repeat(count - 4));
     assert!(parse_json(values(domain::limits::JSON_VALUES_MAX).as_bytes()).is_ok());
     let many = parse_json(values(domain::limits::JSON_VALUES_MAX + 1).as_bytes()).unwrap_err();
     assert!(many.to_string().contains("more than 1000000 values"), "{many}");
+    let objects = |count: usize| format!("[{}0]", "{},".repeat(count));
+    // A comma and an object count as seven.
+    let most = (domain::limits::JSON_VALUES_MAX - 4) / 7;
+    assert!(parse_json(objects(most).as_bytes()).is_ok());
+    assert!(parse_json(objects(most + 1).as_bytes()).is_err());
     let text = format!("[{:?}]", ",".repeat(2_000_000));
     assert!(parse_json(text.as_bytes()).is_ok(), "what stands in a text is no value");
     let large = vec![b' '; domain::limits::BODY_BYTES_MAX + 1];

@@ -89,12 +89,16 @@ fn payloads() -> Vec<String> {
     vec![
         "GET / HTTP/1.1\r\nHost: local".to_owned(),
         post("/mcp", &initialize.replace("test", &"n".repeat(1_000_000))),
-        post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": vec![[1]; 140_000]}).to_string()),
+        post("/mcp", &json!({"jsonrpc": "2.0", "id": 1, "method": vec![[1]; 70_000]}).to_string()),
         post("/mcp", &initialize),
         "GET /universes/large/events HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
         "GET /universes/large HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned(),
         post("/universes/large/commands", r#"{"type": "tick"}"#),
-        post("/api/v1/universe_record", &json!({"universeId": "large", "more": vec![[1]; 400_000]}).to_string()),
+        post(
+            "/api/v1/universe_record",
+            &json!({"universeId": "large", "more": vec![json!({"a": 1}); 142_000]}).to_string(),
+        ),
+        post("/api/v1/universe_record", &json!({"universeId": "large", "more": vec![[1]; 249_000]}).to_string()),
     ]
 }
 
