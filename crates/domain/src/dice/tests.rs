@@ -210,12 +210,14 @@ fn pools_past_their_limits_are_refused() {
     assert_eq!(refused(&[]), Err(DiceRefusal::DiceMissing));
     assert_eq!(refused(&[(1, 6), (0, 6)]), Err(DiceRefusal::DiceNotPositive { index: 1, sides: 6, count: 0 }));
     assert_eq!(refused(&[(1, -6)]), Err(DiceRefusal::DiceNotPositive { index: 0, sides: -6, count: 1 }));
-    assert_eq!(refused(&[(1, 1_000_001)]), Err(DiceRefusal::SidesTooMany { index: 0, sides: 1_000_001 }));
-    assert_eq!(refused(&[(600, 6), (401, 6)]), Err(DiceRefusal::DiceTooMany { given: 1_001 }));
+    let (sides, dice) = (i64::from(limits::DIE_SIDES_MAX), i64::from(limits::DICE_MAX));
+    assert_eq!(refused(&[(1, sides + 1)]), Err(DiceRefusal::SidesTooMany { index: 0, sides: sides + 1 }));
+    assert_eq!(refused(&[(600, 6), (dice - 599, 6)]), Err(DiceRefusal::DiceTooMany { given: dice + 1 }));
     assert_eq!(refused(&[(i64::MAX, 6), (i64::MAX, 6)]), Err(DiceRefusal::DiceTooMany { given: i64::MAX }));
-    assert_eq!(refused(&vec![(1, 6); 101]), Err(DiceRefusal::SpecsTooMany { given: 101 }));
-    assert!(refused(&[(1_000, 1_000_000)]).is_ok());
-    assert!(refused(&vec![(10, 6); 100]).is_ok());
+    let most = limits::DICE_SPECS_MAX;
+    assert_eq!(refused(&vec![(1, 6); most + 1]), Err(DiceRefusal::SpecsTooMany { given: most + 1 }));
+    assert!(refused(&[(dice, sides)]).is_ok());
+    assert!(refused(&vec![(10, 6); most]).is_ok());
 }
 
 /// The value that chi-square exceeds once in a million runs of fair dice (Wilson and Hilferty's approximation).
@@ -350,4 +352,17 @@ fn dice_of_a_dropped_item_are_dropped() {
     assert_eq!((results[0].total, kept), (5, vec![true, false, false, false]));
     let dropped = results[0].pools.iter().filter(|pool| pool.dice[0].state == [DieState::Dropped]).count();
     assert_eq!(dropped, 3);
+}
+
+/// A thousand dice leave 25 each on the table: four ones that are rolled again, twenty sixes that explode, and a two.
+#[test]
+fn a_roll_leaves_only_so_many_dice_on_the_table() {
+    let notation = notation::parse("1000d6rr=1!", notation::Dialect::Auto).unwrap();
+    let each = [vec![1; 4], vec![6; 20], vec![2]].concat();
+    let with_more_ones = |more: usize| {
+        let mut faces = std::iter::repeat_n(1, more).chain(each.iter().copied().cycle());
+        throw(&notation, &mut |_| faces.next().unwrap()).map(|results| results[0].pools[0].dice.len())
+    };
+    assert_eq!(with_more_ones(0), Ok(limits::DICE_THROWN_MAX as usize));
+    assert_eq!(with_more_ones(1), Err(DiceRefusal::ExpressionTooManyThrown));
 }

@@ -112,12 +112,15 @@ impl Expression {
     }
 
     fn affordable(&self, known: &mut Known) -> Result<(), String> {
-        let cost = cost(&self.program, known);
-        if cost <= limits::GUARD_COST_MAX {
-            return Ok(());
-        }
-        Err(format!("it could cost {cost}, at most {} is spent", limits::GUARD_COST_MAX))
+        check_cost(cost(&self.program, known))
     }
+}
+
+pub(super) fn check_cost(cost: u64) -> Result<(), String> {
+    if cost <= limits::GUARD_COST_MAX {
+        return Ok(());
+    }
+    Err(format!("it could cost {cost}, at most {} is spent", limits::GUARD_COST_MAX))
 }
 
 /// What an expression may call; macros such as `all` and `has` are gone once it is read.

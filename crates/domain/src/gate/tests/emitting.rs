@@ -225,6 +225,19 @@ fn a_payload_and_its_artifacts_fit_exactly() {
     emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX), most).unwrap();
 }
 
+#[test]
+fn a_context_fits_exactly() {
+    // Beside the text there are the name of the variable and two quotes.
+    let context = |bytes: usize| object(json!({"m": "x".repeat(bytes - 3)}));
+    let mut desk = Desk::empty(process(LOOP));
+    let create = desk.create(context(limits::CONTEXT_BYTES_MAX + 1));
+    assert_eq!(desk.tries("x", &create).unwrap_err().kind(), RefusalKind::TooLarge);
+    let create = desk.create(context(limits::CONTEXT_BYTES_MAX));
+    desk.tries("x", &create).unwrap();
+    let refusal = desk.emits(("x", "robot"), "go", json!({"n": 1}), vec![]).unwrap_err();
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/payload")));
+}
+
 /// A run with nearly all artifacts that it may have, by an event that brought them.
 #[test]
 fn a_run_has_only_so_many_artifacts() {

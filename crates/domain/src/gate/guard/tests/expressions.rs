@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::gate::guard::cel::check_cost;
 use crate::limits;
 
 #[test]
@@ -104,6 +105,9 @@ fn what_an_expression_costs_depends_on_what_it_reads() {
     assert!(refused[0].contains("could cost"), "{refused:?}");
     let plain = "{type: cel, expression: 'context.w.filter(x, x > 0).size() == 20000'}";
     assert!(with(20_000).missing("en", plain).is_empty(), "one loop over much is fine");
+    assert_eq!(check_cost(limits::GUARD_COST_MAX), Ok(()));
+    let past = check_cost(limits::GUARD_COST_MAX + 1).unwrap_err();
+    assert_eq!(past, "it could cost 10000001, at most 10000000 is spent");
 }
 
 #[test]
