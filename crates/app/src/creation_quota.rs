@@ -103,11 +103,15 @@ mod tests {
 
     #[test]
     fn the_last_one_fits_and_one_more_does_not() {
-        for quota in [UNIVERSES, RUNS, CAMPAIGNS] {
-            assert!(quota.check(quota.most - 1).is_ok());
-            let refused = quota.check(quota.most).unwrap_err();
+        for (quota, most) in [
+            (UNIVERSES, limits::UNIVERSES_PER_CAMPAIGN_MAX),
+            (RUNS, limits::RUNS_PER_CAMPAIGN_MAX),
+            (CAMPAIGNS, limits::CAMPAIGNS_PER_TOKEN_MAX),
+        ] {
+            assert!(quota.check(most - 1).is_ok());
+            let refused = quota.check(most).unwrap_err();
             assert_eq!(refused.code(), Code::TooLarge);
-            assert!(refused.to_string().contains(&format!("at most {} {}", quota.most, quota.things)), "{refused}");
+            assert!(refused.to_string().contains(&format!("at most {most} {}", quota.things)), "{refused}");
             assert!(refused.body().hint.as_ref().is_some_and(|hint| hint.contains("owner")));
         }
     }

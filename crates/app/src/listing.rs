@@ -64,3 +64,20 @@ impl App {
         Ok(Page { items, next_cursor })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_size_unless_another_is_asked_for() {
+        assert_eq!(page_limit(None).unwrap(), limits::PAGE_DEFAULT);
+        for limit in [1, limits::PAGE_DEFAULT + 1, limits::PAGE_MAX] {
+            assert_eq!(page_limit(Some(limit)).unwrap(), limit);
+        }
+        for limit in [0, limits::PAGE_MAX + 1] {
+            let refused = page_limit(Some(limit)).unwrap_err();
+            assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some("/limit")));
+        }
+    }
+}

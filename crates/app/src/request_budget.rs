@@ -60,3 +60,58 @@ async fn reserve(budget: &Arc<Semaphore>, count: usize, what: &str) -> Result<Re
     let fault = Fault::new(Code::RateLimited, message).retry_after_ms(1_000);
     Err(fault.hint("send it again later, or in smaller parts: short requests are not held up"))
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    /// Waits for room that nobody gives back. The clock of these tests stands still while anything can be done.
+    async fn refused(reserved: impl Future<Output = Result<Reserved, Fault>>) {
+        let began = Instant::now();
+        assert_eq!(reserved.await.expect_err("there is no room").code(), Code::RateLimited);
+        assert_eq!(began.elapsed().as_secs(), limits::BODY_READ_SECONDS);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_of_large_requests_have_an_end() {
+        let reserve = |length: usize| reserve_bytes(Some(length as u64));
+        let first = reserve(limits::BODY_BYTES_MAX).await.expect("there is room");
+        let second = reserve(limits::LARGE_BODIES_BYTES_MAX - limits::BODY_BYTES_MAX).await.expect("it fits exactly");
+        refused(reserve(1)).await;
+        drop(second);
+        let second = reserve(limits::SMALL_BODY_BYTES_MAX + 1).await.expect("there is room again");
+        drop((first, second));
+        let unknown = reserve_bytes(None).await.expect("one of unknown length counts as the largest");
+        refused(reserve(limits::LARGE_BODIES_BYTES_MAX - limits::BODY_BYTES_MAX + 1)).await;
+        drop(unknown);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn values_of_large_requests_have_an_end() {
+        // One value for the document and one for each comma.
+        let body = |values: usize| vec![b','; values - 1];
+        let small = reserve_values(&body(limits::SMALL_BODY_BYTES_MAX + 1)).await.expect("it is small");
+        assert!(small.is_none());
+        let (large, most) = (limits::SMALL_BODY_BYTES_MAX + 2, limits::LARGE_BODIES_VALUES_MAX);
+        let first = reserve_values(&body(large)).await.expect("there is room");
+        assert!(first.is_some());
+        // What is left, in whole units.
+        let rest = (most.div_ceil(UNIT) - large.div_ceil(UNIT)) * UNIT;
+        let second = reserve_values(&body(rest)).await.expect("it fits exactly");
+        refused(async { reserve_values(&body(large)).await.map(|reserved| reserved.expect("it is large")) }).await;
+        drop((first, second));
+        reserve_values(&body(most)).await.expect("there is room for all").expect("it is large");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bytes_of_large_answers_have_an_end() {
+        let all = reserve_answer(limits::LARGE_ANSWERS_BYTES_MAX).await.expect("there is room");
+        refused(reserve_answer(1)).await;
+        drop(all);
+        reserve_answer(limits::LARGE_ANSWERS_BYTES_MAX + 1)
+            .await
+            .expect("a larger one waits for all the room there is");
+    }
+}

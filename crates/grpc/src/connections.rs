@@ -133,6 +133,13 @@ mod tests {
         (listener.local_addr().expect("an address"), incoming(listener, limits))
     }
 
+    #[test]
+    fn the_limits_are_those_of_the_reference() {
+        let default = ConnectionLimits::default();
+        assert_eq!(default.count, limits::CONNECTIONS_MAX);
+        assert_eq!(default.handshake.as_secs(), limits::HANDSHAKE_SECONDS);
+    }
+
     #[tokio::test]
     async fn a_connection_without_a_handshake_ends() {
         let limits = ConnectionLimits { handshake: Duration::from_millis(100), ..ConnectionLimits::default() };

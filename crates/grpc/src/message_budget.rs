@@ -175,6 +175,21 @@ mod tests {
         assert!(reserved.is_some());
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_client_has_only_so_long_for_a_large_answer() {
+        let first_frame_after = async |seconds: u64| {
+            let room = AnswerRoom::reserve(1_000_000).await.expect("room").expect("it is large");
+            let mut response = Response::new(Body::new(Full::from(vec![b'x'; PIECE_BYTES])));
+            response.extensions_mut().insert(room);
+            let mut body = held(response).into_body();
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            body.frame().await.expect("a frame")
+        };
+        assert!(first_frame_after(limits::ANSWER_SECONDS - 1).await.is_ok());
+        let late = first_frame_after(limits::ANSWER_SECONDS + 1).await.expect_err("the time is up");
+        assert_eq!(late.code(), tonic::Code::DeadlineExceeded);
+    }
+
     #[tokio::test]
     async fn a_large_answer_comes_in_pieces_until_its_time_is_up() {
         let room = || async { AnswerRoom::reserve(1_000_000).await.expect("room").expect("it is large") };

@@ -111,3 +111,25 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Budgeted<F> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_must_come_in_time() {
+        let body_after = |seconds: u64| {
+            Body::from_stream(futures::stream::once(async move {
+                tokio::time::sleep(Duration::from_secs(seconds)).await;
+                Ok::<_, Infallible>("late")
+            }))
+        };
+        assert_eq!(read_bytes(body_after(limits::BODY_READ_SECONDS - 1)).await.expect("in time"), "late");
+        let began = Instant::now();
+        let refused = read_bytes(body_after(limits::BODY_READ_SECONDS + 1)).await.expect_err("too late");
+        assert_eq!(refused.code(), Code::InvalidParams);
+        assert_eq!(began.elapsed().as_secs(), limits::BODY_READ_SECONDS);
+    }
+}

@@ -182,6 +182,14 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(20), end).await.expect("the server ends the connection");
     }
 
+    #[test]
+    fn the_limits_are_those_of_the_reference() {
+        let default = ConnectionLimits::default();
+        assert_eq!((default.count, default.buffer), (limits::CONNECTIONS_MAX, limits::HEADERS_BYTES_MAX));
+        assert_eq!(default.headers.as_secs(), limits::HEADERS_READ_SECONDS);
+        assert_eq!(default.write.as_secs(), limits::STALLED_SECONDS);
+    }
+
     #[tokio::test]
     async fn half_a_header_and_silence_end() {
         let limits = ConnectionLimits { headers: Duration::from_millis(200), ..ConnectionLimits::default() };

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use app::{App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, Local, Work};
+use app::{
+    App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, Local, Work, limits,
+};
 use serde_json::{Value, json};
 
 struct Ones;
@@ -68,10 +70,12 @@ fn a_simulation_says_so_and_can_be_repeated() {
     assert_eq!(exact.get("simulated"), None);
     let decimal = |answer: &Value| answer["success"]["decimal"].as_f64().unwrap();
     assert!((decimal(&exact) - decimal(&sampled)).abs() < 0.02, "{exact} {sampled}");
+    let most = call("odds", json!({"expression": "1d6", "simulate": limits::SIMULATED_ROLLS_MAX})).unwrap();
+    assert_eq!(most["simulated"]["rolls"], limits::SIMULATED_ROLLS_MAX);
     for (input, path) in [
         (json!({"expression": "1d6", "simulate": 0}), "/simulate"),
-        (json!({"expression": "1d6", "simulate": 100_001}), "/simulate"),
-        (json!({"expression": "1000d6", "simulate": 100_000}), "/simulate"),
+        (json!({"expression": "1d6", "simulate": limits::SIMULATED_ROLLS_MAX + 1}), "/simulate"),
+        (json!({"expression": "1000d6", "simulate": limits::SIMULATED_ROLLS_MAX}), "/simulate"),
         (json!({"expression": "1d6", "rng": {"seed": 1}}), "/rng"),
     ] {
         let fault = call("odds", input.clone()).unwrap_err();
@@ -246,13 +250,13 @@ fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
             let input = json!({"campaign_id": campaign});
             engine.call(&client(number), "set_context", input, &Work::default()).await.unwrap();
         };
-        for number in 0..domain::limits::CONTEXTS_MAX {
+        for number in 0..limits::CONTEXTS_MAX {
             set(number).await;
         }
         assert_eq!(context(0).await, campaign, "as many as are kept");
-        set(domain::limits::CONTEXTS_MAX).await;
+        set(limits::CONTEXTS_MAX).await;
         assert_eq!((context(0).await, context(1).await), (Value::Null, campaign.clone()), "the oldest made room");
-        assert_eq!(context(domain::limits::CONTEXTS_MAX).await, campaign);
+        assert_eq!(context(limits::CONTEXTS_MAX).await, campaign);
     });
 }
 

@@ -310,3 +310,43 @@ fn campaigns_that_a_token_leads_have_an_end() {
         call(&engine, &holder(&roles[1..]), "campaign_create", input).await.expect("the last one fits");
     });
 }
+
+#[test]
+fn a_completion_has_only_so_many_values() {
+    run(async {
+        let engine = engine();
+        create(&engine, "u", None).await;
+        let complete = async || {
+            let target =
+                CompletionTarget::Resource("universe://{universeId}/body/{bodyId}{?t,cursor,limit}".to_owned());
+            let (argument, typed) = ("bodyId".to_owned(), "s".to_owned());
+            let given = vec![("universeId".to_owned(), "u".to_owned())];
+            let request = CompletionRequest { target, argument, typed, given };
+            let completion = engine.complete(&Caller::owner(), &request).await.expect("values");
+            (completion.values.len(), completion.total)
+        };
+        let most = limits::COMPLETIONS_MAX;
+        for number in 0..most {
+            ok(&engine, "send_universe_command", star("u", &format!("s{number}"))).await;
+        }
+        assert_eq!(complete().await, (most, most));
+        ok(&engine, "send_universe_command", star("u", "s-more")).await;
+        assert_eq!(complete().await, (most, most + 1));
+    });
+}
+
+#[test]
+fn a_small_universe_is_answered_whole() {
+    run(async {
+        let engine = engine();
+        create(&engine, "u", None).await;
+        for number in 1..limits::ANSWERED_STATE_MAX {
+            ok(&engine, "send_universe_command", star("u", &format!("s{number}"))).await;
+        }
+        let last = ok(&engine, "send_universe_command", star("u", "last")).await;
+        assert_eq!(last["nextState"]["rootIds"].as_array().map(Vec::len), Some(limits::ANSWERED_STATE_MAX));
+        let past = ok(&engine, "send_universe_command", star("u", "past")).await;
+        assert_eq!(past.get("nextState"), None);
+        assert!(past["hint"].as_str().is_some_and(|hint| hint.contains("more than 200")), "{past}");
+    });
+}

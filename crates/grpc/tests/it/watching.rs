@@ -1,6 +1,6 @@
 //! Changes as they happen, and from where somebody was.
 
-use app::{Caller, CampaignRole, Engine, Local, Work};
+use app::{Caller, CampaignRole, Engine, Local, Work, limits};
 use grpc::proto::skald::change::What;
 use grpc::proto::skald::gateway_client::GatewayClient;
 use grpc::proto::skald::{WatchRequest, WatchResponse};
@@ -111,7 +111,9 @@ fn strangers_hear_nothing_and_a_revoked_token_ends_it() {
         // Nothing else has to happen for that.
         let ended = stream.message().await.unwrap_err();
         assert_eq!(reason(&ended), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
-        let many = vec!["campaigns://list"; 257];
+        let most = vec!["campaigns://list"; limits::SUBSCRIPTIONS_MAX];
+        next(&mut gateway.watch(request("", &most)).await.unwrap().into_inner()).await;
+        let many = vec!["campaigns://list"; limits::SUBSCRIPTIONS_MAX + 1];
         let refused = gateway.watch(request("", &many)).await.unwrap_err();
         assert_eq!(reason(&refused), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
     });

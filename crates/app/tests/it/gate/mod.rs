@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use app::journal::Journal;
 use app::{
     App, Caller, CampaignRole, Clock, Conversation, Credential, Entropy, Fault, Holder, Local, Principal, PrincipalKind,
 };
@@ -46,8 +47,12 @@ impl Entropy for Counting {
 }
 
 pub(crate) fn engine() -> Arc<Local> {
+    engine_with(Arc::new(store::Memory::new()))
+}
+
+pub(crate) fn engine_with(journal: Arc<dyn Journal>) -> Arc<Local> {
     let (entropy, clock) = (Counting::default(), Ticking::default());
-    Local::new(App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new())))
+    Local::new(App::new(Arc::new(entropy), Arc::new(clock), journal))
 }
 
 /// Somebody with a token that plays in every campaign and has a gate role.

@@ -1,10 +1,13 @@
 //! What an agent may pile up beside a run: refused attempts and content that is handed in.
 
+use std::sync::Arc;
+
 use app::Caller;
+use app::journal::Shelf as _;
 use domain::limits;
 use serde_json::{Value, json};
 
-use super::{RUN, emit, engine, event, observing, ok, run};
+use super::{RUN, emit, engine, engine_with, event, exploration, observing, ok, run};
 
 #[test]
 fn of_too_many_refused_attempts_the_oldest_are_summed_up() {
@@ -64,16 +67,59 @@ fn a_run_keeps_only_so_much_content() {
         };
         let names: Vec<String> = (10..60).map(|number| number.to_string()).collect();
         // The plan has three bytes; each content begins with four of its own.
-        let full: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 1_000_000 - 4)).collect();
-        let nearly = [&full[..49], &[("59", 1_000_000 - 4 - 3)]].concat();
+        let full: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), limits::INLINE_BYTES_MAX - 4)).collect();
+        let nearly = [&full[..49], &[("59", limits::INLINE_BYTES_MAX - 4 - 3)]].concat();
         let answer = send(2, "ab", &nearly).await;
         assert_eq!(answer["success"], true, "exactly as much as is kept: {}", answer["error"]);
         let answer = send(3, "cd", &[("1", 1)]).await;
         assert_eq!(answer["error"]["code"], "TOO_LARGE", "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(message.starts_with("a run keeps 50000000 bytes"), "{message}");
+        assert!(message.starts_with(&format!("a run keeps {} bytes", limits::INLINE_RUN_BYTES_MAX)), "{message}");
         assert!(answer["error"]["hint"].as_str().unwrap().contains("artifact_paths"), "{answer}");
         let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
         assert_eq!(state["revision"], 3, "nothing came of it");
+    });
+}
+
+#[test]
+fn content_that_is_handed_in_has_a_most() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let send = async |revision: u64, bytes: usize| {
+            let text = "x".repeat(bytes);
+            let contents = [("observation-1.md", text.as_str())];
+            let event = event("submit_observation", revision, &bytes.to_string(), &json!({"findings": "x"}), &contents);
+            emit(&engine, &Caller::owner(), event).await.unwrap()
+        };
+        let answer = send(2, limits::INLINE_BYTES_MAX + 1).await;
+        assert_eq!(answer["success"], false, "{answer}");
+        let why = &answer["error"]["details"]["validation_errors"][0];
+        assert!(why["message"].as_str().unwrap().ends_with("at most 1000000 can be handed in"), "{answer}");
+        let answer = send(2, limits::INLINE_BYTES_MAX).await;
+        assert_eq!(answer["success"], true, "{}", answer["error"]);
+    });
+}
+
+/// The bytes of a campaign are counted in a row, which is nearly full here.
+#[test]
+fn the_runs_of_a_campaign_keep_only_so_much_content() {
+    run(async {
+        let journal = Arc::new(store::Memory::new());
+        let engine = engine_with(journal.clone());
+        // A run without a campaign counts for whoever created it.
+        let counted = (limits::INLINE_CAMPAIGN_BYTES_MAX - 10).to_string();
+        journal.put("inline-bytes", "principal/owner", counted).await.unwrap();
+        exploration(&engine).await;
+        let plan = async |key: &str, text: &str| {
+            let plan = event("submit_experiment_plan", 1, key, &json!({"plan": "p"}), &[("experiment_plan.md", text)]);
+            emit(&engine, &Caller::owner(), plan).await.unwrap()
+        };
+        let answer = plan("a", "12345678901").await;
+        assert_eq!(answer["error"]["code"], "TOO_LARGE", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.contains("keeps 500000000 bytes of content that is handed in"), "{message}");
+        let answer = plan("b", "1234567890").await;
+        assert_eq!(answer["success"], true, "exactly as much as is kept: {}", answer["error"]);
     });
 }
