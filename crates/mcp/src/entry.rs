@@ -251,6 +251,19 @@ mod tests {
     }
 
     #[test]
+    fn a_message_has_only_so_many_values() {
+        // The message and its params count for twelve, the array for three, and each value but the first has a comma.
+        let message = |values: usize| {
+            let numbers = vec!["0"; values - 18].join(",");
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"list":[{numbers}]}}}}"#).into_bytes()
+        };
+        assert!(admit(&message(limits::MESSAGE_VALUES_MAX)).is_ok());
+        let refused = admit(&message(limits::MESSAGE_VALUES_MAX + 1)).unwrap_err();
+        assert_eq!(refused.code, INVALID_REQUEST);
+        assert_eq!(refused.message, "the message is of more than 300000 values");
+    }
+
+    #[test]
     fn only_the_notification_is_renamed() {
         let notification = json!({"jsonrpc": "2.0", "method": "initialized"});
         assert_eq!(admitted(&notification).0["method"], "notifications/initialized");

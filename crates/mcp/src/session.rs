@@ -345,7 +345,47 @@ impl SessionManager for Sessions {
 
 #[cfg(test)]
 mod tests {
-    use super::next_event_id;
+    use std::collections::BTreeMap;
+
+    use app::{CampaignRole, Credential, Holder, PrincipalKind, limits};
+
+    use super::*;
+    use crate::Options;
+
+    fn holder(name: &str) -> Principal {
+        Principal::Holder(Arc::new(Holder {
+            id: format!("token_{name}"),
+            name: name.to_owned(),
+            kind: PrincipalKind::Human,
+            roles: BTreeMap::<String, CampaignRole>::new().into(),
+            gate_role: None,
+            credential: Credential::default(),
+            revocation: CancellationToken::new(),
+        }))
+    }
+
+    #[tokio::test]
+    async fn the_last_session_fits_and_one_more_does_not() {
+        let options = Options::default();
+        let sessions = Sessions::new(options.sessions_max, options.session_idle);
+        let each = limits::SESSIONS_PER_PRINCIPAL_MAX;
+        for name in ["ada", "ben", "cleo", "dan"] {
+            let principal = holder(name);
+            for number in 0..each {
+                assert!(matches!(sessions.room(&principal), Room::Free), "{name} {number}");
+                let id = SessionId::from(format!("{name}-{number}"));
+                sessions.claim(&id, principal.clone());
+                assert!(sessions.belongs_to(&id, &principal), "it is used, so that it does not make room");
+            }
+            assert!(sessions.refusal(&principal).is_some(), "{name}");
+        }
+        assert_eq!(4 * each, limits::SESSIONS_MAX);
+        let refused = |name: &str| sessions.refusal(&holder(name));
+        assert!(matches!(refused("ada"), Some(SessionError::PrincipalFull(most)) if most == each));
+        assert!(matches!(refused("eve"), Some(SessionError::Full(most)) if most == limits::SESSIONS_MAX));
+        sessions.owners.write().unwrap().by_session.remove("ben-7");
+        assert!(refused("eve").is_none() && refused("ben").is_none() && refused("ada").is_some());
+    }
 
     #[test]
     fn the_event_after_one_keeps_its_stream() {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use app::limits;
 use mcp::Options;
 use serde_json::json;
 use testkit::Reply;
@@ -101,10 +102,10 @@ fn a_session_keeps_only_so_much_of_its_client() {
         server.client().send("POST", "/mcp", &[JSON, BOTH], message.as_bytes())
     };
     let plain = "\"initialize\"";
-    assert!(named(&"n".repeat(1_024), plain).json()["result"].is_object());
+    assert!(named(&"n".repeat(limits::CLIENT_TEXT_BYTES_MAX), plain).json()["result"].is_object());
     // The second is the same method, written so that only a parser knows it.
     for method in [plain, "\"\\u0069nitialize\""] {
-        let refused = named(&"n".repeat(1_025), method).json();
+        let refused = named(&"n".repeat(limits::CLIENT_TEXT_BYTES_MAX + 1), method).json();
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
         let message = refused["error"]["message"].as_str().unwrap();
         assert!(message.contains("/clientInfo/name has 1025 bytes, at most 1024"), "{message}");
@@ -120,10 +121,10 @@ fn a_session_keeps_only_so_much_of_its_client() {
         message["params"]["pad"] = json!(texts);
         message
     };
-    let at_most = padded(16_384);
-    assert_eq!(at_most.to_string().len(), 16_384);
+    let at_most = padded(limits::INITIALIZE_BYTES_MAX);
+    assert_eq!(at_most.to_string().len(), limits::INITIALIZE_BYTES_MAX);
     assert_eq!(server.post(&[JSON, BOTH], &at_most).status, 200);
-    let too_long = server.post(&[JSON, BOTH], &padded(16_385));
+    let too_long = server.post(&[JSON, BOTH], &padded(limits::INITIALIZE_BYTES_MAX + 1));
     assert_eq!((too_long.status, too_long.json()["error"]["code"].as_i64()), (400, Some(-32602)));
 }
 
@@ -136,10 +137,10 @@ fn a_uri_has_a_longest() {
         let ask = |method: &str| server.call(&session, &request(2, method, &json!({"uri": uri})))["error"].clone();
         ["resources/read", "resources/subscribe"].map(ask)
     };
-    for error in read(2_048) {
+    for error in read(limits::URI_BYTES_MAX) {
         assert!(!error["message"].as_str().unwrap_or_default().contains("bytes"), "{error}");
     }
-    for error in read(2_049) {
+    for error in read(limits::URI_BYTES_MAX + 1) {
         assert_eq!(error["code"], -32602);
         assert!(error["message"].as_str().unwrap().contains("2049 bytes, at most 2048"), "{error}");
     }
@@ -147,6 +148,7 @@ fn a_uri_has_a_longest() {
 
 #[test]
 fn an_idle_session_ends() {
+    assert_eq!(Options::default().session_idle.as_secs(), limits::SESSION_IDLE_SECONDS);
     let idle = Duration::from_millis(200);
     let server = Server::with(dice(), Options { session_idle: idle, ..Options::default() });
     let session = server.session("2025-11-25");

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::limits;
 use mcp::{Options, StdioError};
 use serde_json::{Value, json};
 use testkit::message::{self, LEGACY, call, initialize, request};
@@ -195,6 +196,20 @@ async fn an_answer_that_was_begun_is_not_lost_at_the_end_of_input() {
     stdio.write(&call("slow", &json!({"milliseconds": 200})).to_string()).await;
     stdio.end().await;
     assert_eq!(stdio.read().await["result"]["structuredContent"]["milliseconds"], 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_has_only_so_long_after_the_end_of_input() {
+    let grace = limits::SHUTDOWN_GRACE_SECONDS;
+    for (seconds, is_answered) in [(grace - 1, true), (10 * grace, false)] {
+        let mut stdio = start(awkward());
+        stdio.ask(&initialize("2025-11-25")).await;
+        stdio.write(&call("slow", &json!({"milliseconds": 1_000 * seconds})).to_string()).await;
+        let waited = stdio.end().await.as_secs();
+        assert!(waited >= seconds.min(grace) && waited < 2 * grace, "{waited}");
+        let answer = stdio.output.next_line().await.unwrap();
+        assert_eq!(answer.is_some(), is_answered, "{seconds} s: {answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use app::Change;
+use app::{Change, limits};
 use serde_json::{Value, json};
 use testkit::message::{self, BOTH, JSON, request};
 use testkit::{Client, Events};
@@ -47,6 +47,23 @@ fn a_session_hears_of_what_it_subscribed_to() {
     engine.publish(Change::ResourceList);
     assert_eq!(next(&mut stream), list_changed(), "nobody asks for the first any more");
     assert_eq!(subscribe("resources/subscribe", "test://third")["error"]["code"], -32002);
+}
+
+#[test]
+fn a_session_watches_only_so_many_resources() {
+    let server = Server::start(dice());
+    let session = server.session("2025-11-25");
+    let subscribe = |number: usize| {
+        let uri = format!("campaign://camp_{number}");
+        server.call(&session, &request(2, "resources/subscribe", &json!({"uri": uri})))
+    };
+    for number in 0..limits::SUBSCRIPTIONS_MAX {
+        assert_eq!(subscribe(number)["result"], json!({}), "{number}");
+    }
+    assert_eq!(subscribe(0)["result"], json!({}), "one that it watches already is no further one");
+    let refused = subscribe(limits::SUBSCRIPTIONS_MAX);
+    let message = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("one client watches at most 256 resources"), "{refused}");
 }
 
 fn listen(client: Client, uris: &Value) -> Events {
