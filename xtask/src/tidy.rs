@@ -1,6 +1,7 @@
 //! Rules of the house that a compiler does not check.
 
 mod order_by;
+mod tested_limits;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -126,4 +127,16 @@ fn every_statement_is_used() {
         let is_used = rust.contains(&format!("\"{name}\";")) || rust.contains(&format!("migrations/{name}.sql"));
         assert!(is_used, "{} is not used", path.display());
     }
+}
+
+#[test]
+fn every_limit_is_named_in_a_test() {
+    let root = paths::root();
+    let limits = text(&root.join("crates/domain/src/limits.rs"));
+    let sources: Vec<(PathBuf, String)> = files(".rs").into_iter().map(|path| (path.clone(), text(&path))).collect();
+    let of_crates = sources.iter().filter_map(|(path, text)| Some((path.strip_prefix(&root).ok()?.to_str()?, text)));
+    let of_crates = of_crates.filter(|(path, _)| path.starts_with("crates/"));
+    let tests: Vec<&str> = of_crates.map(|(path, text)| tested_limits::test_part(path, text)).collect();
+    let untested = tested_limits::untested(&limits, &tests);
+    assert!(untested.is_empty(), "no test names {untested:?}: write one that takes the limit and refuses one past it");
 }
