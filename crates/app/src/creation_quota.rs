@@ -1,56 +1,79 @@
-//! How many campaigns, universes and runs the holders of tokens may create. Whoever starts Skald owns the store, and is not
-//! bound by it.
+//! How many campaigns, universes, runs and versions of processes the holders of tokens may create. Whoever starts Skald owns
+//! the store, and is not bound by it.
 
 use crate::journal::StreamName;
 use crate::{App, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Principal, limits};
 
-/// What is counted, and how many there may be.
+/// How many there may be of something.
 #[derive(Clone, Copy)]
-pub(crate) struct CreationQuota {
+struct Bound {
     /// What has them, and what they are: "a campaign", "universes".
     what: &'static str,
     things: &'static str,
-    /// The list that has one row for each, and the field of a row that names its campaign.
-    collection: &'static str,
-    campaign_field: &'static str,
     most: usize,
     hint: &'static str,
 }
 
+/// A bound of what is counted in a list.
+#[derive(Clone, Copy)]
+pub(crate) struct CreationQuota {
+    bound: Bound,
+    /// The list that has one row for each, and the field of a row that names its campaign.
+    collection: &'static str,
+    campaign_field: &'static str,
+}
+
 pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
-    what: "a campaign",
-    things: "universes",
+    bound: Bound {
+        what: "a campaign",
+        things: "universes",
+        most: limits::UNIVERSES_PER_CAMPAIGN_MAX,
+        hint: "delete universes of the campaign, create it in another campaign, or ask the owner, for whom there is no limit",
+    },
     collection: crate::universe::UNIVERSES,
     campaign_field: "campaignId",
-    most: limits::UNIVERSES_PER_CAMPAIGN_MAX,
-    hint: "delete universes of the campaign, create it in another campaign, or ask the owner, for whom there is no limit",
 };
 
 pub(crate) const RUNS: CreationQuota = CreationQuota {
-    what: "a campaign",
-    things: "runs",
+    bound: Bound {
+        what: "a campaign",
+        things: "runs",
+        most: limits::RUNS_PER_CAMPAIGN_MAX,
+        hint: "create it in another campaign, or ask the owner, for whom there is no limit",
+    },
     collection: crate::gate::RUNS,
     campaign_field: "campaign_id",
-    most: limits::RUNS_PER_CAMPAIGN_MAX,
-    hint: "create it in another campaign, or ask the owner, for whom there is no limit",
 };
 
 const CAMPAIGNS: CreationQuota = CreationQuota {
-    what: "whoever has a token",
-    things: "campaigns to lead",
+    bound: Bound {
+        what: "whoever has a token",
+        things: "campaigns to lead",
+        most: limits::CAMPAIGNS_PER_TOKEN_MAX,
+        hint: "use one that is there, or ask the owner, for whom there is no limit",
+    },
     collection: crate::campaign::CAMPAIGNS,
     // No row has it: a campaign is in no campaign, so that all are counted.
     campaign_field: "campaign_id",
-    most: limits::CAMPAIGNS_PER_TOKEN_MAX,
-    hint: "use one that is there, or ask the owner, for whom there is no limit",
 };
 
-impl CreationQuota {
+/// A process is in no campaign, and its versions are in no list: each token has a row with their number.
+const PROCESS_VERSIONS: Bound = Bound {
+    what: "whoever has a token",
+    things: "submitted versions of processes",
+    most: limits::PROCESS_VERSIONS_PER_TOKEN_MAX,
+    hint: "submit one again that is there, put a file into the process folder, or ask the owner, for whom there is no limit",
+};
+
+/// The kind of the rows that count versions of processes, by the token that submitted them.
+pub(crate) const PROCESS_VERSIONS_COUNTED: &str = "process-versions";
+
+impl Bound {
     fn check(&self, count: usize) -> Result<(), Fault> {
         if count < self.most {
             return Ok(());
         }
-        let Self { what, things, most, hint, .. } = self;
+        let Self { what, things, most, hint } = self;
         let message = format!("{what} has at most {most} {things}; there are {count}");
         Err(Fault::new(Code::TooLarge, message).hint(*hint))
     }
@@ -68,7 +91,7 @@ impl App {
         if caller.principal == Principal::Owner || self.is_begun(stream).await? {
             return Ok(());
         }
-        quota.check(self.count(quota, campaign_id).await?)
+        quota.bound.check(self.count(quota, campaign_id).await?)
     }
 
     /// The same for campaigns, which are counted by who leads them. Whoever leads every campaign leads all there are.
@@ -79,10 +102,29 @@ impl App {
         }
         let roles = holder.roles.all();
         let is_lead = |role: &CampaignRole| *role == CampaignRole::Gm;
-        CAMPAIGNS.check(match roles.get(EVERY_CAMPAIGN).filter(|role| is_lead(role)) {
+        CAMPAIGNS.bound.check(match roles.get(EVERY_CAMPAIGN).filter(|role| is_lead(role)) {
             Some(_) => self.count(&CAMPAIGNS, None).await?,
             None => roles.values().filter(|role| is_lead(role)).count(),
         })
+    }
+
+    /// Counts one more version of a process for whoever submits it, if they may have one more.
+    pub(crate) async fn count_process_version(&self, caller: &Caller) -> Result<(), Fault> {
+        let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
+        loop {
+            let row = self.journal.get(PROCESS_VERSIONS_COUNTED, &holder.id).await;
+            let row = row.map_err(|error| self.unread(&error))?;
+            let count = row.as_ref().and_then(|row| row.parse().ok()).unwrap_or_default();
+            PROCESS_VERSIONS.check(count)?;
+            let next = (count + 1).to_string();
+            let written = match &row {
+                Some(old) => self.journal.replace(PROCESS_VERSIONS_COUNTED, &holder.id, old, next).await,
+                None => self.journal.put(PROCESS_VERSIONS_COUNTED, &holder.id, next).await.map(|()| true),
+            };
+            if written.map_err(|error| self.unread(&error))? {
+                return Ok(());
+            }
+        }
     }
 
     async fn is_begun(&self, stream: &StreamName) -> Result<bool, Fault> {
@@ -103,15 +145,16 @@ mod tests {
 
     #[test]
     fn the_last_one_fits_and_one_more_does_not() {
-        for (quota, most) in [
-            (UNIVERSES, limits::UNIVERSES_PER_CAMPAIGN_MAX),
-            (RUNS, limits::RUNS_PER_CAMPAIGN_MAX),
-            (CAMPAIGNS, limits::CAMPAIGNS_PER_TOKEN_MAX),
+        for (bound, most) in [
+            (UNIVERSES.bound, limits::UNIVERSES_PER_CAMPAIGN_MAX),
+            (RUNS.bound, limits::RUNS_PER_CAMPAIGN_MAX),
+            (CAMPAIGNS.bound, limits::CAMPAIGNS_PER_TOKEN_MAX),
+            (PROCESS_VERSIONS, limits::PROCESS_VERSIONS_PER_TOKEN_MAX),
         ] {
-            assert!(quota.check(most - 1).is_ok());
-            let refused = quota.check(most).unwrap_err();
+            assert!(bound.check(most - 1).is_ok());
+            let refused = bound.check(most).unwrap_err();
             assert_eq!(refused.code(), Code::TooLarge);
-            assert!(refused.to_string().contains(&format!("at most {most} {}", quota.things)), "{refused}");
+            assert!(refused.to_string().contains(&format!("at most {most} {}", bound.things)), "{refused}");
             assert!(refused.body().hint.as_ref().is_some_and(|hint| hint.contains("owner")));
         }
     }

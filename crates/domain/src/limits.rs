@@ -36,12 +36,14 @@ pub const PARTICIPANTS_MAX: usize = 1_000;
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
-/// Campaigns that one token leads. It does not bind the owner, and neither do the two after it.
+/// Campaigns that one token leads. It does not bind the owner, and neither do the three after it.
 pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
 /// Universes of one campaign, or of none.
 pub const UNIVERSES_PER_CAMPAIGN_MAX: usize = 1_000;
 /// Runs of one campaign, or of none.
 pub const RUNS_PER_CAMPAIGN_MAX: usize = 10_000;
+/// Versions of processes that one token submits.
+pub const PROCESS_VERSIONS_PER_TOKEN_MAX: usize = 1_000;
 /// Characters of an id that a caller chose: of a universe, or of anything in it.
 pub const ID_CHARS_MAX: usize = 200;
 /// Characters of the name of a universe, or of anything in it.
@@ -198,6 +200,7 @@ pub const ALL: &[Limit] = &[
     limit("campaigns that one token leads", CAMPAIGNS_PER_TOKEN_MAX as u64, "campaigns"),
     limit("universes that tokens create in one campaign", UNIVERSES_PER_CAMPAIGN_MAX as u64, "universes"),
     limit("runs that tokens create in one campaign", RUNS_PER_CAMPAIGN_MAX as u64, "runs"),
+    limit("versions of processes that one token submits", PROCESS_VERSIONS_PER_TOKEN_MAX as u64, "versions"),
     limit("an id that a caller chose", ID_CHARS_MAX as u64, "characters"),
     limit("a name of a universe, or of anything in it", UNIVERSE_NAME_CHARS_MAX as u64, "characters"),
     limit("universes in one answer of GET /universes", UNIVERSES_LISTED_MAX as u64, "universes"),

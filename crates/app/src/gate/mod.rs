@@ -38,13 +38,15 @@ pub(crate) use standing::AGENT;
 pub(crate) use watching::Watching;
 
 use crate::Entry;
+use crate::creation_quota::PROCESS_VERSIONS_COUNTED;
 use crate::journal::BesideCheck;
 
 /// How what the gate keeps beside the journal is checked, by kind.
-pub(crate) const BESIDE: [(&str, BesideCheck); 5] = [
+pub(crate) const BESIDE: [(&str, BesideCheck); 6] = [
     (attempts::ATTEMPTS, BesideCheck::Row(attempts::check_attempt)),
     (evidence::CONTENTS, BesideCheck::Row(evidence::check_content)),
     (evidence::COUNTED, BesideCheck::NotCovered),
+    (PROCESS_VERSIONS_COUNTED, BesideCheck::NotCovered),
     (processes::SOURCES, BesideCheck::Row(processes::check_source)),
     (processes::SUBMITTED, BesideCheck::ReplaceableRow(processes::check_submission)),
 ];

@@ -106,7 +106,10 @@ async fn keep(app: &App, call: &Call<'_>, process: &domain::gate::Process, sourc
         let message = format!("process '{id}' was submitted by somebody else");
         return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
     }
-    app.keep_source(process, source).await?;
+    if app.kept_source(&process.hash).await?.is_none() {
+        app.count_process_version(call.caller).await?;
+        app.keep_source(process, source).await?;
+    }
     let (hash, by) = (process.hash.clone(), call.caller.id().to_owned());
     app.keep_submission(id, &Submission { hash, by, at: app.clock.now().into() }).await?;
     for change in news::submitted(id) {

@@ -51,8 +51,12 @@ pub(crate) fn engine() -> Arc<Local> {
 }
 
 pub(crate) fn engine_with(journal: Arc<dyn Journal>) -> Arc<Local> {
+    Local::new(app_with(journal))
+}
+
+pub(crate) fn app_with(journal: Arc<dyn Journal>) -> App {
     let (entropy, clock) = (Counting::default(), Ticking::default());
-    Local::new(App::new(Arc::new(entropy), Arc::new(clock), journal))
+    App::new(Arc::new(entropy), Arc::new(clock), journal)
 }
 
 /// Somebody with a token that plays in every campaign and has a gate role.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use app::Caller;
 use app::journal::Shelf as _;
+use app::{Caller, Code, Local};
 use domain::limits;
 use serde_json::{Value, json};
 
-use super::{RUN, emit, engine, engine_with, event, exploration, observing, ok, run};
+use super::{RUN, app_with, call, emit, engine, engine_with, event, exploration, human, observing, ok, run};
 
 #[test]
 fn of_too_many_refused_attempts_the_oldest_are_summed_up() {
@@ -121,5 +121,39 @@ fn the_runs_of_a_campaign_keep_only_so_much_content() {
         assert!(message.contains("keeps 500000000 bytes of content that is handed in"), "{message}");
         let answer = plan("b", "1234567890").await;
         assert_eq!(answer["success"], true, "exactly as much as is kept: {}", answer["error"]);
+    });
+}
+
+/// The versions that a token submitted are counted in a row, which is nearly full here.
+#[test]
+fn versions_of_processes_that_a_token_submits_have_an_end() {
+    run(async {
+        let journal = Arc::new(store::Memory::new());
+        let engine = engine_with(journal.clone());
+        let mara = human("mara");
+        let counted = (limits::PROCESS_VERSIONS_PER_TOKEN_MAX - 2).to_string();
+        journal.put("process-versions", mara.id(), counted).await.unwrap();
+        let submit = async |engine: &Local, caller: &Caller, id: &str, version: u32| {
+            let source = format!(
+                "process: {{id: {id}, version: \"{version}\", name: P, initial_state: a}}\n\
+                 states: [{{name: a}}, {{name: b, is_final: true}}]\n\
+                 events: [{{name: go, allowed_roles: [\"*\"]}}]\n\
+                 transitions: [{{from: a, event: go, to: b}}]\n\
+                 roles: [{{name: agent, allowed_events: []}}]\n"
+            );
+            call(engine, caller, "state_gate.submit_process", json!({"source": source})).await
+        };
+        submit(&engine, &mara, "p", 1).await.expect("the last but one fits");
+        submit(&engine, &mara, "p", 2).await.expect("the last one fits");
+        let refused = submit(&engine, &mara, "p", 3).await.unwrap_err();
+        assert_eq!(refused.code(), Code::TooLarge);
+        let words = "whoever has a token has at most 1000 submitted versions of processes; there are 1000";
+        assert_eq!(refused.body().message, words);
+        assert!(refused.body().hint.as_ref().is_some_and(|hint| hint.contains("owner")), "{refused}");
+        submit(&engine, &mara, "p", 1).await.expect("a version that is there is no further one");
+        submit(&engine, &human("nils"), "q", 1).await.expect("each token has its own");
+        let mut app = app_with(journal);
+        app.gate_role = "human".to_owned();
+        submit(&Local::new(app), &Caller::owner(), "p", 3).await.expect("the owner is not bound");
     });
 }
