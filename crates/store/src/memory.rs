@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use app::journal::{
     Append, Change, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName,
+    StoreError, StreamName, SummingUp,
 };
 use futures::future::{BoxFuture, ready};
 use tokio::sync::watch;
@@ -306,6 +306,19 @@ impl Shelf for Memory {
         let mut kept = self.kept();
         let body = kept.shelf.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
         at_once(body.map(|body| *body = new).is_some())
+    }
+
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+        let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+        let (mut kept, place) = (self.kept(), (sum_kind.to_owned(), sum_key.to_owned()));
+        if kept.shelf.get(&place).is_some_and(|sum| Some(sum.as_str()) != old) {
+            return at_once(false);
+        }
+        kept.shelf.insert(place, new);
+        for key in keys {
+            kept.shelf.remove(&(kind.to_owned(), key));
+        }
+        at_once(true)
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {

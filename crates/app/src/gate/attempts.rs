@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::gatehouse::Visit;
 use super::noun::stream;
 use crate::access::hash;
-use crate::journal::{FindingKind, Hash, RowCheck, hex};
+use crate::journal::{FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
 use crate::plain_text::clean_name;
 use crate::{App, Call, Code, Fault, limits};
 
@@ -64,33 +64,31 @@ fn key(revision: u64, at: Timestamp, chance: &str) -> String {
 }
 
 /// Where the sums are stored, by run.
-const SUMMED: &str = "attempts-summed";
+pub(super) const SUMMED: &str = "attempts-summed";
 
 /// Attempts that were kept one by one once.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SummedAttempts {
-    pub count: u64,
+    #[serde(flatten)]
+    pub sum: RowSum,
     pub first_at: Option<Moment>,
     pub last_at: Option<Moment>,
     /// How many were refused with each code.
     pub codes: BTreeMap<String, u64>,
-    /// SHA-256 of the hashes of all of them, one after the other.
-    pub hash: String,
 }
 
 impl SummedAttempts {
-    fn add(&mut self, attempt: &Attempt) {
-        self.count += 1;
+    fn add(&mut self, attempt: &Attempt, body: &str) {
+        self.sum.add(body);
         self.first_at = self.first_at.or(Some(attempt.at));
         self.last_at = Some(attempt.at);
         *self.codes.entry(attempt.code.clone()).or_default() += 1;
-        self.hash = hash(&format!("{}{}", self.hash, attempt.hash));
     }
 
     /// What a history says of them.
     pub(super) fn sentence(&self) -> String {
         let codes: Vec<String> = self.codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
-        format!("{} refused attempts are no longer kept one by one: {}", self.count, codes.join(", "))
+        format!("{} refused attempts are no longer kept one by one: {}", self.sum.count, codes.join(", "))
     }
 }
 
@@ -122,9 +120,9 @@ impl AttemptsCounted {
         counted.insert(run_id.to_owned(), count);
     }
 
-    fn forget_one(&self, run_id: &str) {
+    fn subtract(&self, run_id: &str, removed: usize) {
         if let Some(count) = self.lock().get_mut(run_id) {
-            *count = count.saturating_sub(1);
+            *count = count.saturating_sub(removed);
         }
     }
 }
@@ -197,29 +195,22 @@ impl App {
             count
         };
         let Some(excess) = count.checked_sub(limits::ATTEMPTS_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
-        for (key, attempt) in self.attempts(run_id, "", excess).await? {
-            // Who removes it counts it: two processes may try.
-            let removed = self.journal.remove(&kind(run_id), &key).await.map_err(|error| self.unread(&error))?;
-            if removed {
-                self.add_to_sum(run_id, &attempt).await?;
-            }
-            self.attempts_counted.forget_one(run_id);
-        }
-        Ok(())
-    }
-
-    async fn add_to_sum(&self, run_id: &str, attempt: &Attempt) -> Result<(), Fault> {
+        let kind = kind(run_id);
         loop {
-            let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
-            let mut sum: SummedAttempts =
-                row.as_ref().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
-            sum.add(attempt);
-            let sum = serde_json::to_string(&sum).expect("a sum is JSON");
-            let written = match &row {
-                Some(old) => self.journal.replace(SUMMED, run_id, old, sum).await,
-                None => self.journal.put(SUMMED, run_id, sum).await.map(|()| true),
-            };
-            if written.map_err(|error| self.unread(&error))? {
+            let old = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+            let mut summed: SummedAttempts =
+                old.as_ref().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
+            let oldest = self.journal.list(&kind, "", excess).await.map_err(|error| self.unread(&error))?;
+            for (_, body) in &oldest {
+                summed.add(&self.read_attempt(body)?, body);
+            }
+            let keys: Vec<String> = oldest.into_iter().map(|(key, _)| key).collect();
+            let (removed, new) = (keys.len(), serde_json::to_string(&summed).expect("a sum is JSON"));
+            let (sum_kind, sum_key, old) = (SUMMED, run_id, old.as_deref());
+            let summing_up = SummingUp { kind: &kind, keys, sum_kind, sum_key, old, new };
+            // Another process may have been faster.
+            if self.journal.sum_up(summing_up).await.map_err(|error| self.unread(&error))? {
+                self.attempts_counted.subtract(run_id, removed);
                 return Ok(());
             }
         }
@@ -239,10 +230,10 @@ impl App {
         limit: usize,
     ) -> Result<Vec<(String, Attempt)>, Fault> {
         let rows = self.journal.list(&kind(run_id), after, limit).await.map_err(|error| self.unread(&error))?;
-        let read = |(key, body): (String, String)| {
-            let attempt = serde_json::from_str(&body).map_err(|error| Fault::internal(error, self.request_id()))?;
-            Ok((key, attempt))
-        };
-        rows.into_iter().map(read).collect()
+        rows.into_iter().map(|(key, body)| Ok((key, self.read_attempt(&body)?))).collect()
+    }
+
+    fn read_attempt(&self, body: &str) -> Result<Attempt, Fault> {
+        serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))
     }
 }

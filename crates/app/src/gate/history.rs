@@ -248,7 +248,7 @@ fn summed(attempts: SummedAttempts) -> Entry {
         message: attempts.sentence(),
         guards: Vec::new(),
         request_hash: String::new(),
-        hash: attempts.hash,
+        hash: attempts.sum.hash,
     };
     Entry { from_state: None, code: None, request_hash: None, ..refused(attempt) }
 }

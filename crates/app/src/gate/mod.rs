@@ -42,8 +42,9 @@ use crate::creation_quota::PROCESS_VERSIONS_COUNTED;
 use crate::journal::BesideCheck;
 
 /// How what the gate keeps beside the journal is checked, by kind.
-pub(crate) const BESIDE: [(&str, BesideCheck); 6] = [
+pub(crate) const BESIDE: [(&str, BesideCheck); 7] = [
     (attempts::ATTEMPTS, BesideCheck::Row(attempts::check_attempt)),
+    (attempts::SUMMED, BesideCheck::SumsOf(attempts::ATTEMPTS)),
     (evidence::CONTENTS, BesideCheck::Row(evidence::check_content)),
     (evidence::COUNTED, BesideCheck::NotCovered),
     (PROCESS_VERSIONS_COUNTED, BesideCheck::NotCovered),

@@ -10,6 +10,7 @@ mod noun;
 mod parted;
 mod port;
 mod record;
+mod row_sum;
 mod seal;
 mod snapshots;
 mod streams;
@@ -19,11 +20,12 @@ mod verify;
 pub(crate) use noun::events;
 pub use noun::{Fold, Noun, Nouns};
 pub use parted::{Parted, Whole};
-pub use port::{Again, Append, Batch, Health, Journal, Missed, ReadPart, Shelf, StoreError};
+pub use port::{Again, Append, Batch, Health, Journal, Missed, ReadPart, Shelf, StoreError, SummingUp};
 pub use record::{
     AnswerDigest, Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, Snapshot, StreamName, hex,
     to_micros,
 };
+pub use row_sum::RowSum;
 pub use seal::{SealComparison, SealStatement};
 pub use streams::{Limits, Streams};
 pub(crate) use turn::held;

@@ -153,6 +153,14 @@ impl Nouns {
         self.beside.iter().find(|(known, _)| is_meant(known)).map(|(_, check)| *check)
     }
 
+    /// Kind and key of the sum of those rows of a kind that are no longer kept one by one, if there can be such.
+    pub(super) fn sum_of<'a>(&self, kind: &'a str) -> Option<(&'static str, &'a str)> {
+        self.beside.iter().find_map(|(sum_kind, check)| match check {
+            BesideCheck::SumsOf(begin) => Some((*sum_kind, kind.strip_prefix(begin)?)),
+            _ => None,
+        })
+    }
+
     /// `None` for a noun that is not known here.
     pub(super) fn fold(&self, stream: &StreamName) -> Option<Box<dyn Fold>> {
         let found = self.nouns.iter().find(|(name, _)| *name == stream.noun());

@@ -178,6 +178,18 @@ pub trait Journal: Shelf {
     fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()>;
 }
 
+/// Rows of a kind that are removed, and the row that sums them up.
+#[derive(Debug, Clone)]
+pub struct SummingUp<'a> {
+    pub kind: &'a str,
+    pub keys: Vec<String>,
+    pub sum_kind: &'a str,
+    pub sum_key: &'a str,
+    /// The sum before, if there was one.
+    pub old: Option<&'a str>,
+    pub new: String,
+}
+
 /// Keeps what did not happen in the world and is therefore no record: tokens, contexts. As durable as a record.
 pub trait Shelf: Send + Sync + 'static {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()>;
@@ -186,6 +198,10 @@ pub trait Shelf: Send + Sync + 'static {
 
     /// Puts a new body in the place of one that is still there, and says whether it was: who was slower changes nothing.
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool>;
+
+    /// Removes rows and writes their sum, both or neither. Says whether it was done: nothing is where the sum is another than
+    /// the one before, since somebody was faster.
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool>;
 
     /// Whether it was there.
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool>;

@@ -10,11 +10,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::record::part_digest;
-use super::verify::{Contents, Finding, FindingKind, Report};
-use super::{Hash, Head, Journal, StoreError, StreamName, hex};
+use super::verify::{Contents, Finding, FindingKind, Report, read_sum};
+use super::{Hash, Head, Journal, Nouns, RowSum, StoreError, StreamName, hex};
 
-/// The version of the statement's shape. The first one had neither rows that may be replaced nor older answers.
-const VERSION: u32 = 2;
+/// The version of the statement's shape. The first one had neither rows that may be replaced nor older answers, and the
+/// second had no sums.
+const VERSION: u32 = 3;
 const FIRST_VERSION: u32 = 1;
 
 /// What is sealed.
@@ -27,6 +28,8 @@ pub struct SealStatement {
     pub rows: Vec<(String, String, Hash)>,
     /// The same of rows that may be replaced by later ones.
     pub replaceable_rows: Vec<(String, String, Hash)>,
+    /// Sums of rows that are no longer kept one by one, by the kind of these rows.
+    pub sums: Vec<(String, RowSum)>,
     /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
     pub older_answers: Vec<(StreamName, u64, Hash)>,
 }
@@ -36,7 +39,7 @@ pub struct SealStatement {
 pub struct SealComparison {
     /// What is not as it was sealed.
     pub findings: Vec<Finding>,
-    /// Rows that may be replaced and say that they were since, in words.
+    /// Rows that may be replaced and say that they were since, and rows that were summed up since, in words.
     pub replaced: Vec<String>,
 }
 
@@ -55,8 +58,8 @@ struct FirstLine {
 
 impl SealStatement {
     pub fn new(at: Timestamp, report: &Report, contents: Contents) -> Self {
-        let Contents { heads, rows, replaceable_rows, older_answers } = contents;
-        Self { at, root: report.root, heads, rows, replaceable_rows, older_answers }
+        let Contents { heads, rows, replaceable_rows, sums, older_answers } = contents;
+        Self { at, root: report.root, heads, rows, replaceable_rows, sums, older_answers }
     }
 
     /// The statement as text, a line of JSON for each thing. The same statement is always the same text.
@@ -67,11 +70,12 @@ impl SealStatement {
         let rows = self.rows.iter().map(|(kind, key, hash)| json!(["beside", kind, key, hex(hash)]));
         let replaceable =
             self.replaceable_rows.iter().map(|(kind, key, hash)| json!(["replaceable", kind, key, hex(hash)]));
+        let sums = self.sums.iter().map(|(kind, RowSum { count, hash })| json!(["summed", kind, count, hash]));
         let answers = self
             .older_answers
             .iter()
             .map(|(stream, count, hash)| json!(["older_answers", stream.as_str(), count, hex(hash)]));
-        let lines = [first].into_iter().chain(heads).chain(rows).chain(replaceable).chain(answers);
+        let lines = [first].into_iter().chain(heads).chain(rows).chain(replaceable).chain(sums).chain(answers);
         lines.fold(String::new(), |text, line| text + &line.to_string() + "\n")
     }
 
@@ -84,8 +88,8 @@ impl SealStatement {
             return Err(format!("it is a seal of version {}, this program knows {VERSION}", first.seal));
         }
         let root = hash_of(&first.root).ok_or("the root is no hash")?;
-        let (heads, rows, replaceable_rows, older_answers) = Default::default();
-        let mut statement = Self { at: first.at, root, heads, rows, replaceable_rows, older_answers };
+        let (heads, rows, replaceable_rows, sums, older_answers) = Default::default();
+        let mut statement = Self { at: first.at, root, heads, rows, replaceable_rows, sums, older_answers };
         for (number, line) in (2..).zip(lines) {
             statement.take(line).ok_or_else(|| format!("line {number} is not of a seal"))?;
         }
@@ -93,10 +97,11 @@ impl SealStatement {
     }
 
     fn take(&mut self, line: &str) -> Option<()> {
-        if let Ok((word, stream, number, hash)) = serde_json::from_str::<(String, String, u64, String)>(line) {
-            let (stream, hash) = (StreamName::parse(&stream), hash_of(&hash)?);
+        if let Ok((word, name, number, text)) = serde_json::from_str::<(String, String, u64, String)>(line) {
+            let (stream, hash) = (StreamName::parse(&name), hash_of(&text)?);
             match word.as_str() {
                 "stream" => self.heads.push((stream, Head { revision: number, hash })),
+                "summed" => self.sums.push((name, RowSum { count: number, hash: text })),
                 "older_answers" => self.older_answers.push((stream, number, hash)),
                 _ => return None,
             }
@@ -113,9 +118,14 @@ impl SealStatement {
     }
 
     /// What is not as it was when this was sealed. What came since is no difference. `contents` is what there is now.
-    pub async fn compare(&self, journal: &dyn Journal, contents: &Contents) -> Result<SealComparison, StoreError> {
+    pub async fn compare(
+        &self,
+        journal: &dyn Journal,
+        nouns: &Nouns,
+        contents: &Contents,
+    ) -> Result<SealComparison, StoreError> {
         let mut comparison = SealComparison { findings: self.changed_streams(journal).await?, replaced: Vec::new() };
-        comparison.findings.extend(self.changed_rows(journal).await?);
+        self.compare_rows(journal, nouns, &mut comparison).await?;
         self.compare_replaceable_rows(journal, &mut comparison).await?;
         comparison.findings.extend(self.changed_answers(contents));
         Ok(comparison)
@@ -147,18 +157,49 @@ impl SealStatement {
         Ok(findings)
     }
 
-    async fn changed_rows(&self, journal: &dyn Journal) -> Result<Vec<Finding>, StoreError> {
+    /// Of some kinds the oldest rows may have been summed up since. They are looked at from the last one back, since a server
+    /// may do so meanwhile: if one was summed up when it was looked for, so were all before it.
+    async fn compare_rows(
+        &self,
+        journal: &dyn Journal,
+        nouns: &Nouns,
+        comparison: &mut SealComparison,
+    ) -> Result<(), StoreError> {
+        let mut gone: BTreeMap<&str, Vec<(&str, &Hash)>> =
+            self.sums.iter().map(|(kind, _)| (kind.as_str(), Vec::new())).collect();
         let mut findings = Vec::new();
-        for (kind, key, sealed) in &self.rows {
-            match journal.get(kind, key).await? {
-                None => findings.push(self.changed_row(kind, key, "is gone")),
-                Some(body) if part_digest(&body) != *sealed => {
-                    findings.push(self.changed_row(kind, key, "was changed"));
-                }
-                Some(_) => {}
+        for (kind, key, sealed) in self.rows.iter().rev() {
+            let Some(body) = journal.get(kind, key).await? else {
+                gone.entry(kind).or_default().push((key, sealed));
+                continue;
+            };
+            // Whatever is gone though an older one is there was not summed up.
+            let not_summed_up = gone.get_mut(kind.as_str()).map(std::mem::take).unwrap_or_default();
+            findings.extend(not_summed_up.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
+            if part_digest(&body) != *sealed {
+                findings.push(self.changed_row(kind, key, "was changed"));
             }
         }
-        Ok(findings)
+        for (kind, mut rows) in gone {
+            rows.reverse();
+            let sealed_sum =
+                self.sums.iter().find(|(of, _)| of == kind).map(|(_, sum)| sum.clone()).unwrap_or_default();
+            let sum = read_sum(journal, nouns, kind).await?.unwrap_or_default();
+            if !sealed_sum.can_become(&sum, rows.iter().map(|(_, digest)| *digest)) {
+                if rows.is_empty() {
+                    let (was, is) = (sealed_sum.count, sum.count);
+                    let what =
+                        format!("{was} rows were summed up when it was sealed at {}, and {is} others are now", self.at);
+                    findings.push(Finding::new(FindingKind::SealedRowDiffers, kind, what));
+                }
+                findings.extend(rows.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
+            } else if !rows.is_empty() {
+                let count = rows.len();
+                comparison.replaced.push(format!("{kind}: the oldest {count} rows were summed up after it was sealed"));
+            }
+        }
+        comparison.findings.append(&mut findings);
+        Ok(())
     }
 
     /// A row that says it was written after the seal may have been replaced by right; it is told all the same. Rows have
@@ -207,7 +248,7 @@ impl SealStatement {
     }
 }
 
-fn hash_of(text: &str) -> Option<Hash> {
+pub(super) fn hash_of(text: &str) -> Option<Hash> {
     let digits = text.as_bytes();
     if digits.len() != 64 || !digits.iter().all(|digit| digit.is_ascii_digit() || (b'a'..=b'f').contains(digit)) {
         return None;
@@ -231,6 +272,7 @@ mod tests {
             heads: vec![(StreamName::new("run", "one \"two\"\n"), head)],
             rows: vec![("artifact".to_owned(), "key".to_owned(), [2; 32])],
             replaceable_rows: vec![("submitted".to_owned(), "proof".to_owned(), [3; 32])],
+            sums: vec![("attempt/one".to_owned(), RowSum { count: 4, hash: hex(&[5; 32]) })],
             older_answers: vec![(StreamName::new("run", "one"), 9, [4; 32])],
         }
     }
@@ -240,15 +282,16 @@ mod tests {
         let text = statement().text();
         assert_eq!(SealStatement::read(&text), Ok(statement()));
         assert_eq!(SealStatement::read(&text).unwrap().text(), text);
-        assert_eq!(text.lines().count(), 5, "{text}");
-        assert!(text.starts_with(r#"{"seal":2,"at":"2023-11-14T22:13:20Z","root":"0101"#), "{text}");
+        assert_eq!(text.lines().count(), 6, "{text}");
+        assert!(text.starts_with(r#"{"seal":3,"at":"2023-11-14T22:13:20Z","root":"0101"#), "{text}");
     }
 
     #[test]
     fn a_seal_of_the_first_version_is_read() {
-        let text = statement().text().replace(r#""seal":2"#, r#""seal":1"#);
+        let text = statement().text().replace(r#""seal":3"#, r#""seal":1"#);
         let first: String = text.split_inclusive('\n').take(3).collect();
-        let wanted = SealStatement { replaceable_rows: Vec::new(), older_answers: Vec::new(), ..statement() };
+        let (replaceable_rows, sums, older_answers) = Default::default();
+        let wanted = SealStatement { replaceable_rows, sums, older_answers, ..statement() };
         assert_eq!(SealStatement::read(&first), Ok(wanted));
     }
 
@@ -257,9 +300,9 @@ mod tests {
         let text = statement().text();
         for (wrong, why) in [
             (String::new(), "line 1 is no seal"),
-            (text.replace(r#""seal":2"#, r#""seal":3"#), "version 3"),
+            (text.replace(r#""seal":3"#, r#""seal":4"#), "version 4"),
             (text.replace("\"stream\"", "\"river\""), "line 2 is not of a seal"),
-            (format!("{text}[]\n"), "line 6 is not of a seal"),
+            (format!("{text}[]\n"), "line 7 is not of a seal"),
             (text.replace("abab", "xyxy"), "line 2"),
         ] {
             let refused = SealStatement::read(&wrong).unwrap_err();

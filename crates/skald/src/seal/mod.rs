@@ -122,7 +122,8 @@ pub(crate) async fn compare(
 ) -> anyhow::Result<Vec<journal::Finding>> {
     let mut findings = Vec::new();
     for ReadSeal { statement, public_key } in seals {
-        let compared = statement.compare(journal, contents).await.context("the journal cannot be read")?;
+        let compared =
+            statement.compare(journal, &app::nouns(), contents).await.context("the journal cannot be read")?;
         let (at, streams) = (statement.at, statement.heads.len());
         let rows = statement.rows.len() + statement.replaceable_rows.len();
         note(&match compared.findings.len() {

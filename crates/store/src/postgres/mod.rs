@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use app::journal::{
     Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName,
+    StoreError, StreamName, SummingUp,
 };
 use futures::future::{BoxFuture, try_join, try_join_all};
 use tokio::sync::mpsc::error::TrySendError;
@@ -346,6 +346,14 @@ impl Shelf for Postgres {
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
         Box::pin(async move { Ok(self.link.execute(sql::SHELF_REPLACE, &[&kind, &key, &old, &new]).await? > 0) })
+    }
+
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+            let written = self.link.query(sql::SHELF_SUM_UP, &[&sum_kind, &sum_key, &old, &new, &kind, &keys]).await?;
+            Ok(!written.is_empty())
+        })
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {

@@ -38,6 +38,7 @@ statements! {
     SHELF_PUT "shelf_put";
     SHELF_REMOVE "shelf_remove";
     SHELF_REPLACE "shelf_replace";
+    SHELF_SUM_UP "shelf_sum_up";
     SNAPSHOT "snapshot";
     SNAPSHOT_PART "snapshot_part";
     STREAM_NAMES "stream_names";

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use app::journal::{
     Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName,
+    StoreError, StreamName, SummingUp,
 };
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -372,6 +372,19 @@ impl Shelf for Sqlite {
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
         let (kind, key, old) = (kind.to_owned(), key.to_owned(), old.to_owned());
         self.whether(move |connection| connection.execute(sql::SHELF_REPLACE, params![kind, key, old, new]))
+    }
+
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+        let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
+        let (kind, sum_kind, sum_key) = (kind.to_owned(), sum_kind.to_owned(), sum_key.to_owned());
+        let old = old.map(str::to_owned);
+        self.whether(move |connection| {
+            let written = connection.execute(sql::SHELF_SUM_UP, params![sum_kind, sum_key, old, new])?;
+            for key in keys.iter().filter(|_| written > 0) {
+                connection.execute(sql::SHELF_REMOVE, params![kind, key])?;
+            }
+            Ok(written)
+        })
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {

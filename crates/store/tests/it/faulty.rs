@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use app::journal::{
     Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName,
+    StoreError, StreamName, SummingUp,
 };
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -228,6 +228,10 @@ impl Shelf for Faulty {
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
         self.unless_down(self.inner.replace(kind, key, old, new))
+    }
+
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+        self.unless_down(self.inner.sum_up(summing_up))
     }
 
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::journal::{
     Append, Batch, Change, Command, Cursor, Document, Head, Health, Journal, Key, Nouns, Record, StoreError,
-    StreamName, Streams, Verdict, rebuild, verify,
+    StreamName, Streams, SummingUp, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
@@ -25,6 +25,7 @@ on_every_store! {
     streams_are_listed_by_name,
     a_stream_keeps_the_shard_it_began_with,
     the_shelf_keeps_what_is_no_event,
+    rows_are_removed_with_their_sum_or_not_at_all,
     a_sound_journal_verifies_and_rebuilds,
     the_same_history_has_the_same_root_everywhere,
     a_store_says_that_it_is_ready,
@@ -293,6 +294,26 @@ async fn the_shelf_keeps_what_is_no_event(place: Place) {
     let pair = |key: &str, body: &str| (key.to_owned(), body.to_owned());
     assert_eq!(listed, [pair("a", "second a"), pair("b", "second b")]);
     assert_eq!(journal.list("token", "a", 10).await.unwrap(), [pair("b", "second b")]);
+}
+
+async fn rows_are_removed_with_their_sum_or_not_at_all(place: Place) {
+    let journal = place.journal;
+    for key in ["a", "b", "c"] {
+        journal.put("attempt", key, key.to_owned()).await.unwrap();
+    }
+    let sum_up = async |keys: &[&str], old: Option<&str>, new: &str| {
+        let (keys, new) = (keys.iter().map(|key| (*key).to_owned()).collect(), new.to_owned());
+        let (kind, sum_kind, sum_key) = ("attempt", "sum", "one");
+        let done = journal.sum_up(SummingUp { kind, keys, sum_kind, sum_key, old, new }).await.unwrap();
+        let rows = journal.list("attempt", "", 10).await.unwrap();
+        let rows: String = rows.into_iter().map(|(key, _)| key).collect();
+        (done, rows, journal.get("sum", "one").await.unwrap().unwrap_or_default())
+    };
+    let pair = |done: bool, rows: &str, sum: &str| (done, rows.to_owned(), sum.to_owned());
+    assert_eq!(sum_up(&["a"], None, "1").await, pair(true, "bc", "1"));
+    assert_eq!(sum_up(&["b"], None, "other").await, pair(false, "bc", "1"), "somebody was faster");
+    assert_eq!(sum_up(&["b"], Some("2"), "other").await, pair(false, "bc", "1"), "somebody was faster");
+    assert_eq!(sum_up(&["b", "c"], Some("1"), "3").await, pair(true, "", "3"));
 }
 
 async fn a_sound_journal_verifies_and_rebuilds(place: Place) {

@@ -8,10 +8,11 @@ mod root;
 mod stored_rows;
 mod stream;
 
-use super::{Hash, Head, Journal, Nouns, StoreError, StreamName};
+use super::{Hash, Head, Journal, Nouns, RowSum, StoreError, StreamName};
 pub use finding::{Finding, FindingKind};
 pub use rebuild::{rebuild, rebuild_telling};
 use root::Root;
+pub(super) use stored_rows::read_sum;
 pub use stored_rows::{BesideCheck, CheckRow, RowCheck};
 
 /// Names and rows read at once.
@@ -63,6 +64,8 @@ pub struct Contents {
     pub rows: Vec<(String, String, Hash)>,
     /// The same of rows that may be replaced.
     pub replaceable_rows: Vec<(String, String, Hash)>,
+    /// Sums of rows that are no longer kept one by one, by the kind of these rows.
+    pub sums: Vec<(String, RowSum)>,
     /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
     pub older_answers: Vec<(StreamName, u64, Hash)>,
 }
@@ -127,6 +130,7 @@ pub async fn verify_with_contents(
     let (found, rows) = stored_rows::check(journal, nouns, &mut root).await?;
     note(found);
     (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
+    contents.sums = rows.sums;
     report.root = root.finish();
     let verdict =
         if findings.is_empty() { Verdict::Sound(report) } else { Verdict::Unsound { report, findings, unlisted } };

@@ -2,7 +2,8 @@
 //! and tokens of older stores. It changes none of them.
 
 use super::super::record::part_digest;
-use super::super::{Hash, Journal, Nouns, StoreError, StreamName};
+use super::super::seal::hash_of;
+use super::super::{Hash, Journal, Nouns, RowSum, StoreError, StreamName};
 use super::root::Root;
 use super::{Finding, FindingKind, PAGE};
 
@@ -19,6 +20,8 @@ pub enum BesideCheck {
     Row(CheckRow),
     /// Rows that may be. Each says when it was written in a field `at`, so that a seal knows those that came since.
     ReplaceableRow(CheckRow),
+    /// Sums of rows whose kinds begin so and end with the key of the sum. The oldest rows, by key, are summed up first.
+    SumsOf(&'static str),
 }
 
 /// Given kind, key and body of a row.
@@ -44,6 +47,8 @@ pub(super) struct StoredRows {
     pub(super) count: u64,
     pub(super) unchanging: Vec<(String, String, Hash)>,
     pub(super) replaceable: Vec<(String, String, Hash)>,
+    /// By the kind of the rows that were summed up.
+    pub(super) sums: Vec<(String, RowSum)>,
 }
 
 /// Goes through all rows. Answers what is wrong with them, and what there is.
@@ -59,10 +64,13 @@ pub(super) async fn check(
         let Some(last) = kinds.last() else { return Ok((findings, stored)) };
         after.clone_from(last);
         for kind in &kinds {
+            // Before the rows: one that is summed up meanwhile must not be in both.
+            stored.sums.extend(read_sum(journal, nouns, kind).await?.map(|sum| (kind.clone(), sum)));
             let (check, mut sealed) = match nouns.beside(kind) {
                 Some(BesideCheck::NotCovered) => continue,
                 Some(BesideCheck::Row(check)) => (Some(check), Some(&mut stored.unchanging)),
                 Some(BesideCheck::ReplaceableRow(check)) => (Some(check), Some(&mut stored.replaceable)),
+                Some(BesideCheck::SumsOf(_)) => (Some(check_sum as CheckRow), None),
                 // Of a kind that is not known, all that can be said is that it is there.
                 None => (None, None),
             };
@@ -83,6 +91,25 @@ pub(super) async fn check(
                 }
             }
         }
+    }
+}
+
+/// The sum of those rows of a kind that are no longer kept one by one, if there are such.
+pub(in crate::journal) async fn read_sum(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    kind: &str,
+) -> Result<Option<RowSum>, StoreError> {
+    let Some((sum_kind, key)) = nouns.sum_of(kind) else { return Ok(None) };
+    let body = journal.get(sum_kind, key).await?;
+    Ok(body.and_then(|body| serde_json::from_str(&body).ok()))
+}
+
+fn check_sum(_kind: &str, _key: &str, body: &str) -> RowCheck {
+    match serde_json::from_str::<RowSum>(body) {
+        Ok(sum) if hash_of(&sum.hash).is_some() => RowCheck::Sound,
+        Ok(_) => RowCheck::Wrong(FindingKind::ContentDiffers, "its hash is none".to_owned()),
+        Err(error) => RowCheck::Wrong(FindingKind::ContentDiffers, format!("it cannot be read: {error}")),
     }
 }
 

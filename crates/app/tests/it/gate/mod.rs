@@ -5,6 +5,7 @@ mod emitting;
 mod meanwhile;
 mod people;
 mod quotas;
+mod sealed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,122 @@
+//! Refused attempts that were sealed: summing them up is told and is no finding, deleting them by hand is one.
+
+use std::sync::Arc;
+
+use app::Caller;
+use app::journal::{SealComparison, SealStatement, Shelf, Verdict, verify_with_contents};
+use app::{Local, limits, nouns};
+use serde_json::json;
+use store::Memory;
+
+use super::{RUN, emit, engine_with, event, observing, run};
+
+struct SealedRun {
+    journal: Arc<Memory>,
+    engine: Arc<Local>,
+    attempts: usize,
+}
+
+impl SealedRun {
+    async fn new() -> Self {
+        let journal = Arc::new(Memory::new());
+        let engine = engine_with(journal.clone());
+        observing(&engine).await;
+        Self { journal, engine, attempts: 0 }
+    }
+
+    async fn refuse(&mut self, count: usize) {
+        for _ in 0..count {
+            self.attempts += 1;
+            let event = event("finish_observation", 2, &format!("k{}", self.attempts), &json!({}), &[]);
+            let answer = emit(&self.engine, &Caller::owner(), event).await.expect("an answer");
+            assert_eq!(answer["error"]["code"], "GUARD_FAILED");
+        }
+    }
+
+    /// As it is read from the text that is signed.
+    async fn seal(&self) -> SealStatement {
+        let (verdict, contents) = verify_with_contents(&*self.journal, &nouns(), |_, _| {}).await.expect("a verdict");
+        let Verdict::Sound(report) = verdict else { panic!("{verdict:?}") };
+        let statement =
+            SealStatement::new(jiff::Timestamp::from_second(1_768_500_000).expect("a moment"), &report, contents);
+        let read = SealStatement::read(&statement.text()).expect("a seal");
+        assert_eq!(read, statement);
+        read
+    }
+
+    async fn compare(&self, seal: &SealStatement) -> SealComparison {
+        let (verdict, contents) = verify_with_contents(&*self.journal, &nouns(), |_, _| {}).await.expect("a verdict");
+        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        seal.compare(&*self.journal, &nouns(), &contents).await.expect("a comparison")
+    }
+
+    /// What is found once an attempt is deleted, which is put back.
+    async fn found_without(&self, seal: &SealStatement, place: usize) -> Vec<String> {
+        let kind = format!("attempt/{RUN}");
+        let rows = self.journal.list(&kind, "", 2 * limits::ATTEMPTS_MAX).await.expect("a store");
+        let (key, body) = &rows[place];
+        assert!(self.journal.remove(&kind, key).await.expect("a store"));
+        let found = self.compare(seal).await.findings.iter().map(ToString::to_string).collect();
+        self.journal.put(&kind, key, body.clone()).await.expect("a store");
+        found
+    }
+}
+
+#[test]
+fn attempts_that_were_summed_up_after_a_seal_are_no_finding() {
+    run(async {
+        let mut run = SealedRun::new().await;
+        run.refuse(limits::ATTEMPTS_MAX).await;
+        let seal = run.seal().await;
+        assert_eq!(run.compare(&seal).await, SealComparison::default(), "as sealed");
+        run.refuse(3).await;
+        let compared = run.compare(&seal).await;
+        assert_eq!(compared.findings, []);
+        assert_eq!(compared.replaced, [format!("attempt/{RUN}: the oldest 3 rows were summed up after it was sealed")]);
+
+        // Sealed with a sum; and more attempts than there were are summed up.
+        let second = run.seal().await;
+        assert_eq!(second.sums.len(), 1);
+        run.refuse(limits::ATTEMPTS_MAX + 5).await;
+        for seal in [&seal, &second] {
+            let compared = run.compare(seal).await;
+            assert_eq!((compared.findings.len(), compared.replaced.len()), (0, 1), "{compared:?}");
+        }
+    });
+}
+
+#[test]
+fn attempts_that_were_deleted_by_hand_are_found() {
+    run(async {
+        let mut run = SealedRun::new().await;
+        run.refuse(limits::ATTEMPTS_MAX).await;
+        let seal = run.seal().await;
+        let is_one =
+            |found: &[String]| found.len() == 1 && found[0].starts_with(&format!("sealed_row_differs: attempt/{RUN} "));
+        for place in [0, 500, limits::ATTEMPTS_MAX - 1] {
+            let found = run.found_without(&seal, place).await;
+            assert!(is_one(&found), "{place}: {found:?}");
+        }
+        // Four are summed up, so that the oldest that is left is the fifth.
+        run.refuse(4).await;
+        for place in [1, 500] {
+            let found = run.found_without(&seal, place).await;
+            assert!(is_one(&found), "{place}: {found:?}");
+        }
+        let found = run.found_without(&seal, 0).await;
+        assert_eq!(found.len(), 5, "five are gone, and four were summed up: {found:?}");
+
+        // A sum is sealed too.
+        let second = run.seal().await;
+        let sum = run.journal.get("attempts-summed", RUN).await.unwrap().unwrap();
+        for forged in [sum.replace(r#""count":4"#, r#""count":3"#), sum.replace(r#""hash":""#, r#""hash":"f"#)] {
+            run.journal.put("attempts-summed", RUN, forged.clone()).await.unwrap();
+            let found = second.compare(&*run.journal, &nouns(), &app::journal::Contents::default()).await.unwrap();
+            assert!(found.findings.iter().any(|finding| finding.place.starts_with("attempt/")), "{forged}: {found:?}");
+        }
+        assert!(run.journal.remove("attempts-summed", RUN).await.unwrap());
+        let found = run.compare(&second).await.findings;
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].what.starts_with("4 rows were summed up when it was sealed"), "{found:?}");
+    });
+}
