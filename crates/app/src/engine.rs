@@ -163,7 +163,9 @@ pub fn universe_named_by(input: &Value) -> Option<String> {
 fn text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
         Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
-        answer => ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default()),
+        answer @ Answer::Value(_) => {
+            ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default())
+        }
     }
 }
 
