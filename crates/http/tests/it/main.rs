@@ -65,10 +65,10 @@ impl Server {
         runtime.spawn(async move { following.follow(from).await });
         let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let readiness = Readiness::default();
-        let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
+        let routes = http::routes(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), Some(access), readiness.clone(), closing));
+        runtime.spawn(http::serve(listener, routes, Allowlist::default(), access, readiness.clone(), closing));
         Self { address, readiness, engine, local, runtime }
     }
 
