@@ -1,9 +1,10 @@
 //! What a request says of who sends it: a token, or that somebody passed it on.
 
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 
 use crate::journal::hex;
-use crate::{Code, Fault};
+use crate::{Caller, Code, Fault};
 
 /// SHA-256 in hexadecimal digits.
 pub(crate) fn hash(text: &str) -> String {
@@ -16,7 +17,7 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> String {
 
 /// Whether two texts of one length are equal, in a time that does not tell where they differ.
 pub(crate) fn is_equal(left: &str, right: &str) -> bool {
-    left.len() == right.len() && left.bytes().zip(right.bytes()).fold(0, |all, (one, other)| all | (one ^ other)) == 0
+    left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
 /// Why a token that was sent is refused, and what is sent to it ends.
@@ -42,12 +43,6 @@ pub fn bearer<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<R
     Some(token.ok_or_else(unreadable))
 }
 
-/// Why a request without a token is refused where one is needed.
-pub fn token_required() -> Fault {
-    let fault = Fault::new(Code::Unauthorized, "a token is required here");
-    fault.hint("send Authorization: Bearer with a token of skald token create")
-}
-
 /// Headers that proxies and tunnels add to what they pass on, beside those that begin with `x-forwarded`.
 const FORWARDING_HEADERS: [&str; 9] = [
     "forwarded",
@@ -61,14 +56,25 @@ const FORWARDING_HEADERS: [&str; 9] = [
     "x-envoy-external-address",
 ];
 
-/// Whether the headers of a request, by their lower-case names, say that somebody passed it on: then whoever sent it need
-/// not be on this machine, though the connection is.
-pub fn is_forwarded<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
-    names.any(|name| FORWARDING_HEADERS.contains(&name) || name.starts_with("x-forwarded"))
+/// The caller of a request that sends no token: the owner, unless a token is required or somebody passed the request on.
+/// Then whoever sent it need not be on this machine, though the connection is. The names are those of its headers, in
+/// lower case.
+pub fn caller_without_token<'a>(
+    is_token_required: bool,
+    mut names: impl Iterator<Item = &'a str>,
+) -> Result<Caller, Fault> {
+    let message = if is_token_required {
+        "a token is required here"
+    } else if names.any(|name| FORWARDING_HEADERS.contains(&name) || name.starts_with("x-forwarded")) {
+        "a token is required of what came through a proxy"
+    } else {
+        return Ok(Caller::owner());
+    };
+    Err(Fault::new(Code::Unauthorized, message).hint("send Authorization: Bearer with a token of skald token create"))
 }
 
-/// Why a request that was passed on is refused without a token.
-pub fn token_required_of_forwarded() -> Fault {
-    let fault = Fault::new(Code::Unauthorized, "a token is required of what came through a proxy");
-    fault.hint("send Authorization: Bearer with a token of skald token create")
+/// Why a request is refused that came to a handler without a caller: it went around identification, which is a mistake of
+/// this program. Nobody is assumed to have sent it.
+pub fn unidentified() -> Fault {
+    Fault::new(Code::InternalError, "it was not established who sent this request")
 }

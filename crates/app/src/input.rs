@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::{Code, Fault};
 
+/// Values in a field that is refused, up to which the refusal shows it.
+const REFUSED_VALUES_MAX: usize = 32;
 /// How much of a foreign text a message repeats.
 const SHORT_CHARS: usize = 80;
 
@@ -148,9 +150,10 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
             let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|known| known == name));
             let given = fields.iter().filter_map(|(name, field)| {
                 let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
-                    // A field that is refused anyway may be large: its name is enough to say so.
+                    // A field that is refused anyway is copied only for the refusal, which shows no large value.
                     let is_refused = schema.get("additionalProperties") == Some(&Value::Bool(false));
-                    return Some((name.clone(), if is_refused { Value::Null } else { field.clone() }));
+                    let is_copied = !is_refused || has_at_most(field, &mut { REFUSED_VALUES_MAX });
+                    return Some((name.clone(), if is_copied { field.clone() } else { Value::Null }));
                 };
                 let is_left_out = field.is_null() && !is_required(name) && !takes_null(root, schema);
                 (!is_left_out).then(|| (name.clone(), without_optional_nulls(root, schema, field)))
@@ -185,6 +188,17 @@ fn with_whole_numbers(mut value: Value) -> Value {
 
 fn make_whole(value: &mut Value) {
     *value = with_whole_numbers(value.take());
+}
+
+/// Whether a value has no more than `most` values in it, itself included. Looks no further.
+fn has_at_most(value: &Value, most: &mut usize) -> bool {
+    let Some(left) = most.checked_sub(1) else { return false };
+    *most = left;
+    match value {
+        Value::Array(items) => items.iter().all(|item| has_at_most(item, most)),
+        Value::Object(fields) => fields.values().all(|field| has_at_most(field, most)),
+        _ => true,
+    }
 }
 
 /// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an

@@ -42,7 +42,7 @@ mod universe;
 pub(crate) use answered::{Answered, Terms, stored_key};
 pub(crate) use chosen_id::check_chosen_id;
 
-pub use access::{bearer, is_forwarded, token_required, token_required_of_forwarded, unauthorized};
+pub use access::{bearer, caller_without_token, unauthorized, unidentified};
 pub use answer::{Answer, Document, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,

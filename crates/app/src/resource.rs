@@ -1,7 +1,8 @@
 //! Resources: URI templates over read operations.
 
-use std::fmt::Write;
+use std::borrow::Cow;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::input::nearest;
@@ -104,33 +105,24 @@ fn scheme(uri: &str) -> Option<&str> {
     uri.split_once("://").map(|(scheme, _)| scheme)
 }
 
+/// What is escaped in a segment of a path or URI: all but the unreserved characters of RFC 3986.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A text as one segment of a path or URI, whatever is in it.
 pub fn segment(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut segment, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            segment.push(char::from(byte));
-        } else {
-            let _ = write!(segment, "%{byte:02X}");
-        }
-        segment
-    })
+    utf8_percent_encode(text, ESCAPED).to_string()
 }
 
+/// The text that a segment stands for; `None` if it is malformed or no UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if *first == b'%' {
-            let value = |digit: u8| char::from(digit).to_digit(16);
-            let [high, low] = *rest.first_chunk::<2>()?;
-            bytes.push(u8::try_from(value(high)? * 16 + value(low)?).ok()?);
-            rest = &rest[2..];
-        } else {
-            bytes.push(*first);
-        }
+    // The crate would leave a percent sign that begins no escape as it is.
+    let is_escape = |after: &str| {
+        after.as_bytes().first_chunk::<2>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !text.split('%').skip(1).all(is_escape) {
+        return None;
     }
-    String::from_utf8(bytes).ok()
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -159,6 +151,18 @@ mod tests {
         assert_eq!(fields("sky://a%20b/places?t=%31").as_deref(), Some("id=a b t=1"));
         for wrong in ["?", "?t", "?t=1&t=2", "?u=1", "?id=b", "?t=%", "x?t=1", "/?t=1", "#t"] {
             assert_eq!(fields(&format!("sky://a/places{wrong}")), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_segment_is_decoded_to_what_it_was() {
+        for (text, escaped) in [("a-b._~9", "a-b._~9"), ("a b/%?", "a%20b%2F%25%3F"), ("Åse", "%C3%85se"), ("", "")] {
+            assert_eq!(segment(text), escaped);
+            assert_eq!(percent_decode(escaped).as_deref(), Some(text));
+        }
+        assert_eq!(percent_decode("%c3%85%2f").as_deref(), Some("Å/"));
+        for malformed in ["%", "%4", "a%zz", "%%41", "%+1", "%4é", "%ff", "%c3"] {
+            assert_eq!(percent_decode(malformed), None, "{malformed}");
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tonic::{Request, Response, Status};
 
 use crate::convert::{Answer, Page, input, word};
-use crate::desk::Desk;
+use crate::desk::{Desk, Visit};
 use crate::fault::refused;
 use crate::proto::campaign::actor_controller::Controller as Plays;
 use crate::proto::campaign::campaign_service_server::CampaignService;
@@ -107,7 +107,7 @@ impl CampaignService for Campaigns {
         &self,
         request: Request<GetParticipantRequest>,
     ) -> Result<Response<GetParticipantResponse>, Status> {
-        let visit = self.0.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let GetParticipantRequest { campaign_id, participant_id } = request.into_inner();
         let row = self.0.row(&visit, "participant", &campaign_id, &participant_id).await;
         let row = row.map_err(refused)?;

@@ -114,7 +114,7 @@ impl Desk {
         operation: &str,
         input: impl FnOnce(T) -> Value,
     ) -> Result<Value, Status> {
-        let visit = self.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let input = input(request.into_inner());
         self.call(&visit, operation, input).await.map_err(refused)
     }

@@ -1,15 +1,12 @@
-//! Where every request comes in: whose it is, what it may see, and then the engine.
+//! Where every request comes to the engine: who calls, as identification found it, and what may be seen.
 
 use std::sync::Arc;
 
-use app::{
-    Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, bearer, is_forwarded, short,
-    token_required, token_required_of_forwarded,
-};
+use app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, short, unidentified};
 use serde_json::Value;
 use tokio_util::sync::DropGuard;
-use tonic::Status;
-use tonic::metadata::{KeyRef, MetadataMap};
+use tonic::metadata::MetadataMap;
+use tonic::{Request, Status};
 
 use crate::fault::refused;
 use crate::metadata;
@@ -20,8 +17,6 @@ const CLIENT: &str = "grpc";
 /// What all services share.
 pub(crate) struct Desk {
     pub engine: Arc<dyn Engine>,
-    /// Whether a request without a token is refused: wherever others than the owner can reach the server.
-    pub is_token_required: bool,
     pub visible: Visible,
 }
 
@@ -32,29 +27,23 @@ pub(crate) struct Visit {
     _given_up: DropGuard,
 }
 
-impl Desk {
-    pub(crate) async fn enter(&self, metadata: &MetadataMap) -> Result<Visit, Status> {
-        let caller = self.caller(metadata).await?;
-        let work = metadata::work(metadata).map_err(refused)?;
+impl Visit {
+    pub(crate) fn of<T>(request: &Request<T>) -> Result<Self, Status> {
+        let caller = caller(request)?;
+        let work = metadata::work(request.metadata()).map_err(refused)?;
         let given_up = work.cancelled.clone().drop_guard();
-        Ok(Visit { caller, work, _given_up: given_up })
+        Ok(Self { caller, work, _given_up: given_up })
     }
+}
 
-    /// A token that is sent must be right; without one the caller is the owner, where that is allowed.
-    pub(crate) async fn caller(&self, metadata: &MetadataMap) -> Result<Caller, Status> {
-        let values = metadata.get_all(metadata::AUTHORIZATION).iter();
-        let caller = match bearer(values.map(|value| value.to_str().ok())) {
-            Some(Ok(token)) => self.engine.authenticate(token).await,
-            Some(Err(fault)) => Err(fault),
-            None if self.is_token_required => Err(token_required()),
-            None if is_forwarded(names(metadata)) => Err(token_required_of_forwarded()),
-            None => Ok(Caller::owner()),
-        };
-        let conversation = |caller: &Caller| conversation(metadata, caller);
-        let caller = caller.and_then(|caller| conversation(&caller).map(|said| caller.within(said)));
-        caller.map_err(refused)
-    }
+/// Whom identification found to have sent a request, in the conversation that its metadata name.
+pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
+    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(|| refused(unidentified()))?;
+    let conversation = conversation(request.metadata(), &caller).map_err(refused)?;
+    Ok(caller.within(conversation))
+}
 
+impl Desk {
     /// Calls an operation, if it may be seen here.
     pub(crate) async fn answer(&self, visit: &Visit, operation: &str, input: Value) -> Result<Answer, Fault> {
         let is_hidden = |entry| !self.visible.admits(entry);
@@ -74,13 +63,6 @@ impl Desk {
     }
 }
 
-fn names(metadata: &MetadataMap) -> impl Iterator<Item = &str> {
-    metadata.keys().map(|key| match key {
-        KeyRef::Ascii(key) => key.as_str(),
-        KeyRef::Binary(key) => key.as_str(),
-    })
-}
-
 /// What the toolsets hide is as good as not there, but says so.
 fn hidden(what: &str, name: &str) -> Fault {
     let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
@@ -94,4 +76,15 @@ fn conversation(metadata: &MetadataMap, caller: &Caller) -> Result<Conversation,
     }
     let client = metadata::text(metadata, metadata::CLIENT)?;
     Ok(Conversation::Client(client.as_deref().unwrap_or(CLIENT).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_was_not_identified_is_not_the_owners() {
+        assert_eq!(caller(&Request::new(())).unwrap_err().code(), tonic::Code::Internal);
+        assert!(Visit::of(&Request::new(())).is_err());
+    }
 }

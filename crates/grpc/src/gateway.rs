@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::desk::Desk;
+use crate::desk::{self, Desk, Visit};
 use crate::fault::refused;
 use crate::message_budget::AnswerRoom;
 use crate::proto::skald::complete_request::Target;
@@ -31,12 +31,12 @@ impl Gateway for GatewayService {
     type WatchStream = BoxStream<'static, Result<WatchResponse, Status>>;
 
     async fn describe(&self, request: Request<DescribeRequest>) -> Result<Response<DescribeResponse>, Status> {
-        self.desk.enter(request.metadata()).await?;
+        Visit::of(&request)?;
         Ok(Response::new(self.description()))
     }
 
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
-        let visit = self.desk.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let CallRequest { operation, input } = request.into_inner();
         // Held until the answer is there: what was parsed lives as long.
         let _values = reserve_values(input.as_bytes()).await.map_err(refused)?;
@@ -54,7 +54,7 @@ impl Gateway for GatewayService {
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<ReadResponse>, Status> {
-        let visit = self.desk.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let ReadRequest { uri } = request.into_inner();
         let (resource, _) = self.desk.engine.catalogue().resolve(&uri).map_err(refused)?;
         self.desk.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
@@ -68,7 +68,7 @@ impl Gateway for GatewayService {
     }
 
     async fn prompt(&self, request: Request<PromptRequest>) -> Result<Response<PromptResponse>, Status> {
-        let visit = self.desk.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let PromptRequest { name, arguments } = request.into_inner();
         let entry = self.desk.engine.catalogue().prompt(&name).map_err(refused)?;
         self.desk.check_visible("prompt", &name, entry.toolset).map_err(refused)?;
@@ -79,7 +79,7 @@ impl Gateway for GatewayService {
     }
 
     async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
-        let visit = self.desk.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let CompleteRequest { target, argument, typed, given } = request.into_inner();
         let target = match target {
             Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
@@ -98,13 +98,13 @@ impl Gateway for GatewayService {
     }
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        let caller = self.desk.caller(request.metadata()).await?;
+        let caller = desk::caller(&request)?;
         let stream = watch::stream(Arc::clone(&self.desk), caller, request.into_inner(), self.stopping.clone()).await;
         Ok(Response::new(stream?))
     }
 
     async fn identify(&self, request: Request<IdentifyRequest>) -> Result<Response<IdentifyResponse>, Status> {
-        let caller = self.desk.caller(request.metadata()).await?;
+        let caller = desk::caller(&request)?;
         let principal = match &caller.principal {
             Principal::Owner => identify_response::Principal::Owner(Owner {}),
             Principal::Holder(holder) => identify_response::Principal::Holder(told(holder)),
@@ -113,7 +113,7 @@ impl Gateway for GatewayService {
     }
 
     async fn end_session(&self, request: Request<EndSessionRequest>) -> Result<Response<EndSessionResponse>, Status> {
-        let caller = self.desk.caller(request.metadata()).await?;
+        let caller = desk::caller(&request)?;
         self.desk.engine.end_session(&caller.conversation);
         Ok(Response::new(EndSessionResponse {}))
     }

@@ -13,6 +13,7 @@ mod duality;
 mod fault;
 mod gateway;
 mod health;
+mod identify;
 mod manners;
 mod message_budget;
 mod metadata;
@@ -24,5 +25,6 @@ mod watch;
 
 pub use client::describe;
 pub use health::Health;
+pub use identify::PUBLIC_METHODS;
 pub use remote::{Bridge, Remote};
 pub use serve::{Options, ServeError, serve};

@@ -1,12 +1,10 @@
-//! What stands before every service: a deadline is kept, a large message waits for memory, and where a token is needed,
-//! nothing is read of whoever has none.
+//! What stands before every service: a deadline is kept, and a large message waits for memory.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Engine, Fault, LargeRequests, bearer, token_required};
+use app::{Code, Fault, LargeRequests};
 use futures::future::BoxFuture;
 use tonic::Status;
 use tonic::body::Body;
@@ -14,7 +12,7 @@ use tonic::codegen::http::{HeaderMap, Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::{fault, message_budget, metadata};
+use crate::{fault, message_budget};
 
 const DEADLINE: &str = "grpc-timeout";
 /// The protocol allows no more.
@@ -25,13 +23,8 @@ const EARLIER: Duration = Duration::from_millis(2);
 /// What is said of a call that panicked.
 const FAILED: &str = "the server failed on this request";
 
-/// How healthy a server is, everybody may know.
-const OPEN: &str = "/grpc.health.v1.";
-
 #[derive(Clone)]
 pub(crate) struct MannersLayer {
-    /// Who is asked whether a token is right, where one is needed.
-    pub asked: Option<Arc<dyn Engine>>,
     pub large: LargeRequests,
 }
 
@@ -39,24 +32,14 @@ impl<S> Layer<S> for MannersLayer {
     type Service = Manners<S>;
 
     fn layer(&self, inner: S) -> Manners<S> {
-        Manners { inner, asked: self.asked.clone(), large: self.large.clone() }
+        Manners { inner, large: self.large.clone() }
     }
 }
 
 #[derive(Clone)]
 pub(crate) struct Manners<S> {
     inner: S,
-    asked: Option<Arc<dyn Engine>>,
     large: LargeRequests,
-}
-
-/// Whether whoever sends these headers is known; the fault says why not.
-async fn known(engine: &dyn Engine, headers: &HeaderMap) -> Result<(), Fault> {
-    let values = headers.get_all(metadata::AUTHORIZATION).iter();
-    match bearer(values.map(|value| value.to_str().ok())) {
-        Some(token) => engine.authenticate(token?).await.map(drop),
-        None => Err(token_required()),
-    }
 }
 
 impl<S> Service<Request<Body>> for Manners<S>
@@ -75,16 +58,10 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let deadline = deadline(request.headers());
         let large = self.large.clone();
-        let asked = self.asked.clone().filter(|_| !request.uri().path().starts_with(OPEN));
         // The one that is ready is the one that is called.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
         Box::pin(async move {
-            if let Some(engine) = asked
-                && let Err(fault) = known(&*engine, request.headers()).await
-            {
-                return Ok(fault::status(&fault).into_http());
-            }
             let answer = async {
                 match message_budget::admit(request).await {
                     Ok((request, None)) => inner.call(request).await,
@@ -162,7 +139,7 @@ mod tests {
         let request = Request::builder().header(DEADLINE, "20m").body(Body::empty()).unwrap();
         let answer = runtime.block_on(async {
             let large = LargeRequests::start().unwrap();
-            MannersLayer { asked: None, large }.layer(Silent).call(request).await
+            MannersLayer { large }.layer(Silent).call(request).await
         });
         let status = Status::from_header_map(answer.unwrap().headers()).unwrap();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded);

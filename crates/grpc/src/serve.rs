@@ -15,6 +15,7 @@ use crate::desk::Desk;
 use crate::duality::DualityDice;
 use crate::gateway::GatewayService;
 use crate::health::name_of;
+use crate::identify::IdentifyLayer;
 use crate::manners::MannersLayer;
 use crate::proto;
 use crate::proto::campaign::campaign_service_server::CampaignServiceServer;
@@ -75,9 +76,9 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let Options { is_token_required, visible, stopping } = options;
     let large = LargeRequests::start().map_err(ServeError::Thread)?;
-    let manners = MannersLayer { asked: is_token_required.then(|| Arc::clone(&engine)), large };
+    let identify = IdentifyLayer { engine: Arc::clone(&engine), is_token_required };
     let ending = stopping.clone();
-    let desk = Arc::new(Desk { engine, is_token_required, visible });
+    let desk = Arc::new(Desk { engine, visible });
     let gateway = GatewayServer::new(GatewayService { desk: Arc::clone(&desk), stopping });
     let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&desk)));
     let sessions = SessionServiceServer::new(Sessions(Arc::clone(&desk)));
@@ -95,7 +96,9 @@ pub async fn serve(
         .http2_keepalive_interval(Some(KEEP_ALIVE))
         .http2_keepalive_timeout(Some(KEEP_ALIVE))
         .timeout(CALL_MAX)
-        .layer(manners)
+        // The first layer is the outermost.
+        .layer(identify)
+        .layer(MannersLayer { large })
         .add_service(gateway.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(campaigns.max_decoding_message_size(MESSAGE_BYTES_MAX))
         .add_service(sessions.max_decoding_message_size(MESSAGE_BYTES_MAX))

@@ -6,7 +6,7 @@ use serde_json::json;
 use tonic::{Request, Response, Status};
 
 use crate::convert::{Answer, Page};
-use crate::desk::Desk;
+use crate::desk::{Desk, Visit};
 use crate::fault::refused;
 use crate::proto::session::session_service_server::SessionService;
 use crate::proto::session::{
@@ -46,7 +46,7 @@ impl SessionService for Sessions {
     }
 
     async fn get_session(&self, request: Request<GetSessionRequest>) -> Result<Response<GetSessionResponse>, Status> {
-        let visit = self.0.enter(request.metadata()).await?;
+        let visit = Visit::of(&request)?;
         let GetSessionRequest { campaign_id, session_id } = request.into_inner();
         let row = self.0.row(&visit, "session", &campaign_id, &session_id).await;
         let row = row.map_err(refused)?;

@@ -9,32 +9,57 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use app::{Code, Fault, short};
 use axum::extract::Request;
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_METHOD, HOST, ORIGIN, VARY,
+    ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_TYPE, ETAG, HOST, HeaderName, IF_MATCH,
+    IF_NONE_MATCH, LINK, LOCATION, ORIGIN,
 };
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use pin_project_lite::pin_project;
+use tower_http::cors::{AllowOrigin, Cors, CorsLayer, ResponseFuture};
+use tower_layer::Layer;
 use tower_service::Service;
 
+use crate::identify::Identify;
 use crate::metering::{Meter, Surface};
 use crate::{Readiness, fault};
 
-/// What a page may send beside the headers that any page may.
-const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, accept, idempotency-key, if-match, if-none-match, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name, last-event-id, x-mcp-toolsets, \
-     x-mcp-readonly",
-);
 /// No page of another origin may embed an answer.
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
-/// What a page may read beside the headers that any page may.
-const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, etag, link, location");
+/// How long a browser may remember the answer to a preflight.
+const PREFLIGHT_MAX_AGE: Duration = Duration::from_mins(10);
+
+/// What a page that may call us may send and read. No cookies: the answers do not allow credentials.
+fn cors() -> CorsLayer {
+    let header = HeaderName::from_static;
+    CorsLayer::new()
+        // Only the origins that were found to be allowed come here.
+        .allow_origin(AllowOrigin::mirror_request())
+        .vary([ORIGIN])
+        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
+        .allow_headers([
+            AUTHORIZATION,
+            CONTENT_TYPE,
+            ACCEPT,
+            header("idempotency-key"),
+            IF_MATCH,
+            IF_NONE_MATCH,
+            header("mcp-session-id"),
+            header("mcp-protocol-version"),
+            header("mcp-method"),
+            header("mcp-name"),
+            header("last-event-id"),
+            header("x-mcp-toolsets"),
+            header("x-mcp-readonly"),
+        ])
+        .expose_headers([header("mcp-session-id"), ETAG, LINK, LOCATION])
+        .max_age(PREFLIGHT_MAX_AGE)
+}
 
 /// The names under which the server answers, and the pages that may call it. Loopback is always allowed.
 #[derive(Debug, Clone, Default)]
@@ -118,7 +143,7 @@ fn is_loopback(name: &str) -> bool {
 /// The outermost service. It neither boxes nor reads: a request costs two header look-ups and two clock readings here.
 #[derive(Clone)]
 pub(crate) struct Door<S> {
-    inner: S,
+    inner: Cors<S>,
     shared: Arc<Shared>,
 }
 
@@ -130,8 +155,9 @@ struct Shared {
     other: Meter,
 }
 
-impl<S> Door<S> {
-    pub(crate) fn new(inner: S, allowlist: Allowlist, readiness: Readiness) -> Self {
+impl<S> Door<Identify<S>> {
+    /// Only what identifies its callers can be served.
+    pub(crate) fn new(inner: Identify<S>, allowlist: Allowlist, readiness: Readiness) -> Self {
         let shared = Shared {
             allowlist,
             readiness,
@@ -139,7 +165,7 @@ impl<S> Door<S> {
             rest: Meter::of(Surface::Rest),
             other: Meter::of(Surface::Other),
         };
-        Self { inner, shared: Arc::new(shared) }
+        Self { inner: cors().layer(inner), shared: Arc::new(shared) }
     }
 }
 
@@ -180,16 +206,15 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         let began = Instant::now();
         let surface = Surface::of(request.uri().path());
-        let mut origin = request.headers().get(ORIGIN).cloned();
+        let is_preflight = is_preflight(&request);
+        // The middleware answers every OPTIONS itself; without a requested method it is no preflight but a request.
+        let is_cors = is_preflight || (request.headers().contains_key(ORIGIN) && request.method() != Method::OPTIONS);
         let step = match self.shared.check(&request, surface) {
-            Ok(()) if is_preflight(&request) => Step::Answered { response: Some(preflight()) },
-            Ok(()) => Step::Inside { answer: self.inner.call(request) },
-            Err(fault) => {
-                origin = None;
-                Step::Answered { response: Some(fault::response(request.uri().path(), &fault)) }
-            }
+            Ok(()) if is_cors => Step::Cors { answer: self.inner.call(request) },
+            Ok(()) => Step::Inside { answer: self.inner.get_mut().call(request) },
+            Err(fault) => Step::Refused { response: Some(fault::response(request.uri().path(), &fault)) },
         };
-        Passing { step, began, surface, origin, shared: Arc::clone(&self.shared) }
+        Passing { step, began, surface, is_preflight, shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -199,8 +224,7 @@ pin_project! {
         step: Step<F>,
         began: Instant,
         surface: Surface,
-        // The page that called, if it may read the answer.
-        origin: Option<HeaderValue>,
+        is_preflight: bool,
         shared: Arc<Shared>,
     }
 }
@@ -209,7 +233,8 @@ pin_project! {
     #[project = StepProjection]
     enum Step<F> {
         Inside { #[pin] answer: F },
-        Answered { response: Option<Response> },
+        Cors { #[pin] answer: ResponseFuture<F> },
+        Refused { response: Option<Response> },
     }
 }
 
@@ -220,14 +245,15 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
         let this = self.project();
         let mut response = match this.step.project() {
             StepProjection::Inside { answer } => std::task::ready!(answer.poll(context))?,
-            StepProjection::Answered { response } => response.take().expect("a future is polled until it is ready"),
+            StepProjection::Cors { answer } => {
+                let mut response = std::task::ready!(answer.poll(context))?;
+                if *this.is_preflight {
+                    *response.status_mut() = StatusCode::NO_CONTENT;
+                }
+                response
+            }
+            StepProjection::Refused { response } => response.take().expect("a future is polled until it is ready"),
         };
-        if let Some(origin) = this.origin.take() {
-            let headers = response.headers_mut();
-            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-            headers.append(VARY, HeaderValue::from_static("origin"));
-        }
         response.headers_mut().insert("cross-origin-resource-policy", SAME_ORIGIN);
         this.shared.meter(*this.surface).answered(response.status(), this.began.elapsed());
         Poll::Ready(Ok(response))
@@ -237,17 +263,6 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
 /// A browser asks first whether a page may send a request like the one that it is about to send.
 fn is_preflight(request: &Request) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
-}
-
-/// It may: the page's origin was checked already. No cookies, though: the answer does not allow credentials.
-fn preflight() -> Response {
-    let mut response = Response::default();
-    *response.status_mut() = StatusCode::NO_CONTENT;
-    let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
-    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    response
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Who calls. A token that is sent must be right; without one the caller is the owner, where that is allowed.
+//! Who calls. A token that is sent must be right; without one the caller is the owner, where that is allowed. Only the
+//! public routes are reached without a [`app::Caller`].
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -6,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Caller, Engine, Fault, Principal, bearer, is_forwarded, token_required, token_required_of_forwarded};
+use app::{Engine, Fault, Principal, bearer, caller_without_token};
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
@@ -16,7 +17,7 @@ use pin_project_lite::pin_project;
 use tower_service::Service;
 
 use crate::fault;
-use crate::metering::{METRICS, Surface};
+use crate::public_routes::is_public;
 use crate::write_timeout::AnsweredToken;
 
 /// Whose word is taken.
@@ -28,23 +29,18 @@ pub struct Access {
     pub is_token_required: bool,
 }
 
-/// Puts the [`Caller`] into every request that needs one. A request without a token costs one header look-up.
+/// Puts the [`app::Caller`] into every request but those for public routes. A request without a token costs one header
+/// look-up.
 #[derive(Clone)]
 pub(crate) struct Identify<S> {
     inner: S,
-    /// Without it nobody is asked who they are, and everybody is the owner.
-    access: Option<Access>,
+    access: Access,
 }
 
 impl<S> Identify<S> {
-    pub(crate) fn new(inner: S, access: Option<Access>) -> Self {
+    pub(crate) fn new(inner: S, access: Access) -> Self {
         Self { inner, access }
     }
-}
-
-/// Whether whoever asks must be known. Health and readiness are for everybody, and so is that something is not there.
-fn is_for_the_known(path: &str) -> bool {
-    Surface::of(path) != Surface::Other || path == METRICS
 }
 
 /// The token of a request, if it sends one.
@@ -66,23 +62,22 @@ where
     }
 
     fn call(&mut self, mut request: Request) -> Self::Future {
-        let access = self.access.as_ref().filter(|_| is_for_the_known(request.uri().path()));
-        let Some(access) = access else { return Identifying::Known { answer: self.inner.call(request) } };
+        if is_public(request.method(), request.uri().path()) {
+            return Identifying::Known { answer: self.inner.call(request) };
+        }
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
             Some(Err(fault)) => return Identifying::refused(request.uri().path(), &fault),
-            None if access.is_token_required => {
-                return Identifying::refused(request.uri().path(), &token_required());
-            }
-            None if is_forwarded(request.headers().keys().map(HeaderName::as_str)) => {
-                return Identifying::refused(request.uri().path(), &token_required_of_forwarded());
-            }
             None => {
-                request.extensions_mut().insert(Caller::owner());
+                let names = request.headers().keys().map(HeaderName::as_str);
+                match caller_without_token(self.access.is_token_required, names) {
+                    Ok(caller) => request.extensions_mut().insert(caller),
+                    Err(fault) => return Identifying::refused(request.uri().path(), &fault),
+                };
                 return Identifying::Known { answer: self.inner.call(request) };
             }
         };
-        let (mut inner, engine) = (self.inner.clone(), Arc::clone(&access.engine));
+        let (mut inner, engine) = (self.inner.clone(), Arc::clone(&self.access.engine));
         std::mem::swap(&mut inner, &mut self.inner);
         let answer = async move {
             match engine.authenticate(&token).await {

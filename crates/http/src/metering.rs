@@ -8,8 +8,6 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::universes::is_universes_path;
 
-/// Where they are read.
-pub(crate) const METRICS: &str = "/metrics";
 /// Upper bounds, in seconds, of the request time's buckets.
 const BUCKETS: [f64; 10] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 /// How often gathered measurements are folded into their buckets.
@@ -48,7 +46,7 @@ impl Exposition {
     }
 }
 
-/// Which part of the server a request is for.
+/// Which part of the server a request is counted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Surface {
     Mcp,

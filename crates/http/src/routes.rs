@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use app::{
     Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
-    limits, parse_json, short,
+    limits, parse_json, short, unidentified,
 };
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, RawPathParams, Request, State};
 use axum::http::header::{
@@ -21,30 +20,30 @@ use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
 
 use crate::body_budget::read_bytes;
-use crate::metering::METRICS;
-use crate::{Calls, Exposition, Readiness, fault, openapi, universes};
+use crate::public_routes::{HEALTH, MCP_HEALTH, READY};
+use crate::{Calls, Exposition, MountedRoutes, Readiness, fault, openapi, universes};
 
 /// Where the catalogue's operations are.
 const API: &str = "/api/v1";
 
 /// Every route of this room.
-pub fn router(
+pub fn routes(
     engine: &Arc<dyn Engine>,
     visible: Visible,
     readiness: &Readiness,
     exposition: Exposition,
     calls: &Calls,
-) -> Router {
+) -> MountedRoutes {
     let rest = engine.catalogue().operations().iter().filter(|entry| visible.admits(entry)).fold(
-        Router::new(),
-        |router, entry| {
+        MountedRoutes::default(),
+        |routes, entry| {
             let name = entry.name;
-            let router = router
+            let routes = routes
                 .route(&format!("/api/v1/{name}"), post(async move |rest, request| by_body(name, rest, request).await));
             entry
                 .routes
                 .iter()
-                .fold(router, |router, route| router.route(&format!("/api/v1{}", route.path), by_fields(name, *route)))
+                .fold(routes, |routes, route| routes.route(&format!("/api/v1{}", route.path), by_fields(name, *route)))
         },
     );
     let described = Arc::new(OnceLock::new());
@@ -58,12 +57,11 @@ pub fn router(
                 json_bytes(described.get_or_init(document).clone())
             }),
         )
-        .route("/health", get(async move || json_text(health(started.elapsed()).to_string())))
-        .route("/ready", get(async move || ready.answer()))
-        .route("/mcp/health", get(async move || mcp_ready.answer()))
-        .route(METRICS, get(async move || exposition.render()))
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
+        .route(HEALTH, get(async move || json_text(health(started.elapsed()).to_string())))
+        .route(READY, get(async move || ready.answer()))
+        .route(MCP_HEALTH, get(async move || mcp_ready.answer()))
+        .route("/metrics", get(async move || exposition.render()))
+        .fallbacks(no_route, no_method)
         .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
@@ -132,9 +130,10 @@ pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
 /// REST has no sessions: what a caller set as context is kept under this name.
 const CLIENT: &str = "rest";
 
-pub(crate) fn caller(request: &Request) -> Caller {
-    let caller = request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::owner);
-    caller.within(Conversation::Client(CLIENT.into()))
+/// Whom identification found to have sent a request.
+pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
+    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(unidentified)?;
+    Ok(caller.within(Conversation::Client(CLIENT.into())))
 }
 
 /// Of a header, `to_str` lets ASCII and tabs through; a tab may be around a value, and not in it.
@@ -171,7 +170,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn by(request: &Request) -> Result<Self, Fault> {
-        Ok(Self { caller: caller(request), work: work(request.headers())? })
+        Ok(Self { caller: caller(request)?, work: work(request.headers())? })
     }
 }
 
@@ -255,5 +254,10 @@ mod tests {
         for key in ["", "a\tb", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
             assert!(!is_plain_key(key), "{key}");
         }
+    }
+
+    #[test]
+    fn a_request_that_was_not_identified_is_not_the_owners() {
+        assert_eq!(caller(&Request::default()).unwrap_err().code(), Code::InternalError);
     }
 }

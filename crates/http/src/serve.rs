@@ -3,7 +3,6 @@
 use std::io;
 
 use app::LargeRequests;
-use axum::Router;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -11,19 +10,20 @@ use crate::body_budget::BodyBudget;
 use crate::connections::{ConnectionLimits, accept};
 use crate::door::Door;
 use crate::identify::{Access, Identify};
-use crate::{Allowlist, Readiness};
+use crate::{Allowlist, MountedRoutes, Readiness};
 
 /// Serves until `closing` is cancelled and every answer that was begun has been sent. Once it is not ready, only those
 /// who ask for its health are answered.
 pub async fn serve(
     listener: TcpListener,
-    router: Router,
+    routes: MountedRoutes,
     allowlist: Allowlist,
-    access: Option<Access>,
+    access: Access,
     readiness: Readiness,
     closing: CancellationToken,
 ) -> io::Result<()> {
-    let service =
-        Door::new(Identify::new(BodyBudget::new(router, LargeRequests::start()?), access), allowlist, readiness);
+    tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
+    let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
+    let service = Door::new(Identify::new(routes, access), allowlist, readiness);
     accept(listener, service, ConnectionLimits::default(), closing).await
 }

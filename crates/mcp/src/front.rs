@@ -11,11 +11,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use app::{Caller, Principal, limits};
+use app::{Caller, Principal, limits, unidentified};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
+use axum::routing::{MethodRouter, any_service};
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -35,6 +36,8 @@ use crate::entry::{self, INVALID_REQUEST, Refused};
 use crate::session::{CALLING, ID_UNDER_WAY, SESSIONS_TAKEN, Sessions};
 use crate::{Options, splice};
 
+/// Where clients look for MCP over HTTP.
+pub const PATH: &str = "/mcp";
 static SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const SESSION_COOKIE: &str = "mcp_session";
 static VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -50,8 +53,8 @@ const SESSIONS_FULL: i32 = -32003;
 const INTERNAL_ERROR: i32 = -32603;
 const UNSUPPORTED_VERSION: i32 = -32022;
 
-/// Mounts a handler on `/mcp`, with everything that stands before rmcp.
-pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &Options) -> (axum::Router, Drain)
+/// A handler to be mounted on [`PATH`], with everything that stands before rmcp.
+pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &Options) -> (MethodRouter, Drain)
 where
     H: ServerHandler + Send + 'static,
 {
@@ -73,7 +76,7 @@ where
         keeps_sessions: options.sessions,
         calls: drain.calls.clone(),
     };
-    (axum::Router::new().route_service("/mcp", front), drain)
+    (any_service(front), drain)
 }
 
 /// Ends the surface without losing an answer that was begun.
@@ -126,9 +129,13 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let front = self.clone();
         Box::pin(async move {
-            let caller = request.extensions().get::<Caller>().cloned();
-            let (answer, call) = front.handle(request).await;
-            let revoked = caller.filter(|_| is_event_stream(&answer)).map(|caller| caller.revoked().boxed());
+            let Some(caller) = request.extensions().get::<Caller>().cloned() else {
+                let refused = Refused::new(INTERNAL_ERROR, unidentified().body().message.clone());
+                let answer = error(StatusCode::INTERNAL_SERVER_ERROR, &refused);
+                return Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked: None, _call: None }));
+            };
+            let (answer, call) = front.handle(request, &caller.principal).await;
+            let revoked = is_event_stream(&answer).then(|| caller.revoked().boxed());
             let is_whole = splice::is_holding() && !is_event_stream(&answer);
             let answer = if is_whole { filled(answer).await } else { answer };
             Ok(answer.map(|inner| Reply { inner, pieces: VecDeque::new(), revoked, _call: call }))
@@ -187,7 +194,7 @@ impl http_body::Body for Reply {
 impl<H: ServerHandler + Send + 'static> Front<H> {
     /// The answer, and the call that it belongs to. A call is under way once its message has been read; a stream that was
     /// opened by GET is none, and ends when the server does.
-    async fn handle(&self, request: Request<Body>) -> (Answer, Option<TaskTrackerToken>) {
+    async fn handle(&self, request: Request<Body>, principal: &Principal) -> (Answer, Option<TaskTrackerToken>) {
         let (mut parts, body) = request.into_parts();
         let is_stateless = is_stateless(&parts.headers);
         if parts.method == Method::POST {
@@ -196,45 +203,47 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
                 Err(refusal) => return (refusal, None),
             };
             let call = self.calls.token();
-            let answer =
-                if is_stateless { self.post_stateless(parts, bytes).await } else { self.post(parts, &bytes).await };
+            let answer = if is_stateless {
+                self.post_stateless(parts, principal, bytes).await
+            } else {
+                self.post(parts, principal, &bytes).await
+            };
             (answer, Some(call))
         } else if is_stateless || !self.keeps_sessions {
             // There is nothing to open or to end, whatever the client would accept.
             parts.headers.insert(ACCEPT, EVENT_STREAM);
-            (self.pass(parts, Bytes::new()).await, None)
+            (self.pass(parts, principal, Bytes::new()).await, None)
         } else {
             cookie_to_header(&mut parts.headers);
-            (self.get_or_delete(parts).await, None)
+            (self.get_or_delete(parts, principal).await, None)
         }
     }
 
     /// A message of a client of 2026-07-28, or one that only says so: rmcp opens a session for an `initialize` all the same.
-    async fn post_stateless(&self, parts: Parts, bytes: Bytes) -> Answer {
+    async fn post_stateless(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         if let Err(refused) = entry::check_complexity(&bytes) {
             return error(StatusCode::BAD_REQUEST, &refused);
         }
-        let mut answer = self.pass(parts, bytes).await;
+        let mut answer = self.pass(parts, principal, bytes).await;
         set_session_cookie(&mut answer);
         answer
     }
 
     /// A message of a client before 2026-07-28.
-    async fn post(&self, mut parts: Parts, bytes: &Bytes) -> Answer {
+    async fn post(&self, mut parts: Parts, principal: &Principal, bytes: &Bytes) -> Answer {
         let admitted = match entry::admit(bytes) {
             Ok(admitted) => admitted,
             Err(refused) => return error(StatusCode::BAD_REQUEST, &refused),
         };
-        let principal = principal(&parts);
         if admitted.is_initialize {
             parts.headers.remove(&SESSION_HEADER);
             // rmcp would log each refusal as an error of its own.
-            if let Some(refusal) = self.sessions.refusal(&principal).filter(|_| self.keeps_sessions) {
+            if let Some(refusal) = self.sessions.refusal(principal).filter(|_| self.keeps_sessions) {
                 return sessions_taken(&refusal.to_string(), bytes);
             }
         } else {
             cookie_to_header(&mut parts.headers);
-            if self.is_foreign(&parts.headers, &principal) {
+            if self.is_foreign(&parts.headers, principal) {
                 return session_not_found(bytes);
             }
         }
@@ -246,22 +255,21 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             std::borrow::Cow::Borrowed(_) => bytes.clone(),
             std::borrow::Cow::Owned(repaired) => repaired.into(),
         };
-        let mut answer = self.pass(parts, message).await;
+        let mut answer = self.pass(parts, principal, message).await;
         set_session_cookie(&mut answer);
         if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
     }
 
     /// A stream to open or a session to end.
-    async fn get_or_delete(&self, mut parts: Parts) -> Answer {
-        let principal = principal(&parts);
-        if self.is_foreign(&parts.headers, &principal) {
+    async fn get_or_delete(&self, mut parts: Parts, principal: &Principal) -> Answer {
+        if self.is_foreign(&parts.headers, principal) {
             return session_not_found(&[]);
         }
         let is_delete = parts.method == Method::DELETE;
         if parts.method == Method::GET {
             parts.headers.insert(ACCEPT, EVENT_STREAM);
         }
-        let mut answer = self.pass(parts, Bytes::new()).await;
+        let mut answer = self.pass(parts, principal, Bytes::new()).await;
         if is_delete && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::OK;
         }
@@ -269,13 +277,12 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     }
 
     /// rmcp's answer; where it fails in plain text, the same failure as JSON-RPC.
-    async fn pass(&self, parts: Parts, bytes: Bytes) -> Answer {
+    async fn pass(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        let principal = principal(&parts);
         // rmcp's future is large: on the heap it is not copied into ours, and ours not with it.
         let handled = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))));
-        let answer = CALLING.scope(principal, handled).await;
+        let answer = CALLING.scope(principal.clone(), handled).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
             return answer;
         }
@@ -305,10 +312,6 @@ fn set_session_cookie(answer: &mut Answer) {
 
 fn is_stateless(headers: &HeaderMap) -> bool {
     headers.get(&VERSION_HEADER).is_some_and(|version| STATELESS_VERSIONS.iter().any(|known| version == known))
-}
-
-fn principal(parts: &Parts) -> Principal {
-    parts.extensions.get::<Caller>().map_or(Principal::Owner, |caller| caller.principal.clone())
 }
 
 /// Reads a body, within the limits of size and time.

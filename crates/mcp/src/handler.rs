@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use app::plain_text::deceptive_in;
 use app::{
     Answer, Caller, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed, Fault,
-    Principal, Toolset, Visible, Work, limits, nearest, short,
+    Principal, Toolset, Visible, Work, limits, nearest, short, unidentified,
 };
 use axum::http::HeaderName;
 use axum::http::request::Parts;
@@ -116,8 +116,8 @@ pub(crate) struct Handler {
     shared: Arc<Shared>,
     /// Whether this handler outlives a request once it is initialized, so that it can push.
     keeps: bool,
-    /// Whether it serves one client alone, of whatever revision.
-    is_stdio: bool,
+    /// Whose client it is, where it serves one client alone, of whatever revision. Over HTTP each request says it.
+    stdio_principal: Option<Principal>,
     /// What is said in this handler's session is about one context.
     conversation: Conversation,
     watch: OnceLock<Watch>,
@@ -138,11 +138,12 @@ fn new_conversation() -> Conversation {
 impl Handler {
     pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
         let keeps = shared.options.sessions;
-        Self { shared, keeps, is_stdio: false, conversation: new_conversation(), watch: OnceLock::new() }
+        Self { shared, keeps, stdio_principal: None, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
-    pub(crate) fn over_stdio(shared: Arc<Shared>) -> Self {
-        Self { shared, keeps: true, is_stdio: true, conversation: new_conversation(), watch: OnceLock::new() }
+    pub(crate) fn over_stdio(shared: Arc<Shared>, principal: Principal) -> Self {
+        let stdio_principal = Some(principal);
+        Self { shared, keeps: true, stdio_principal, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
     fn engine(&self) -> &dyn Engine {
@@ -152,23 +153,25 @@ impl Handler {
     /// Who sends a request, and in which conversation: in that of the session or the process where there is one, otherwise
     /// in the one that the client's name stands for.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
-        let said = self.said(context);
+        let said = self.said(context)?;
         // On stdio nobody stands before us who asks for the token with each request.
-        if self.is_stdio && said.principal != Principal::Owner {
+        if self.stdio_principal.is_some() && said.principal != Principal::Owner {
             return self.engine().current(&said).await.map_err(|fault| answer::protocol_error(&fault));
         }
         Ok(said)
     }
 
     /// The same, as far as it is known without asking.
-    fn said(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let known = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
-        let principal = known.map_or(&self.shared.options.principal, |caller| &caller.principal);
-        Caller { principal: principal.clone(), conversation: Conversation::None }.within(self.conversation(context))
+    fn said(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        let identified =
+            || context.extensions.get::<Parts>()?.extensions.get::<Caller>().map(|caller| &caller.principal);
+        let principal = self.stdio_principal.as_ref().or_else(identified);
+        let principal = principal.ok_or_else(|| answer::protocol_error(&unidentified()))?.clone();
+        Ok(Caller { principal, conversation: self.conversation(context) })
     }
 
     fn conversation(&self, context: &RequestContext<RoleServer>) -> Conversation {
-        if self.is_stdio || (self.keeps && !is_stateless(context)) {
+        if self.stdio_principal.is_some() || (self.keeps && !is_stateless(context)) {
             return self.conversation.clone();
         }
         let client = context.meta.get(CLIENT_INFO).and_then(|client| client.get("name")).and_then(Value::as_str);
@@ -338,7 +341,7 @@ impl ServerHandler for Handler {
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
         // A server elsewhere is not waited for: until the client is answered, nobody notices that it has gone.
-        if self.watch(self.said(&context), &context).is_none()
+        if self.watch(self.said(&context)?, &context).is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
             resources.subscribe = None;

@@ -20,11 +20,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use app::{Engine, Principal, Visible, limits};
+use axum::routing::MethodRouter;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-pub use front::{Drain, mount};
+pub use front::{Drain, PATH, mount};
 pub use names::ToolNames;
 pub use stdio::StdioError;
 
@@ -39,8 +40,6 @@ pub struct Options {
     pub session_idle: Duration,
     /// How tools are called whose names have parts.
     pub tool_names: ToolNames,
-    /// Whose client it is, where no request says it.
-    pub principal: Principal,
     /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
     pub stopping: CancellationToken,
 }
@@ -53,32 +52,33 @@ impl Default for Options {
             sessions_max: limits::SESSIONS_MAX,
             session_idle: Duration::from_secs(limits::SESSION_IDLE_SECONDS),
             tool_names: ToolNames::default(),
-            principal: Principal::Owner,
             stopping: CancellationToken::new(),
         }
     }
 }
 
-/// Serves `/mcp` over Streamable HTTP. The router has no outer layers: who may reach it is the business of the HTTP room.
-pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (axum::Router, Drain) {
+/// What serves [`PATH`] over Streamable HTTP. It has no outer layers: who may reach it, and who calls, is the business of
+/// the HTTP room. A request without an [`app::Caller`] is refused.
+pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (MethodRouter, Drain) {
     let shared = Arc::new(handler::Shared::new(engine, options.clone()));
     mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
 }
 
-/// Serves one client over a pair of streams until its input ends or the server stops.
+/// Serves one client, who is this principal, over a pair of streams until its input ends or the server stops.
 pub async fn serve(
     engine: Arc<dyn Engine>,
+    principal: Principal,
     options: &Options,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), StdioError> {
-    stdio::serve(engine, options, input, output).await
+    stdio::serve(engine, principal, options, input, output).await
 }
 
-/// Serves one client over this process's standard input and output.
-pub async fn serve_stdio(engine: Arc<dyn Engine>, options: &Options) -> Result<(), StdioError> {
+/// Serves one client, who is this principal, over this process's standard input and output.
+pub async fn serve_stdio(engine: Arc<dyn Engine>, principal: Principal, options: &Options) -> Result<(), StdioError> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
-    serve(engine, options, input, output).await
+    serve(engine, principal, options, input, output).await
 }
 
 /// The tools as clients see them in `tools/list`, by name: what the snapshots hold.

@@ -97,6 +97,8 @@ pub(crate) enum SessionError {
     Full(usize),
     #[error("{SESSIONS_TAKEN}all {0} sessions that one caller may have")]
     PrincipalFull(usize),
+    #[error("it was not established who sent this request")]
+    Unidentified,
     #[error("{ID_UNDER_WAY}")]
     IdUnderWay,
     #[error(transparent)]
@@ -264,7 +266,7 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
-        let principal = CALLING.try_with(Principal::clone).unwrap_or(Principal::Owner);
+        let principal = CALLING.try_with(Principal::clone).map_err(|_| SessionError::Unidentified)?;
         // One at a time, so that no two take the last place.
         let _opening = self.opening.lock().await;
         match self.room(&principal) {

@@ -5,8 +5,6 @@
 //! A mark begins with a number that this process has drawn and that never leaves it, so that nobody can send one.
 
 use std::collections::VecDeque;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,7 +26,7 @@ const INTERNAL_ERROR: i32 = -32603;
 
 /// What every mark begins with.
 static DRAWN: LazyLock<String> = LazyLock::new(|| {
-    let drawn = || RandomState::new().build_hasher().finish();
+    let drawn = || getrandom::u64().expect("the operating system gives randomness");
     format!("{:016x}{:016x}.", drawn(), drawn())
 });
 /// The same as it stands in a message.

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, limits};
+use app::{Engine, Principal, limits};
 use bytes::Bytes;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
@@ -38,13 +38,14 @@ pub enum StdioError {
 
 pub(crate) async fn serve(
     engine: Arc<dyn Engine>,
+    principal: Principal,
     options: &Options,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), StdioError> {
     let ended = options.stopping.child_token();
     let options = Options { stopping: ended.clone(), ..options.clone() };
-    let handler = Handler::over_stdio(Arc::new(Shared::new(engine, options)));
+    let handler = Handler::over_stdio(Arc::new(Shared::new(engine, options)), principal);
     let (sender, receiver) = mpsc::channel(OUTPUT_QUEUE);
     let writer = tokio::spawn(write_lines(output, receiver, ended.clone()));
     let outcome = match serve_server(handler, Lines::new(input, sender, ended)).await {

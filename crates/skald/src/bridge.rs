@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use app::{Code, Engine};
+use app::{Code, Engine, Principal};
 use grpc::{Bridge, Remote};
 use http::Readiness;
 
@@ -18,14 +18,12 @@ use crate::{output, stopping, world};
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let mut options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
+    let options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
     let remote = start(address)?;
     let token = arguments.token.read()?;
-    if let Some(token) = &token {
-        options.principal = Remote::holder(token);
-    }
+    let principal = token.as_deref().map_or(Principal::Owner, Remote::holder);
     // The client is listened to at once, so that its end is noticed while the server is still looked for.
-    let served = mcp::serve_stdio(remote.clone(), &options);
+    let served = mcp::serve_stdio(remote.clone(), principal, &options);
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
         refused = refusal(&remote, address, token.as_deref()) => Err(refused),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use app::journal::Health;
-use app::{Engine, Local, Visible, limits};
+use app::{Engine, Local, Principal, Visible, limits};
 use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use tokio_util::sync::CancellationToken;
 
@@ -82,7 +82,7 @@ pub(crate) async fn serve_http(
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
     let access = Access { engine: Arc::clone(&engine), is_token_required };
     let (mcp, drain) = mcp::http(Arc::clone(&engine), &options);
-    let router = http::router(&engine, options.visible, &readiness, exposition, &calls).merge(mcp);
+    let routes = http::routes(&engine, options.visible, &readiness, exposition, &calls).route(mcp::PATH, mcp);
     let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
@@ -94,7 +94,7 @@ pub(crate) async fn serve_http(
         tokio::join!(drain.finish(GRACE), calls.finish(GRACE));
         closing.cancel();
     };
-    let served = http::serve(listener, router, allowlist, Some(access), readiness.clone(), closing.clone());
+    let served = http::serve(listener, routes, allowlist, access, readiness.clone(), closing.clone());
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = &mut served => Ok(ended),
@@ -140,15 +140,18 @@ async fn serve_grpc(
 pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let stopping = stopping::on_signal()?;
     let local = world::engine(&arguments.store, &arguments.gate).await?;
-    let mut options = mcp_options(&arguments.shown, None, stopping);
-    if let Some(token) = arguments.token.read()? {
-        let caller = local.authenticate(&token).await;
-        options.principal = caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal;
-    }
+    let options = mcp_options(&arguments.shown, None, stopping);
+    let principal = match arguments.token.read()? {
+        Some(token) => {
+            let caller = local.authenticate(&token).await;
+            caller.map_err(|fault| anyhow!("SKALD_TOKEN: {}", fault.body().message))?.principal
+        }
+        None => Principal::Owner,
+    };
     let following = Arc::clone(&local);
     let from = local.end().await;
     tokio::spawn(async move { following.follow(from).await });
-    mcp::serve_stdio(local, &options).await?;
+    mcp::serve_stdio(local, principal, &options).await?;
     Ok(())
 }
 

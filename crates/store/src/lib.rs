@@ -9,6 +9,7 @@ mod memory;
 mod number;
 mod postgres;
 mod private_files;
+mod random_mark;
 mod snapshots;
 mod sqlite;
 

@@ -77,6 +77,9 @@ impl Client {
         self.write(method, path, headers, body)?;
         let (status, headers) = read_head(&mut self.stream)?;
         let mut body = Vec::new();
+        if method == "HEAD" {
+            return Ok(Reply { status, headers, body });
+        }
         if find(&headers, "transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked")) {
             while let Some(chunk) = read_chunk(&mut self.stream)? {
                 body.extend_from_slice(&chunk);

@@ -2,6 +2,7 @@
 
 mod gateway;
 mod limits;
+mod public_methods;
 mod reflected;
 mod server;
 mod typed;

@@ -7,7 +7,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -18,8 +17,8 @@ use futures::StreamExt;
 use futures::stream::{once, unfold};
 
 use super::UNIVERSES;
-use crate::fault;
 use crate::routes::{Rest, caller};
+use crate::{MountedRoutes, fault};
 
 /// At once, so that a reader knows that nothing is missed from here on. A browser comes back after a second if it is cut.
 const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
@@ -33,8 +32,8 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// The same in the query: a page cannot set headers on the first request.
 const LAST_EVENT_ID_FIELD: &str = "lastEventId";
 
-pub(crate) fn routes() -> Router<Rest> {
-    Router::new().route("/universes/{id}/events", get(events))
+pub(crate) fn routes() -> MountedRoutes<Rest> {
+    MountedRoutes::default().route("/universes/{id}/events", get(events))
 }
 
 async fn events(
@@ -43,7 +42,10 @@ async fn events(
     Query(query): Query<Vec<(String, String)>>,
     request: Request,
 ) -> Response {
-    let caller = caller(&request);
+    let caller = match caller(&request) {
+        Ok(caller) => caller,
+        Err(fault) => return fault::response(UNIVERSES, &fault),
+    };
     let opened = match last_event_id(request.headers(), &query) {
         Ok(after) => rest.engine.feed(&caller, &universe_id, after).await,
         Err(fault) => Err(fault.universe(&universe_id)),

@@ -6,7 +6,6 @@ mod events;
 mod list;
 
 use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
-use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
@@ -17,8 +16,8 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use described::described;
 
-use crate::fault;
 use crate::routes::{Asked, Rest, at_revision, json_bytes, json_pieces, read};
+use crate::{MountedRoutes, fault};
 
 /// Where they are all.
 pub(crate) const UNIVERSES: &str = "/universes";
@@ -32,9 +31,9 @@ type Fields = Query<Vec<(String, String)>>;
 type Id = Path<String>;
 
 /// The routes that may be seen; where nothing may be changed, those that read.
-pub(crate) fn routes(visible: Visible) -> Router<Rest> {
+pub(crate) fn routes(visible: Visible) -> MountedRoutes<Rest> {
     if !visible.toolsets.contains(Toolset::Universe) {
-        return Router::new();
+        return MountedRoutes::default();
     }
     let said = |answer: Answered| answer.unwrap_or_else(|fault| fault::response(UNIVERSES, &fault));
     // Also where the request was refused before the universe was looked for.

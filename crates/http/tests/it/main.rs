@@ -65,10 +65,10 @@ impl Server {
         runtime.spawn(async move { following.follow(from).await });
         let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let readiness = Readiness::default();
-        let router = http::router(&engine, visible, &readiness, exposition, &Calls::default());
+        let routes = http::routes(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), Some(access), readiness.clone(), closing));
+        runtime.spawn(http::serve(listener, routes, Allowlist::default(), access, readiness.clone(), closing));
         Self { address, readiness, engine, local, runtime }
     }
 
@@ -252,10 +252,15 @@ fn a_page_that_may_call_may_also_read() {
     let preflight = ask(&[("Origin", origin), ("Access-Control-Request-Method", "POST")]);
     assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some(origin)));
     assert!(preflight.header("access-control-allow-headers").unwrap().contains("mcp-session-id"));
+    assert_eq!(preflight.header("access-control-allow-methods"), Some("GET,POST,PUT,DELETE"));
+    assert_eq!(preflight.header("access-control-max-age"), Some("600"));
+    assert_eq!(preflight.header("access-control-allow-credentials"), None);
+    assert_eq!(ask(&[("Origin", origin)]).status, 404, "without a method that is asked for, it is no preflight");
     assert_eq!(ask(&[("Origin", "https://evil.example"), ("Access-Control-Request-Method", "POST")]).status, 403);
     let read = Client::connect(server.address).send("GET", "/health", &[("Origin", origin)], b"");
     assert_eq!(read.header("access-control-allow-origin"), Some(origin));
-    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id, etag, link, location"));
+    assert_eq!(read.header("vary"), Some("origin"));
+    assert_eq!(read.header("access-control-expose-headers"), Some("mcp-session-id,etag,link,location"));
     assert_eq!(server.get("/health").header("access-control-allow-origin"), None);
 }
 

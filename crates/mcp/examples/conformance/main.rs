@@ -7,18 +7,40 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use http::{Allowlist, Readiness};
+use app::{App, Clock, Entropy, Local};
+use http::{Access, Allowlist, MountedRoutes, Readiness};
 use tokio::net::TcpListener;
 
 use crate::fixture::{Fixture, Shared};
+
+/// Nothing is drawn here.
+struct NoEntropy;
+
+impl Entropy for NoEntropy {
+    fn bytes(&self) -> [u8; 32] {
+        [0; 32]
+    }
+}
+
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let port: u16 = std::env::args().nth(1).ok_or("usage: conformance PORT")?.parse()?;
     let shared = Arc::new(Shared::default());
     let options = mcp::Options::default();
-    let (router, _drain) = mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
+    let (handler, _drain) = mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
+    let routes = MountedRoutes::default().route(mcp::PATH, handler);
+    // The fixtures have no engine; it is asked only whose token a request sends, and there are none.
+    let engine = Local::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(store::Memory::new())));
+    let access = Access { engine, is_token_required: false };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    http::serve(listener, router, Allowlist::default(), None, Readiness::default(), options.stopping).await?;
+    http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;
     Ok(())
 }

@@ -10,7 +10,7 @@ use app::{
     Kind, Local, Operation, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
 };
 use axum::extract::Request;
-use http::{Allowlist, Readiness};
+use http::{Access, Allowlist, MountedRoutes, Readiness};
 use mcp::{Drain, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,8 +133,10 @@ pub(crate) struct Server {
     pub(crate) revocations: Arc<Revocations>,
 }
 
-/// The header by which a test says who it is; the id is this name after `token_`.
+/// The header by which a test says who it is; the id is this name after `token_`. Without it, it is the owner.
 pub(crate) const PRINCIPAL: &str = "x-test-principal";
+/// The name under which a request comes as if nobody had identified its caller.
+pub(crate) const UNIDENTIFIED: &str = "unidentified";
 
 impl Server {
     pub(crate) fn start(engine: Arc<dyn Engine>) -> Self {
@@ -145,12 +147,15 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let (router, drain) = mcp::http(engine, &options);
+        let access = Access { engine: Arc::clone(&engine), is_token_required: false };
+        let (handler, drain) = mcp::http(engine, &options);
         let revocations = Arc::<Revocations>::default();
         let signals = Arc::clone(&revocations);
-        let router = router.layer(axum::middleware::map_request(move |mut request: Request| {
+        let handler = handler.layer(axum::middleware::map_request(move |mut request: Request| {
             let name = request.headers().get(PRINCIPAL).and_then(|name| name.to_str().ok()).map(str::to_owned);
-            if let Some(name) = name {
+            if name.as_deref() == Some(UNIDENTIFIED) {
+                request.extensions_mut().remove::<Caller>();
+            } else if let Some(name) = name {
                 let id = format!("token_{name}");
                 let holder = Holder {
                     revocation: signals.signal(&id),
@@ -167,7 +172,8 @@ impl Server {
             std::future::ready(request)
         }));
         let closing = options.stopping.clone();
-        runtime.spawn(http::serve(listener, router, Allowlist::default(), None, Readiness::default(), closing));
+        let routes = MountedRoutes::default().route(mcp::PATH, handler);
+        runtime.spawn(http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), closing));
         Self { address, stopping: options.stopping, drain, runtime, revocations }
     }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use testkit::Reply;
 use testkit::message::{BOTH, JSON, call, initialize, request};
 
-use crate::server::{PRINCIPAL, Server, awkward, dice, wait_until_begun};
+use crate::server::{PRINCIPAL, Server, UNIDENTIFIED, awkward, dice, wait_until_begun};
 
 #[test]
 fn a_session_belongs_to_who_opened_it() {
@@ -30,6 +30,26 @@ fn a_session_belongs_to_who_opened_it() {
         }
     }
     assert_eq!(server.post(&[JSON, BOTH, alice, ("Mcp-Session-Id", session)], &list).status, 200, "it lives on");
+}
+
+#[test]
+fn a_request_whose_caller_nobody_identified_is_nobodys() {
+    let server = Server::start(dice());
+    let unidentified = (PRINCIPAL, UNIDENTIFIED);
+    let session = server.session("2025-11-25");
+    let roll = call("roll", &json!({"expression": "1d6"}));
+    let replies = [
+        server.post(&[JSON, BOTH, unidentified], &initialize("2025-11-25")),
+        server.post(&[JSON, BOTH, unidentified, ("Mcp-Session-Id", &session)], &roll),
+        server.modern_with(&roll, &[unidentified]),
+        server.client().send("GET", "/mcp", &[unidentified, ("Mcp-Session-Id", &session)], b""),
+        server.client().send("DELETE", "/mcp", &[unidentified, ("Mcp-Session-Id", &session)], b""),
+    ];
+    for reply in replies {
+        assert_eq!((reply.status, reply.json()["error"]["code"].as_i64()), (500, Some(-32603)), "{}", reply.text());
+        assert_eq!(reply.header("mcp-session-id"), None);
+    }
+    assert_eq!(server.call(&session, &roll)["result"]["isError"], json!(false), "the session lives on");
 }
 
 /// Opens a session as somebody; the reply says whether that was possible.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::limits;
+use app::{Principal, limits};
 use mcp::{Options, StdioError};
 use serde_json::{Value, json};
 use testkit::message::{self, LEGACY, call, initialize, request};
@@ -21,8 +21,9 @@ struct Stdio {
 fn start(engine: std::sync::Arc<app::Local>) -> Stdio {
     let (input, server_input) = duplex(1 << 20);
     let (server_output, output) = duplex(1 << 20);
-    let served =
-        tokio::spawn(async move { mcp::serve(engine, &Options::default(), server_input, server_output).await });
+    let served = tokio::spawn(async move {
+        mcp::serve(engine, Principal::Owner, &Options::default(), server_input, server_output).await
+    });
     Stdio { input: Some(input), output: BufReader::new(output).lines(), served }
 }
 

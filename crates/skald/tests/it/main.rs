@@ -35,6 +35,7 @@ mod player;
 mod printed;
 mod process;
 mod processes;
+mod public_routes;
 mod recorded;
 mod rest;
 mod serving;

@@ -101,6 +101,11 @@ impl Running {
         }
     }
 
+    /// What stands on standard error so far.
+    pub(crate) fn errors(&self) -> String {
+        self.errors.lock().expect("a text").clone()
+    }
+
     /// Where a server that has just greeted says that it listens for gRPC.
     pub(crate) fn grpc_address(&self) -> SocketAddr {
         loop {

@@ -12,7 +12,6 @@ mod status;
 mod tls;
 mod trouble;
 
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +29,7 @@ use tokio::time::timeout;
 
 use crate::OpenError;
 use crate::number::{rows as page, signed, small};
+use crate::random_mark::random_mark;
 use crate::snapshots::{marked, read_apart};
 use address::Database;
 use committer::{Committer, Job};
@@ -77,8 +77,7 @@ impl Postgres {
             let committer = Committer { link, jobs: receiver, wakes: wakes.clone(), news: Arc::clone(&news) };
             tokio::spawn(committer.run());
         }
-        // Any name that no other node has.
-        let node = format!("{:x}", RandomState::new().hash_one(std::process::id()));
+        let node = format!("{:x}", random_mark());
         let notifier = Notifier { database: database.clone(), node, news, wakes: wakes.clone() };
         let notifier = tokio::spawn(notifier.run());
         let (link, is_waking) = (reading, Arc::default());

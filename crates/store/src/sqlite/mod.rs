@@ -9,7 +9,6 @@ mod sql;
 mod writer;
 
 use std::fs::OpenOptions;
-use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +28,7 @@ use crate::OpenError;
 use crate::fit::Ledger;
 use crate::number::rows;
 use crate::private_files::{create_beside, rename_to_new};
+use crate::random_mark::random_mark;
 use crate::snapshots::marked;
 use damage::Damage;
 use file::Place;
@@ -80,8 +80,7 @@ impl Sqlite {
 
     fn open_now(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
         let (place, has_tokens_in_rows) = Place::prepare(path, settings)?;
-        // Any number that no other process has: it only tells processes apart.
-        let process = i64::from_ne_bytes(RandomState::new().hash_one(std::process::id()).to_ne_bytes());
+        let process = random_mark().cast_signed();
         let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(Health::Ready));
         let damage = Arc::new(Damage::new(health.clone()));
         let (jobs, queue) = sync_channel(QUEUE);

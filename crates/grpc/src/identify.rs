@@ -1,0 +1,81 @@
+//! Puts the [`Caller`] into every request before anything of it is read. Only the public methods are called without one.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use app::{Caller, Engine, Fault, bearer, caller_without_token};
+use futures::future::BoxFuture;
+use tonic::body::Body;
+use tonic::codegen::http::{HeaderMap, HeaderName, Request, Response};
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::{fault, metadata};
+
+/// The methods that are answered without a token, by exact path. Whatever is not in this list needs a known caller, also a
+/// method that no service has.
+pub const PUBLIC_METHODS: [&str; 2] = ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
+
+#[derive(Clone)]
+pub(crate) struct IdentifyLayer {
+    pub engine: Arc<dyn Engine>,
+    /// Whether a request without a token is refused: wherever others than the owner can reach the server. One that a proxy
+    /// passed on is refused everywhere.
+    pub is_token_required: bool,
+}
+
+impl IdentifyLayer {
+    /// A token that is sent must be right; without one the caller is the owner, where that is allowed.
+    async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
+        let values = headers.get_all(metadata::AUTHORIZATION).iter();
+        match bearer(values.map(|value| value.to_str().ok())) {
+            Some(token) => self.engine.authenticate(token?).await,
+            None => caller_without_token(self.is_token_required, headers.keys().map(HeaderName::as_str)),
+        }
+    }
+}
+
+impl<S> Layer<S> for IdentifyLayer {
+    type Service = Identify<S>;
+
+    fn layer(&self, inner: S) -> Identify<S> {
+        Identify { inner, layer: self.clone() }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Identify<S> {
+    inner: S,
+    layer: IdentifyLayer,
+}
+
+impl<S> Service<Request<Body>> for Identify<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        // The one that is ready is the one that is called.
+        let next = self.inner.clone();
+        let mut inner = std::mem::replace(&mut self.inner, next);
+        let layer = self.layer.clone();
+        Box::pin(async move {
+            if !PUBLIC_METHODS.contains(&request.uri().path()) {
+                match layer.caller(request.headers()).await {
+                    Ok(caller) => request.extensions_mut().insert(caller),
+                    Err(fault) => return Ok(fault::status(&fault).into_http()),
+                };
+            }
+            inner.call(request).await
+        })
+    }
+}

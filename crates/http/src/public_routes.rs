@@ -1,0 +1,27 @@
+//! The routes that are answered without a token. Whatever is not in this list needs a known caller, also a path where
+//! nothing is mounted.
+//!
+//! The answer to a CORS preflight needs none either, but it is given before any route is reached.
+
+use axum::http::Method;
+
+/// Whether the process lives.
+pub(crate) const HEALTH: &str = "/health";
+/// Whether requests are taken.
+pub(crate) const READY: &str = "/ready";
+/// The same, where clients of MCP look for it.
+pub(crate) const MCP_HEALTH: &str = "/mcp/health";
+
+/// Every public route, by exact method and path.
+pub static PUBLIC_ROUTES: [(Method, &str); 6] = [
+    (Method::GET, HEALTH),
+    (Method::HEAD, HEALTH),
+    (Method::GET, READY),
+    (Method::HEAD, READY),
+    (Method::GET, MCP_HEALTH),
+    (Method::HEAD, MCP_HEALTH),
+];
+
+pub(crate) fn is_public(method: &Method, path: &str) -> bool {
+    PUBLIC_ROUTES.iter().any(|(public_method, public_path)| path == *public_path && method == public_method)
+}

@@ -1,0 +1,58 @@
+//! A server that demands tokens answers nothing without one, on any route and with any method, but what is listed.
+
+use serde_json::Value;
+use testkit::Client;
+
+use crate::process::Running;
+use crate::world::World;
+
+const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
+
+/// What the server says that it has mounted.
+const MOUNTED: &str = "routes mounted";
+
+#[test]
+fn only_the_public_routes_answer_without_a_token() {
+    let world = World::sqlite();
+    // Without any token the server would not start.
+    world.token(&["Ada", "--role", "gm"]);
+    let mut command =
+        world.command(&["serve", "--http-addr", "127.0.0.1:0", "--require-token", "--log-format", "json"]);
+    command.env("SKALD_LOG", "http=debug");
+    let (server, address) = Running::greeted(command);
+    server.until_said(MOUNTED);
+    let said = server.errors();
+    let mounted = said.lines().find(|line| line.contains(MOUNTED)).expect("the routes");
+    let mounted: Value = serde_json::from_str(mounted).expect("a line of JSON");
+    let mut paths: Vec<&str> = mounted["fields"]["paths"].as_str().expect("paths").split(' ').collect();
+    for path in ["/mcp", "/metrics", "/api/v1/openapi.json", "/api/v1/roll", "/universes/{id}/events"] {
+        assert!(paths.contains(&path), "{path} is not among {paths:?}");
+    }
+    for (_, path) in &http::PUBLIC_ROUTES {
+        assert!(paths.contains(path), "{path} is public, and not mounted");
+    }
+    paths.extend(["/", "/nowhere", "/health/", "/mcp/health/x", "//health"]);
+
+    let mut client = Client::connect(address);
+    for template in paths {
+        let path: String = template.split_inclusive('/').map(filled).collect();
+        for method in METHODS {
+            let is_public = http::PUBLIC_ROUTES.iter().any(|(public, at)| public.as_str() == method && *at == path);
+            let status = client.send(method, &path, &[], b"").status;
+            if is_public {
+                assert_eq!(status, 200, "{method} {path} is public");
+            } else {
+                assert_eq!(status, 401, "{method} {path} is not public");
+            }
+        }
+    }
+}
+
+/// A part of a path, with something in place of a field.
+fn filled(part: &str) -> &str {
+    match (part.starts_with('{'), part.ends_with('/')) {
+        (true, true) => "x/",
+        (true, false) => "x",
+        (false, _) => part,
+    }
+}
