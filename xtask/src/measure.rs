@@ -11,10 +11,10 @@ use crate::{paths, run};
 /// What is built in release mode, and for which parts.
 const BUILDS: [(&[&str], &[&str]); 5] = [
     (&["skald", "--bins", "--examples"], &["universe", "gate", "cost", "rate", "bridge", "startup"]),
-    (&["mcp", "--example", "bare"], &["cost", "rate"]),
-    (&["domain", "--examples"], &["dice", "universe"]),
-    (&["store", "--example", "journal_speed"], &["journal"]),
-    (&["grpc", "--examples"], &["bridge"]),
+    (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
+    (&["skald-domain", "--examples"], &["dice", "universe"]),
+    (&["skald-store", "--example", "journal_speed"], &["journal"]),
+    (&["skald-grpc", "--examples"], &["bridge"]),
 ];
 /// The parts that need servers of other SDKs.
 const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];

@@ -42,7 +42,8 @@ fn arrows() -> BTreeSet<String> {
             let is_room = dependency["path"].is_string();
             if is_room {
                 let kind = if dependency["kind"] == "dev" { " (tests)" } else { "" };
-                let name = |value: &Value| value.as_str().expect("a name").to_owned();
+                let name =
+                    |value: &Value| value.as_str().expect("a name").trim_start_matches("skald-").replace('-', "_");
                 arrows.insert(format!("{} -> {}{kind}", name(&package["name"]), name(&dependency["name"])));
             }
         }

@@ -3,8 +3,8 @@
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
-use crate::journal::hex;
 use crate::{Caller, Code, Fault};
+use skald_journal::hex;
 
 /// SHA-256 in hexadecimal digits.
 pub(crate) fn hash(text: &str) -> String {

@@ -6,43 +6,43 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::journal::{Ask, Done, Failure, Key, Noun, StreamName, Streams};
 use crate::{App, Call, Operation};
+use skald_journal::{Applied, CommandOf, Failure, Key, RefusalOf, StreamKind, StreamName, Streams, Submission};
 
 impl App {
     /// Has a command decided and stored, and answers it. The answer is kept for a retry under the same key; what was
     /// answered under the key comes before any refusal.
-    pub(crate) async fn execute<O: Operation, N: Noun, T: Serialize + 'static>(
+    pub(crate) async fn execute<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
-        streams: &Streams<N>,
+        streams: &Streams<K>,
         call: &Call<'_>,
         stream: &StreamName,
-        command: N::Command,
-        answer: impl Fn(&Done<N>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Done<N>), Failure<N::Refusal>> {
+        command: CommandOf<K>,
+        answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
         let key = call.work.idempotency_key.as_ref();
         let terms =
             Terms { expected: call.work.expected_revision, key: key.map(|key| (key.clone(), call.input.to_string())) };
-        self.execute_on::<O, N, T>(streams, call, stream, command, terms, answer).await
+        self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await
     }
 
     /// The same on terms that stand in the input.
-    pub(crate) async fn execute_on<O: Operation, N: Noun, T: Serialize + 'static>(
+    pub(crate) async fn execute_on<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
-        streams: &Streams<N>,
+        streams: &Streams<K>,
         call: &Call<'_>,
         stream: &StreamName,
-        command: N::Command,
+        command: CommandOf<K>,
         terms: Terms,
-        answer: impl Fn(&Done<N>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Done<N>), Failure<N::Refusal>> {
-        let mut ask = Ask::new(command, self.given(call));
+        answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
+        let mut ask = Submission::new(command, self.given(call));
         ask.expected = terms.expected;
         let answer = Arc::new(answer);
         if let Some((key, request)) = &terms.key {
             let key = Key::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
             let answer = Arc::clone(&answer);
-            let stored = move |done: &Done<N>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
+            let stored = move |done: &Applied<K>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
             ask.key = Some((key, Box::new(stored)));
         }
         let is_keyed = ask.key.is_some();

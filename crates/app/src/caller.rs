@@ -5,8 +5,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, PoisonError, RwLock};
 
-pub use domain::access::{CampaignRole, PrincipalKind};
 use serde::{Deserialize, Serialize};
+pub use skald_domain::access::{CampaignRole, PrincipalKind};
 use tokio_util::sync::CancellationToken;
 
 /// The one who calls an operation.

@@ -2,43 +2,31 @@
 
 use std::collections::HashMap;
 
-use domain::access::AccessRules;
-use domain::campaign::CampaignRules;
-use domain::gate::RunRules;
-use domain::universe::UniverseRules;
-
-use crate::journal::{BesideCheck, Nouns};
 use crate::resource::{self, UriFields};
-use crate::{
-    Code, CompletionTarget, Entry, Fault, Kind, PromptEntry, Resource, Toolset, campaign, dice, gate, short, tokens,
-    universe,
-};
-
-/// All nouns that have streams, and what lies beside them, for whoever goes through all that is stored.
-pub fn nouns() -> Nouns {
-    let nouns =
-        Nouns::default().with::<CampaignRules>().with::<UniverseRules>().with::<RunRules>().with::<AccessRules>();
-    let nouns = nouns.with_beside(tokens::EARLIER_TOKENS, tokens::EARLIER_TOKENS_CHECK);
-    // Where somebody is in a conversation is no part of what happened.
-    let nouns = nouns.with_beside(campaign::CONTEXTS, BesideCheck::NotCovered);
-    gate::BESIDE.into_iter().fold(nouns, |nouns, (kind, check)| nouns.with_beside(kind, check))
-}
+use crate::{Code, CompletionTarget, Entry, Fault, Kind, Nouns, PromptEntry, Resource, Toolset, short};
 
 pub struct Catalogue {
     operations: Vec<Entry>,
     resources: Vec<Resource>,
     prompts: Vec<PromptEntry>,
     positions: HashMap<&'static str, usize>,
+    nouns: Nouns,
+    instructions: Vec<(Toolset, &'static str)>,
 }
 
 impl Catalogue {
-    /// Every noun's part, in the order of the reference pages.
+    /// What all nouns offer.
     pub fn whole() -> Self {
-        Self::new(
-            [dice::operations(), campaign::operations(), universe::operations(), gate::operations()].concat(),
-            [dice::resources(), campaign::resources(), universe::resources(), gate::resources()].concat(),
-            dice::prompts().into_iter().chain(campaign::prompts()).collect(),
-        )
+        Self::of(&Nouns::all())
+    }
+
+    /// What these nouns offer, in their order.
+    pub fn of(nouns: &Nouns) -> Self {
+        let operations = nouns.iter().flat_map(|noun| noun.operations()).collect();
+        let resources = nouns.iter().flat_map(|noun| noun.resources()).collect();
+        let prompts = nouns.iter().flat_map(|noun| noun.prompts()).collect();
+        let instructions = nouns.iter().filter_map(|noun| noun.instructions()).collect();
+        Self { nouns: nouns.clone(), instructions, ..Self::new(operations, resources, prompts) }
     }
 
     /// A catalogue of these parts.
@@ -52,7 +40,7 @@ impl Catalogue {
             let reads = positions.get(resource.operation).is_some_and(|at| operations[*at].kind == Kind::Read);
             assert!(reads, "{} reads through no read operation", resource.uri);
         }
-        Self { operations, resources, prompts, positions }
+        Self { operations, resources, prompts, positions, nouns: Nouns::none(), instructions: Vec::new() }
     }
 
     pub fn operations(&self) -> &[Entry] {
@@ -65,6 +53,16 @@ impl Catalogue {
 
     pub fn prompts(&self) -> &[PromptEntry] {
         &self.prompts
+    }
+
+    /// What each noun tells a model before it begins, by the toolset that it belongs to.
+    pub fn instructions(&self) -> &[(Toolset, &'static str)] {
+        &self.instructions
+    }
+
+    /// If a resource is read from a larger one, the URI under which changes of the larger one are announced.
+    pub fn containing_resource(&self, uri: &str) -> Option<String> {
+        self.nouns.iter().find_map(|noun| noun.containing_resource(uri))
     }
 
     /// Where an operation stands in the list.

@@ -10,8 +10,8 @@ use futures::stream::BoxStream;
 use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvError};
 
 use crate::following::Following;
-use crate::journal::{Cursor, Hash};
-use crate::{Caller, Conversation, gate, universe};
+use crate::{Caller, Conversation};
+use skald_journal::{Cursor, Hash};
 
 /// A change that a subscriber may want to hear of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,21 +20,6 @@ pub enum Change {
     Resource(Arc<str>),
     /// The list of resources is another one.
     ResourceList,
-}
-
-impl Change {
-    /// Whether the resource at this URI may read differently now: it is the one that changed, or a part of that one.
-    pub fn concerns(&self, uri: &str) -> bool {
-        match self {
-            Self::Resource(changed) => **changed == *uri || whole(uri).as_deref() == Some(&**changed),
-            Self::ResourceList => false,
-        }
-    }
-}
-
-/// Of a resource that is a part of something, the name under which a change of that is told.
-fn whole(part: &str) -> Option<String> {
-    universe::whole(part).or_else(|| gate::whole(part))
 }
 
 /// What changed at once, and whom it concerns.
@@ -141,10 +126,10 @@ impl News {
         news
     }
 
-    /// Whether a resource reads differently for this caller now, or is a part of one that does.
+    /// Whether a change was announced for this caller under exactly this URI. Parts of resources are looked at by
+    /// [`Engine::is_changed`](crate::Engine::is_changed).
     pub fn concerns(&self, caller: &Caller, uri: &str) -> bool {
-        let has = |uri: &str| self.resources.get(uri).is_some_and(|audience| audience.has(caller));
-        self.everything || has(uri) || whole(uri).is_some_and(|whole| has(&whole))
+        self.everything || self.resources.get(uri).is_some_and(|audience| audience.has(caller))
     }
 
     pub fn concerns_list(&self, caller: &Caller) -> bool {

@@ -1,6 +1,6 @@
 //! Completions: what may be typed for an argument, from the same schemas that check it.
 
-use domain::limits;
+use skald_domain::limits;
 
 use crate::{App, Caller, Catalogue, Fault, schema};
 

@@ -1,8 +1,8 @@
 //! How many campaigns, universes, runs and versions of processes the holders of tokens may create. Whoever starts Skald owns
 //! the store, and is not bound by it.
 
-use crate::journal::StreamName;
 use crate::{App, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Principal, limits};
+use skald_journal::StreamName;
 
 /// How many there may be of something.
 #[derive(Clone, Copy)]

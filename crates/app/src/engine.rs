@@ -4,7 +4,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use domain::gate::RunRules;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use metrics::Counter;
@@ -13,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::changes::{Happened, Place, Whom};
 use crate::following::{Following, READ_AT_ONCE, happened, place_at};
-use crate::journal::{Cursor, Noun, Record, StoreError};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
-    Feed, Prepared, completion, document, from_text,
+    Feed, News, Prepared, completion, document, from_text,
 };
+use skald_journal::{Cursor, Record, StoreError};
 
 /// How long a follower waits after a failure.
 const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
@@ -142,6 +141,12 @@ pub trait Engine: Send + Sync + 'static {
         })
     }
 
+    /// Whether a resource reads differently for a caller after these news, or is a part of one that does.
+    fn is_changed(&self, news: &News, caller: &Caller, uri: &str) -> bool {
+        news.concerns(caller, uri)
+            || self.catalogue().containing_resource(uri).is_some_and(|containing| news.concerns(caller, &containing))
+    }
+
     /// Reads a resource: its operation, called with the fields of the URI.
     fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
         Box::pin(async move {
@@ -178,7 +183,8 @@ pub struct Local {
 
 impl Local {
     pub fn new(app: App) -> Arc<Self> {
-        Self::with_catalogue(app, Catalogue::whole())
+        let catalogue = Catalogue::of(&app.nouns);
+        Self::with_catalogue(app, catalogue)
     }
 
     /// An engine that offers other operations: tests bring their own.
@@ -246,18 +252,14 @@ impl Local {
         loop {
             let records = journal.follow(after, READ_AT_ONCE).await?;
             let is_last = records.len() < READ_AT_ONCE;
-            // Before anything else is told of these records.
+            // Before anything is told of these records.
             for (_, record) in &records {
-                self.app.hear_revocations(record);
+                self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
-            let all = happened(&**journal, &records).await?;
+            let all = happened(&**journal, &self.app.nouns, &records).await?;
             for ((place, record), happened) in records.into_iter().zip(all) {
-                self.app.feeds.hear(&record);
-                if record.stream.noun() == RunRules::NAME {
-                    self.app.watching.begin();
-                }
                 if let Some(happened) = happened {
-                    self.tell_gates(&record, &happened);
+                    self.tell_of_campaign(&record, &happened);
                     self.app.telling.tell(happened);
                 }
                 after = place;
@@ -269,16 +271,13 @@ impl Local {
         }
     }
 
-    /// What happens in a campaign or in its universes may change what guards of its runs come to.
-    fn tell_gates(&self, record: &Record, happened: &Happened) {
-        if record.stream.noun() == RunRules::NAME {
-            return;
-        }
-        if let Whom::InCampaign(campaign_id) = &happened.whom {
-            let changes = self.app.watching.touched_by(campaign_id);
-            if !changes.is_empty() {
-                self.app.telling.tell(Happened { changes: changes.into(), whom: happened.whom.clone(), place: None });
-            }
+    /// Tells of what changed in one noun because something happened in a campaign.
+    fn tell_of_campaign(&self, record: &Record, happened: &Happened) {
+        let Whom::InCampaign(campaign_id) = &happened.whom else { return };
+        let nouns = self.app.nouns.iter();
+        let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
+        if !changes.is_empty() {
+            self.app.telling.tell(Happened { changes: changes.into(), whom: happened.whom.clone(), place: None });
         }
     }
 
@@ -355,10 +354,10 @@ impl Engine for Local {
 
     fn changes<'a>(&'a self, _: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes> {
         let (receiver, now) = self.app.telling.listen();
-        let journal = Arc::clone(&self.app.journal);
+        let (journal, nouns) = (Arc::clone(&self.app.journal), self.app.nouns.clone());
         let following = match after {
-            None => Following::from(journal, now),
-            Some(after) => Following::after(journal, Place::read(after), now),
+            None => Following::from(journal, nouns, now),
+            Some(after) => Following::after(journal, nouns, Place::read(after), now),
         };
         Box::pin(ready(Changes::here(receiver, following)))
     }

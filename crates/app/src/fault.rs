@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use domain::gate::Finding;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use skald_domain::gate::Finding;
 
 use crate::short;
 

@@ -3,15 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::campaign::CampaignRules;
-use domain::gate::RunRules;
-use domain::universe::UniverseRules;
-
 use crate::campaign::CONTEXT;
 use crate::changes::{Change, Happened, News, Place, Told, Whom};
-use crate::journal::{Cursor, Journal, Noun, Record, StoreError};
 use crate::places::Places;
-use crate::{EVERY_CAMPAIGN, campaign, gate, universe};
+use crate::{EVERY_CAMPAIGN, Noun, Nouns, RecordAudience};
+use skald_journal::{Cursor, Journal, Record, StoreError};
 
 /// Records that a watcher reads at once.
 pub(crate) const READ_AT_ONCE: usize = 256;
@@ -22,6 +18,7 @@ const READ_AGAIN: Duration = Duration::from_millis(500);
 /// missed is read from the journal, so that nothing is left out.
 pub(crate) struct Following {
     journal: Arc<dyn Journal>,
+    nouns: Nouns,
     /// `None` where nobody follows the journal: then what is missed cannot be looked up.
     place: Option<Place>,
     state: State,
@@ -42,15 +39,15 @@ enum State {
 
 impl Following {
     /// From now on.
-    pub(crate) fn from(journal: Arc<dyn Journal>, place: Option<Place>) -> Self {
-        Self { journal, place, state: State::Abreast, has_missed: false }
+    pub(crate) fn from(journal: Arc<dyn Journal>, nouns: Nouns, place: Option<Place>) -> Self {
+        Self { journal, nouns, place, state: State::Abreast, has_missed: false }
     }
 
     /// From a place that somebody has been told. `now` is where to begin if there is no such place.
-    pub(crate) fn after(journal: Arc<dyn Journal>, claimed: Option<Place>, now: Option<Place>) -> Self {
+    pub(crate) fn after(journal: Arc<dyn Journal>, nouns: Nouns, claimed: Option<Place>, now: Option<Place>) -> Self {
         match claimed {
-            Some(place) => Self { journal, place: Some(place), state: State::Claimed, has_missed: false },
-            None => Self { journal, place: now, state: State::Lost, has_missed: false },
+            Some(place) => Self { journal, nouns, place: Some(place), state: State::Claimed, has_missed: false },
+            None => Self { journal, nouns, place: now, state: State::Lost, has_missed: false },
         }
     }
 
@@ -120,7 +117,7 @@ impl Following {
             self.state = State::Abreast;
         }
         let mut news = News::default();
-        let all = happened(&*self.journal, &records).await?;
+        let all = happened(&*self.journal, &self.nouns, &records).await?;
         for ((cursor, record), happened) in records.iter().zip(all) {
             match happened {
                 Some(happened) => self.hear(&happened, &mut news),
@@ -135,25 +132,23 @@ impl Following {
 /// What each of some records changed, if it concerns anybody.
 pub(crate) async fn happened(
     journal: &dyn Journal,
+    nouns: &Nouns,
     records: &[(Cursor, Record)],
 ) -> Result<Vec<Option<Happened>>, StoreError> {
     let mut places = Places::new(journal);
     let mut all = Vec::with_capacity(records.len());
     for (cursor, record) in records {
-        let told = match record.stream.noun() {
-            CampaignRules::NAME => Some((campaign::changed(record), record.stream.id().into())),
-            UniverseRules::NAME => {
-                let place = places.of(universe::PLACES, record.stream.id()).await?;
-                Some((universe::changed(record), place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
+        let noun = nouns.of(record);
+        let campaign_id: Option<Arc<str>> = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
+            RecordAudience::Nobody => None,
+            RecordAudience::CampaignOfStreamId => Some(record.stream.id().into()),
+            RecordAudience::CampaignInDocument(collection) => {
+                let place = places.of(collection, record.stream.id()).await?;
+                Some(place.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
             }
-            RunRules::NAME => {
-                let place = places.of(gate::RUNS, record.stream.id()).await?;
-                Some((gate::changed(record), place.unwrap_or_else(|| EVERY_CAMPAIGN.into())))
-            }
-            _ => None,
         };
-        all.push(told.map(|(changes, campaign_id)| Happened {
-            changes: changes.into(),
+        all.push(noun.zip(campaign_id).map(|(noun, campaign_id)| Happened {
+            changes: noun.changed_resources(record).into(),
             whom: Whom::InCampaign(campaign_id),
             place: Some(Place::new(*cursor, &record.hash)),
         }));

@@ -1,15 +1,13 @@
 //! From JSON to typed input. What does not fit is explained by walking the input's own schema beside the value.
 
-use domain::limits;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use skald_domain::limits;
 
-use crate::{Code, Fault};
+use crate::{Code, Fault, short};
 
 /// Values in a field that is refused, up to which the refusal shows it.
 const REFUSED_VALUES_MAX: usize = 32;
-/// How much of a foreign text a message repeats.
-const SHORT_CHARS: usize = 80;
 
 /// Parses a request body, within the limits of size and nesting.
 pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
@@ -418,14 +416,6 @@ fn about(schema: &Value, field: &str) -> String {
 /// A value as an error repeats it: whole if it is short.
 fn shown(value: &Value) -> String {
     short(&value.to_string())
-}
-
-/// A text of somebody else's as a message repeats it: whole if it is short.
-pub fn short(text: &str) -> String {
-    match text.char_indices().nth(SHORT_CHARS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn suggest(given: &str, allowed: &[&str]) -> String {

@@ -1,7 +1,7 @@
 //! Lists that are kept beside the streams, page by page.
 
-use crate::journal::Document;
 use crate::{App, Code, Fault, limits, short};
+use skald_journal::Document;
 
 /// One page of a list.
 pub(crate) struct Page<T> {

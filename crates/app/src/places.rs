@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::EVERY_CAMPAIGN;
-use crate::journal::{Journal, StoreError};
+use skald_journal::{Journal, StoreError};
 
 pub(crate) struct Places<'a> {
     journal: &'a dyn Journal,

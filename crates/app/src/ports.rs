@@ -1,24 +1,25 @@
 //! What this room needs of the world, as traits that the binary fills.
 
+use crate::campaign::CampaignStream;
+use crate::gate::RunStream;
+use crate::universe::UniverseStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::campaign::CampaignRules;
-use domain::decider::Given;
-use domain::dice::odds::Effort;
-use domain::gate::RunRules;
-use domain::id;
-use domain::universe::UniverseRules;
 use jiff::Timestamp;
+use skald_domain::decider::Given;
+use skald_domain::dice::odds::Effort;
+use skald_domain::id;
 
 use crate::campaign::Contexts;
 use crate::changes::{Happened, Telling, Whom};
 use crate::computing::Computing;
 use crate::gate::{AGENT, AttemptsCounted, NoFiles, Processes, Watching};
-use crate::journal::{Journal, StoreError, Streams, held, to_micros};
+use crate::journal_fault::store_held;
 use crate::tokens::Tokens;
 use crate::universe::Feeds;
-use crate::{Call, Change, Code, Fault, GateFiles, Revocations, limits};
+use crate::{Call, Change, Code, Fault, GateFiles, Nouns, Revocations, limits};
+use skald_journal::{Journal, StoreError, Streams, to_micros};
 
 /// Where fresh randomness comes from.
 pub trait Entropy: Send + Sync + 'static {
@@ -35,6 +36,7 @@ pub struct App {
     pub entropy: Arc<dyn Entropy>,
     pub clock: Arc<dyn Clock>,
     pub journal: Arc<dyn Journal>,
+    pub nouns: Nouns,
     /// Where a caller who names no campaign, and has none in the context, is taken to be.
     pub default_campaign: Option<String>,
     /// How often whoever reads a universe's commands is shown a sign of life.
@@ -43,9 +45,9 @@ pub struct App {
     pub files: Arc<dyn GateFiles>,
     /// What the owner is to a gate; a token says it of whoever holds it.
     pub gate_role: String,
-    pub(crate) campaigns: Streams<CampaignRules>,
-    pub(crate) universes: Streams<UniverseRules>,
-    pub(crate) runs: Streams<RunRules>,
+    pub(crate) campaigns: Streams<CampaignStream>,
+    pub(crate) universes: Streams<UniverseStream>,
+    pub(crate) runs: Streams<RunStream>,
     pub(crate) tokens: Tokens,
     pub(crate) revocations: Revocations,
     pub(crate) processes: Processes,
@@ -62,6 +64,7 @@ impl App {
         Self {
             entropy,
             clock,
+            nouns: Nouns::all(),
             campaigns: Streams::new(Arc::clone(&journal)),
             universes: Streams::new(Arc::clone(&journal)),
             runs: Streams::new(Arc::clone(&journal)),
@@ -107,7 +110,7 @@ impl App {
         match error {
             StoreError::Damaged(cause) => Fault::damaged(cause, self.request_id()),
             StoreError::Refused(cause) => Fault::internal(cause, self.request_id()),
-            StoreError::Held(cause) => held(cause),
+            StoreError::Held(cause) => store_held(cause),
             error => {
                 tracing::warn!(%error, "the journal cannot be read");
                 Fault::new(Code::Unavailable, "the journal cannot be read right now").hint("try again in a moment")

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use domain::limits;
 use serde_json::{Map, Value};
+use skald_domain::limits;
 
 use crate::{Catalogue, Class, Entry, Exposed, Kind, TABLE, Toolset, Verb};
 

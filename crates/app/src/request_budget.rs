@@ -7,7 +7,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use domain::limits;
+use skald_domain::limits;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::input::count_values;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
-use domain::universe::Universe;
+use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
+use skald_domain::universe::Universe;
 
 use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
 
@@ -95,8 +95,10 @@ impl People for SeenPeople<'_> {
 
 #[cfg(test)]
 mod tests {
-    use domain::campaign::{ActorKind, CampaignCommand, CampaignEvent, CampaignRules, Controller, GmMode, Role, recap};
-    use domain::decider::{Decider, Given};
+    use skald_domain::campaign::{
+        ActorKind, CampaignCommand, CampaignEvent, CampaignRules, Controller, GmMode, Role, recap,
+    };
+    use skald_domain::decider::{Decider, Given};
 
     use super::*;
 

@@ -6,27 +6,28 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::access::{
+use serde::Deserialize;
+use skald_domain::access::{
     AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, NewToken as NewAccessToken,
     Token, person_of,
 };
-use domain::decider::Given;
-use domain::{Moment, id, limits};
-use serde::Deserialize;
+use skald_domain::decider::Given;
+use skald_domain::{Moment, id, limits};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{hash, is_equal, unauthorized};
-use crate::journal::{
-    Ask, BesideCheck, Failure, FindingKind, Journal, Kept, Noun, Record, RowCheck, StreamName, Streams, Whole, events,
-    to_micros,
-};
 use crate::plain_text::{code_point, deceptive_in};
 use crate::{
-    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Principal, PrincipalKind,
+    App, Caller, CampaignRole, Change, Code, Conversation, Credential, EVERY_CAMPAIGN, Entry, Fault, Holder, Noun,
+    Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, Toolset,
+};
+use skald_journal::{
+    CommittedState, Failure, FindingKind, Journal, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
+    StreamName, Streams, Submission, WholeSnapshot, events, to_micros,
 };
 
 /// The kind of the rows beside the journal in which older stores have tokens.
-pub(crate) const EARLIER_TOKENS: &str = "token";
+const EARLIER_TOKENS: &str = "token";
 /// What every token begins with, so that it is known for one wherever it turns up.
 const PREFIX: &str = "skald_";
 /// Rows that are read at once.
@@ -47,12 +48,16 @@ pub struct NewToken {
     pub program: String,
 }
 
-impl Noun for AccessRules {
+/// The streams of the noun in the journal.
+pub(crate) struct TokenStream;
+
+impl StreamKind for TokenStream {
+    type Rules = AccessRules;
     const NAME: &'static str = "access";
     /// There are few events, and a forged state would be a forged token.
     const IS_OPENED_AT_SNAPSHOTS: bool = false;
-    type Parts = Whole<AccessState>;
-    type Ready = ();
+    type Parts = WholeSnapshot<AccessState>;
+    type ReadCache = ();
 
     fn kind(event: &AccessEvent) -> &'static str {
         event.kind()
@@ -61,17 +66,70 @@ impl Noun for AccessRules {
 
 /// The one stream of a store.
 fn stream() -> StreamName {
-    StreamName::new(AccessRules::NAME, "tokens")
+    StreamName::new(TokenStream::NAME, "tokens")
+}
+
+/// Tokens: no operation shows or changes them; the command line does.
+pub(crate) struct TokenNoun;
+
+impl Noun for TokenNoun {
+    fn operations(&self) -> Vec<Entry> {
+        Vec::new()
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        Vec::new()
+    }
+
+    fn prompts(&self) -> Vec<PromptEntry> {
+        Vec::new()
+    }
+
+    fn instructions(&self) -> Option<(Toolset, &'static str)> {
+        None
+    }
+
+    fn stream_kind(&self) -> Option<RegisteredKind> {
+        Some(RegisteredKind::of::<TokenStream>())
+    }
+
+    fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
+        vec![(EARLIER_TOKENS, EARLIER_TOKENS_CHECK)]
+    }
+
+    fn changed_resources(&self, _record: &Record) -> Vec<Change> {
+        Vec::new()
+    }
+
+    fn containing_resource(&self, _uri: &str) -> Option<String> {
+        None
+    }
+
+    fn record_audience(&self) -> RecordAudience {
+        RecordAudience::Nobody
+    }
+
+    fn record_appended(&self, app: &App, record: &Record) {
+        app.hear_revocations(record);
+    }
+
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+        Vec::new()
+    }
+
+    fn secret_fields(&self) -> &'static [&'static str] {
+        &["secret_hash"]
+    }
 }
 
 /// No row with a token is right: those of an older store are events before anything is verified, and gone.
-pub(crate) const EARLIER_TOKENS_CHECK: BesideCheck = BesideCheck::Row(|_, _, _| {
+const EARLIER_TOKENS_CHECK: SideRowCheck = SideRowCheck::Row(|_, _, _| {
     RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", stream()))
 });
 
 /// The tokens of a store.
 pub(crate) struct Tokens {
-    streams: Streams<AccessRules>,
+    streams: Streams<TokenStream>,
 }
 
 impl Tokens {
@@ -99,7 +157,7 @@ impl EarlierRow {
 
 impl App {
     /// The tokens as they are now. One look at the store, as a row would be.
-    pub(crate) async fn access(&self) -> Result<Arc<Kept<AccessRules>>, Fault> {
+    pub(crate) async fn access(&self) -> Result<Arc<CommittedState<TokenStream>>, Fault> {
         self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))
     }
 
@@ -147,11 +205,11 @@ impl App {
 
     async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), Failure<AccessRefusal>> {
         let given = Given { at: to_micros(self.clock.now()), by: by.to_owned() };
-        self.tokens.streams.execute(&stream(), Ask::new(command, given)).await.map(drop)
+        self.tokens.streams.execute(&stream(), Submission::new(command, given)).await.map(drop)
     }
 
     fn access_fault(&self, failure: Failure<AccessRefusal>) -> Fault {
-        failure.into_fault(|refusal| Fault::new(Code::Rejected, refusal.to_string()), || self.request_id())
+        self.journal_fault(failure, |refusal| Fault::new(Code::Rejected, refusal.to_string()))
     }
 
     /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
@@ -237,7 +295,7 @@ impl App {
         if record.stream != stream() {
             return;
         }
-        match events::<AccessRules>(record) {
+        match events::<TokenStream>(record) {
             Ok(events) => {
                 for event in events {
                     if let AccessEvent::TokenRevoked(revoked) = event {

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use domain::dice::notation::{Dialect, parse};
-use domain::dice::odds::{Cost, Effort, OddsRefusal, line_odds};
-use domain::dice::{RandomRequest, Randomness, RollMode, Seed};
-use domain::limits;
+use skald_domain::dice::notation::{Dialect, parse};
+use skald_domain::dice::odds::{Cost, Effort, OddsRefusal, line_odds};
+use skald_domain::dice::{RandomRequest, Randomness, RollMode, Seed};
+use skald_domain::limits;
 
 /// Expressions that are tried unless an argument says how many.
 const TRIED: u32 = 3_000;

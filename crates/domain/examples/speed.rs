@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
-use domain::dice::notation::{Dialect, Roll, parse};
-use domain::dice::odds::{Effort, odds};
+use skald_domain::dice::notation::{Dialect, Roll, parse};
+use skald_domain::dice::odds::{Effort, odds};
 
 /// Each is worked out so often; the median counts.
 const ROUNDS: usize = 21;

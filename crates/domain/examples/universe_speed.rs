@@ -12,10 +12,10 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
-use domain::decider::{Decider, Given};
-use domain::limits::BODIES_MAX;
-use domain::universe::{Command, Universe, UniverseCommand, UniverseEvent, UniverseRules, UniverseState};
 use jiff::Timestamp;
+use skald_domain::decider::{Decider, Given};
+use skald_domain::limits::BODIES_MAX;
+use skald_domain::universe::{Command, Universe, UniverseCommand, UniverseEvent, UniverseRules, UniverseState};
 
 const SIZES: [usize; 4] = [10, 1_000, 10_000, 100_000];
 /// Commands of one measurement; the median counts.

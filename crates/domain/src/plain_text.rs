@@ -8,6 +8,17 @@ const TAGGED_FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
+/// How much of a foreign text a message repeats.
+const SHORT_CHARS: usize = 80;
+
+/// A text of somebody else's as a message repeats it: whole if it is short.
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(SHORT_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Whether a character breaks a line, moves a cursor, or turns the order of what stands beside it; and the tags, which
 /// nobody sees and a model reads. None of them stands in a name, except in the three flags that need tags.
 pub fn is_deceptive(character: char) -> bool {

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use grpc::proto::skald::CallRequest;
-use grpc::proto::skald::gateway_client::GatewayClient;
+use skald_grpc::proto::skald::CallRequest;
+use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use tonic::transport::{Channel, Endpoint};
 
 const OPERATION: &str = "duality_outcome";

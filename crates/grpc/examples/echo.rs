@@ -6,8 +6,8 @@ use std::net::Ipv4Addr;
 use std::pin::Pin;
 
 use futures::Stream;
-use grpc::proto::skald::gateway_server::{Gateway, GatewayServer};
-use grpc::proto::skald::{
+use skald_grpc::proto::skald::gateway_server::{Gateway, GatewayServer};
+use skald_grpc::proto::skald::{
     CallRequest, CallResponse, CompleteRequest, CompleteResponse, DescribeRequest, DescribeResponse, EndSessionRequest,
     EndSessionResponse, IdentifyRequest, IdentifyResponse, PromptRequest, PromptResponse, ReadRequest, ReadResponse,
     WatchRequest, WatchResponse,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{Code, Fault};
+use skald_app::{Code, Fault};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tonic::transport::{Channel, Endpoint};

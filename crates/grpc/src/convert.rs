@@ -1,8 +1,8 @@
 //! Between messages and the JSON of operations, and lists by page.
 
-use app::{Code, Fault, short};
 use prost_types::{ListValue, Struct, Timestamp, value::Kind};
 use serde_json::{Map, Value, json};
+use skald_app::{Code, Fault, short};
 use tonic::{Request, Status};
 
 use crate::desk::{Desk, Visit};
@@ -11,7 +11,7 @@ use crate::fault::refused;
 /// Rows of one page of a list in the typed services, unless fewer are asked for.
 const PAGE_SIZE: i32 = 10;
 /// Rows that are read at once to find one of them.
-const ROWS_SOUGHT: usize = app::limits::PAGE_MAX;
+const ROWS_SOUGHT: usize = skald_app::limits::PAGE_MAX;
 
 /// An answer, read field by field. What is absent reads as nothing.
 #[derive(Debug, Clone, Copy)]

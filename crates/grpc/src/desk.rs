@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, short, unidentified};
 use serde_json::Value;
+use skald_app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, short, unidentified};
 use tokio_util::sync::DropGuard;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use app::{Code, Fault};
 use serde_json::{Value, json};
+use skald_app::{Code, Fault};
 use tonic::{Request, Response, Status};
 
 use crate::convert::{Answer, input, structure};

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use app::{Class, Code, Fault};
 use serde_json::Value;
+use skald_app::{Class, Code, Fault};
 use tonic::Status;
 use tonic_types::{ErrorDetails, StatusExt};
 
@@ -114,8 +114,8 @@ pub(crate) fn fault(status: &Status) -> Option<Fault> {
 
 #[cfg(test)]
 mod tests {
-    use app::TABLE;
     use serde_json::json;
+    use skald_app::TABLE;
 
     use super::*;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json, reserve_values};
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
+use skald_app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json, reserve_values};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
@@ -120,7 +120,7 @@ impl Gateway for GatewayService {
 }
 
 /// What others may know of whoever holds a token.
-fn told(holder: &app::Holder) -> Holder {
+fn told(holder: &skald_app::Holder) -> Holder {
     Holder {
         id: holder.id.clone(),
         name: holder.name.clone(),
@@ -155,7 +155,7 @@ impl GatewayService {
     }
 }
 
-fn resource(resource: &app::Resource) -> Resource {
+fn resource(resource: &skald_app::Resource) -> Resource {
     Resource {
         uri: resource.uri.to_owned(),
         title: resource.title.to_owned(),
@@ -164,7 +164,7 @@ fn resource(resource: &app::Resource) -> Resource {
     }
 }
 
-fn prompt(entry: &app::PromptEntry) -> PromptDescription {
+fn prompt(entry: &skald_app::PromptEntry) -> PromptDescription {
     let arguments = entry.arguments.iter().map(|argument| PromptArgument {
         name: argument.name.clone(),
         summary: argument.summary.clone(),

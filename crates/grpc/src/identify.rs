@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Caller, Engine, Fault, bearer, caller_without_token};
 use futures::future::BoxFuture;
+use skald_app::{Caller, Engine, Fault, bearer, caller_without_token};
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, HeaderName, Request, Response};
 use tower_layer::Layer;

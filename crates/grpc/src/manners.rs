@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Fault, LargeRequests};
 use futures::future::BoxFuture;
+use skald_app::{Code, Fault, LargeRequests};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, Request, Response};

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use app::{Code, Fault, Reserved, limits, reserve_answer, reserve_bytes};
 use futures::StreamExt;
 use http_body_util::{BodyExt, BodyStream, StreamBody};
+use skald_app::{Code, Fault, Reserved, limits, reserve_answer, reserve_bytes};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};

@@ -1,7 +1,7 @@
 //! What travels beside a message: who asks, in which conversation, and how it is to be done. Both ends are here.
 
-use app::plain_text::deceptive_in;
-use app::{Code, Fault, Work, limits, short};
+use skald_app::plain_text::deceptive_in;
+use skald_app::{Code, Fault, Work, limits, short};
 use tonic::metadata::{MetadataMap, MetadataValue};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";

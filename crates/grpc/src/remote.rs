@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::{
-    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
-    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Revocations, Work, universe_named_by,
-};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::unfold;
 use serde_json::{Value, json};
+use skald_app::{
+    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
+    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Revocations, Work, universe_named_by,
+};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;

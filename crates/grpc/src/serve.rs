@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, LargeRequests, Visible, limits};
+use skald_app::{Engine, LargeRequests, Visible, limits};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;

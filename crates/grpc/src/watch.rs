@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits, unauthorized};
 use futures::StreamExt;
 use futures::stream::{BoxStream, once, unfold};
+use skald_app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits, unauthorized};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
@@ -38,7 +38,7 @@ const BESIDE: char = '~';
 async fn context_mark(desk: &Desk, caller: &Caller) -> String {
     let read = desk.engine.read(caller, CONTEXT, &Work::default()).await;
     let mut hasher = DefaultHasher::new();
-    read.map(app::Contents::into_text).unwrap_or_default().hash(&mut hasher);
+    read.map(skald_app::Contents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
@@ -131,8 +131,10 @@ impl Watch {
     fn asked(&self, heard: Told) -> Vec<Told> {
         let Told { change, campaign_id } = heard;
         let changes = match &change {
-            Change::Resource(_) if !self.uris.is_empty() => {
-                let concerned = self.uris.iter().filter(|uri| change.concerns(uri));
+            Change::Resource(changed) if !self.uris.is_empty() => {
+                let catalogue = self.desk.engine.catalogue();
+                let is_part = |uri: &str| catalogue.containing_resource(uri).is_some_and(|whole| *whole == **changed);
+                let concerned = self.uris.iter().filter(|uri| **uri == **changed || is_part(uri));
                 concerned.map(|uri| Change::Resource(uri.as_str().into())).collect()
             }
             _ => vec![change],

@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use app::{Code, Fault, LargeRequests, limits, reserve_bytes, reserve_values};
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::response::Response;
 use futures::future::BoxFuture;
 use http_body_util::LengthLimitError;
 use pin_project_lite::pin_project;
+use skald_app::{Code, Fault, LargeRequests, limits, reserve_bytes, reserve_values};
 use tower_service::Service;
 
 use crate::fault;

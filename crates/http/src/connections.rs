@@ -8,7 +8,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::limits;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
@@ -16,6 +15,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use skald_app::limits;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;

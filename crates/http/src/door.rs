@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use app::{Code, Fault, short};
 use axum::extract::Request;
 use axum::http::header::{
     ACCEPT, ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CONTENT_TYPE, ETAG, HOST, HeaderName, IF_MATCH,
@@ -21,6 +20,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use pin_project_lite::pin_project;
+use skald_app::{Code, Fault, short};
 use tower_http::cors::{AllowOrigin, Cors, CorsLayer, ResponseFuture};
 use tower_layer::Layer;
 use tower_service::Service;

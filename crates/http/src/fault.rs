@@ -1,11 +1,11 @@
 //! Errors over HTTP. Under `/universes` they have the shape that clients of the Solar System Constructor read: `error` is
 //! a sentence there, and everywhere else an object.
 
-use app::{Class, Fault};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
+use skald_app::{Class, Fault};
 
 use crate::universes;
 

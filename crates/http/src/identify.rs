@@ -1,5 +1,5 @@
 //! Who calls. A token that is sent must be right; without one the caller is the owner, where that is allowed. Only the
-//! public routes are reached without a [`app::Caller`].
+//! public routes are reached without a [`skald_app::Caller`].
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use app::{Engine, Fault, Principal, bearer, caller_without_token};
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use futures::future::BoxFuture;
 use pin_project_lite::pin_project;
+use skald_app::{Engine, Fault, Principal, bearer, caller_without_token};
 use tower_service::Service;
 
 use crate::fault;
@@ -29,7 +29,7 @@ pub struct Access {
     pub is_token_required: bool,
 }
 
-/// Puts the [`app::Caller`] into every request but those for public routes. A request without a token costs one header
+/// Puts the [`skald_app::Caller`] into every request but those for public routes. A request without a token costs one header
 /// look-up.
 #[derive(Clone)]
 pub(crate) struct Identify<S> {

@@ -1,8 +1,8 @@
 //! The OpenAPI 3.1 description of the REST routes, rendered from the catalogue.
 
-use app::{Allowed, Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
+use skald_app::{Allowed, Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
 
 use crate::universes;
 

@@ -5,10 +5,6 @@ use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use app::{
-    Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
-    limits, parse_json, short, unidentified,
-};
 use axum::body::{Body, Bytes};
 use axum::extract::{Query, RawPathParams, Request, State};
 use axum::http::header::{
@@ -18,6 +14,10 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
+use skald_app::{
+    Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
+    limits, parse_json, short, unidentified,
+};
 
 use crate::body_budget::read_bytes;
 use crate::public_routes::{HEALTH, MCP_HEALTH, READY};

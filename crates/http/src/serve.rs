@@ -2,7 +2,7 @@
 
 use std::io;
 
-use app::LargeRequests;
+use skald_app::LargeRequests;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use app::{
-    Answer, Catalogue, Class, Completion, Contents, ContentsText, Entry, Exposed, Fault, Kind, PromptEntry, short,
-};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use rmcp::ErrorData;
@@ -14,6 +11,9 @@ use rmcp::model::{
     Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
+use skald_app::{
+    Answer, Catalogue, Class, Completion, Contents, ContentsText, Entry, Exposed, Fault, Kind, PromptEntry, short,
+};
 
 use crate::png::png;
 use crate::{ToolNames, splice};
@@ -110,7 +110,7 @@ pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
     error
 }
 
-pub(crate) fn resource(resource: &app::Resource) -> Resource {
+pub(crate) fn resource(resource: &skald_app::Resource) -> Resource {
     Resource::new(resource.uri, resource.name)
         .with_title(resource.title)
         .with_description(resource.summary)
@@ -118,14 +118,14 @@ pub(crate) fn resource(resource: &app::Resource) -> Resource {
 }
 
 /// One of a template's resources.
-pub(crate) fn one(resource: &app::Resource, field: &str, value: &str) -> Resource {
+pub(crate) fn one(resource: &skald_app::Resource, field: &str, value: &str) -> Resource {
     Resource::new(resource.with(field, value), value)
         .with_title(format!("{}: {value}", resource.title))
         .with_description(resource.summary)
         .with_mime_type(resource.mime_type)
 }
 
-pub(crate) fn template(resource: &app::Resource) -> ResourceTemplate {
+pub(crate) fn template(resource: &skald_app::Resource) -> ResourceTemplate {
     ResourceTemplate::new(resource.uri, resource.name)
         .with_title(resource.title)
         .with_description(resource.summary)

@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use app::{TooComplex, limits};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use skald_app::{TooComplex, limits};
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;

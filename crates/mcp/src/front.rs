@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use app::{Caller, Principal, limits, unidentified};
 use axum::body::Body;
 use axum::http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, SET_COOKIE};
 use axum::http::request::Parts;
@@ -28,6 +27,7 @@ use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
+use skald_app::{Caller, Principal, limits, unidentified};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;

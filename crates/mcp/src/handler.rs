@@ -4,11 +4,6 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use app::plain_text::deceptive_in;
-use app::{
-    Answer, Caller, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed, Fault,
-    Principal, Toolset, Visible, Work, limits, nearest, short, unidentified,
-};
 use axum::http::HeaderName;
 use axum::http::request::Parts;
 use rmcp::model::{
@@ -23,6 +18,11 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
+use skald_app::plain_text::deceptive_in;
+use skald_app::{
+    Answer, Caller, Catalogue, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed,
+    Fault, Principal, Toolset, Visible, Work, limits, nearest, short, unidentified,
+};
 
 use crate::names::named;
 use crate::subscriptions::{self, Eyes, Watch};
@@ -36,35 +36,9 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 const LIST_TTL_MS: u64 = 300_000;
 
 /// What a model should know before it begins, by what is offered to it.
-const INSTRUCTIONS: [(Toolset, &str); 4] = [
-    (
-        Toolset::Dice,
-        "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
-        Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
-        have the rules.",
-    ),
-    (
-        Toolset::Campaign,
-        "To play: campaign_create, participant_create, actor_create, session_start, then set_context with the session, so \
-        that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and events_list \
-        tell what is there.",
-    ),
-    (
-        Toolset::Universe,
-        "For stars and planets: universes://list has the universes, send_universe_command changes one, \
-        list_universe_commands says how, get_universe_state tells all of it or a part; docs://universe/overview has the \
-        rules.",
-    ),
-    (
-        Toolset::Gate,
-        "Work that a process gates: begin with state_gate.get_state, do what its prompt says, submit evidence with \
-        state_gate.emit_event and the revision that you read; the gate decides. stategate://processes lists the processes.",
-    ),
-];
-
-fn instructions(visible: Visible) -> String {
-    let offered = INSTRUCTIONS.iter().filter(|(toolset, _)| visible.toolsets.contains(*toolset));
-    let sentences = ["Skald keeps a tabletop world honest."].into_iter().chain(offered.map(|(_, words)| *words));
+fn instructions(catalogue: &Catalogue, visible: Visible) -> String {
+    let offered = catalogue.instructions().iter().filter(|(toolset, _)| visible.toolsets.contains(*toolset));
+    let sentences = ["Skald keeps a tabletop world honest."].into_iter().chain(offered.map(|(_, text)| *text));
     let sentences = sentences.chain(["A refusal begins with its code and says what to do next."]);
     sentences.collect::<Vec<_>>().join(" ")
 }
@@ -107,7 +81,7 @@ impl Shared {
             .build();
         let config = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("skald", env!("CARGO_PKG_VERSION")).with_title("Skald"))
-            .with_instructions(instructions(options.visible));
+            .with_instructions(instructions(engine.catalogue(), options.visible));
         Self { tools: OnceLock::new(), engine, options, config }
     }
 }
@@ -223,7 +197,7 @@ impl Handler {
     /// A template's resources, as far as they are there for this caller.
     async fn one_by_one(
         &self,
-        resource: &app::Resource,
+        resource: &skald_app::Resource,
         field: &str,
         context: &RequestContext<RoleServer>,
     ) -> Result<Vec<Resource>, ErrorData> {

@@ -19,9 +19,9 @@ mod subscriptions;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, Principal, Visible, limits};
 use axum::routing::MethodRouter;
 use serde_json::Value;
+use skald_app::{Engine, Principal, Visible, limits};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +58,7 @@ impl Default for Options {
 }
 
 /// What serves [`PATH`] over Streamable HTTP. It has no outer layers: who may reach it, and who calls, is the business of
-/// the HTTP room. A request without an [`app::Caller`] is refused.
+/// the HTTP room. A request without an [`skald_app::Caller`] is refused.
 pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (MethodRouter, Drain) {
     let shared = Arc::new(handler::Shared::new(engine, options.clone()));
     mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)

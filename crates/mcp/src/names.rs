@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use app::{Catalogue, Entry};
+use skald_app::{Catalogue, Entry};
 
 /// How tools are called whose names have parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

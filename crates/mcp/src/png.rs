@@ -59,7 +59,7 @@ fn fonts() -> Arc<Database> {
 
 #[cfg(test)]
 mod tests {
-    use app::picture::{Chart, Mode, Series, Theme};
+    use skald_picture::{Chart, Mode, Series, Theme};
 
     use super::*;
 

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
-use app::Principal;
 use futures::{Stream, StreamExt};
 use rmcp::model::{ClientJsonRpcMessage, ProtocolVersion, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, LocalSessionManagerError};
 use rmcp::transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager};
+use skald_app::Principal;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::replaceable_stream::{ReplaceableStream, StreamHandle};
@@ -349,7 +349,7 @@ impl SessionManager for Sessions {
 mod tests {
     use std::collections::BTreeMap;
 
-    use app::{CampaignRole, Credential, Holder, PrincipalKind, limits};
+    use skald_app::{CampaignRole, Credential, Holder, PrincipalKind, limits};
 
     use super::*;
     use crate::Options;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use app::Prepared;
 use bytes::Bytes;
 use memchr::{memchr, memmem, memrchr};
+use skald_app::Prepared;
 
 use crate::entry::Refused;
 

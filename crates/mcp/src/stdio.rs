@@ -6,12 +6,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::{Engine, Principal, limits};
 use bytes::Bytes;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, ClientRequest, RequestId, ServerJsonRpcMessage};
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::{RoleServer, serve_server};
+use skald_app::{Engine, Principal, limits};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use app::{Caller, Code, Engine, Fault, Principal, Visible, limits};
 use futures::FutureExt;
 use rmcp::model::{ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{SubscriptionContext, SubscriptionSendError};
 use rmcp::{Peer, RoleServer, ServiceError};
+use skald_app::{Caller, Code, Engine, Fault, Principal, Visible, limits};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
@@ -45,7 +45,7 @@ impl Watch {
                 if !refresh(&*engine, &mut caller).await {
                     return;
                 }
-                let concerns = |uri: &&String| news.concerns(&caller, uri) && engine.may_watch(&caller, uri);
+                let concerns = |uri: &&String| engine.is_changed(&news, &caller, uri) && engine.may_watch(&caller, uri);
                 let updated = lock(&watched).iter().filter(concerns).cloned().collect::<Vec<_>>();
                 if tell(&peer, updated, news.concerns_list(&caller)).await.is_err() {
                     return;
@@ -182,7 +182,7 @@ async fn tell_listener(
             return Ok(());
         }
         let caller = &eyes.caller;
-        for uri in uris.iter().filter(|uri| news.concerns(caller, uri) && engine.may_watch(caller, uri)) {
+        for uri in uris.iter().filter(|uri| engine.is_changed(&news, caller, uri) && engine.may_watch(caller, uri)) {
             context.sink().notify_resource_updated(uri.clone()).await?;
         }
         if news.concerns_list(caller) && context.accepted().resources_list_changed == Some(true) {

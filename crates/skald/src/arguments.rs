@@ -6,9 +6,9 @@ mod universe;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use app::Toolsets;
 use clap::builder::BoolishValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use skald_app::Toolsets;
 
 pub(crate) use gate::{
     ChangeArguments, CheckArguments, CreateRunArguments, DiagramArguments, EvidenceArguments, GATE_SERVERS,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use app::{Code, Engine, Principal};
-use grpc::{Bridge, Remote};
-use http::Readiness;
+use skald_app::{Code, Engine, Principal};
+use skald_grpc::{Bridge, Remote};
+use skald_http::Readiness;
 
 use crate::arguments::McpArguments;
 use crate::listening::{self, listen};
@@ -23,7 +23,7 @@ pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Re
     let token = arguments.token.read()?;
     let principal = token.as_deref().map_or(Principal::Owner, Remote::holder);
     // The client is listened to at once, so that its end is noticed while the server is still looked for.
-    let served = mcp::serve_stdio(remote.clone(), principal, &options);
+    let served = skald_mcp::serve_stdio(remote.clone(), principal, &options);
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
         refused = refusal(&remote, address, token.as_deref()) => Err(refused),

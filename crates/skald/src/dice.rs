@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use app::{Caller, Engine, Work};
 use serde_json::{Value, json};
+use skald_app::{Caller, Engine, Work};
 
 use crate::arguments::{ExpressionArguments, Mode, OddsArguments, RollArguments};
 use crate::output::say;

@@ -126,7 +126,7 @@ async fn check_grpc(address: &str) -> anyhow::Result<String> {
     if TcpListener::bind(&*resolved.collect::<Vec<_>>()).is_ok() {
         return Ok(format!("{address} is free for skald serve"));
     }
-    match grpc::describe(address).await {
+    match skald_grpc::describe(address).await {
         Ok(version) => Ok(format!("{address} is served by Skald {version}; a bridge: skald mcp --addr {address}")),
         Err(_) => bail!("{address} is taken by another program; choose another port with --grpc-addr 127.0.0.1:PORT"),
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use store::FoldersOptions;
+use skald_gate_files::FoldersOptions;
 
 use crate::arguments::GateArguments;
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::Context;
-use app::journal::{self, Finding, Report, Verdict, hex};
+use skald_journal::{Finding, Report, Verdict, hex};
 
 use crate::arguments::{BackupArguments, StoreArguments, VerifyArguments};
 use crate::output::{Progress, complain, note, printable, say};
@@ -15,10 +15,11 @@ pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCo
     let public_key = arguments.public_key.as_deref();
     let seals = seal::read_all(&arguments.seal, public_key)?;
     let progress = Progress::start("verifying");
-    let verified = journal::verify_with_contents(&*journal, &app::nouns(), |streams, records| {
-        progress.set(&format!("{streams} streams, {records} records"));
-    })
-    .await;
+    let verified =
+        skald_journal::verify_with_contents(&*journal, &skald_app::Nouns::all().stream_kinds(), |streams, records| {
+            progress.set(&format!("{streams} streams, {records} records"));
+        })
+        .await;
     progress.end();
     let (verdict, contents) = verified.context("the journal cannot be read")?;
     let differences = seal::compare(&*journal, &contents, &seals, public_key.is_some()).await?;
@@ -71,10 +72,11 @@ fn looked_at(report: &Report) -> String {
 pub(crate) async fn rebuild(arguments: &StoreArguments) -> anyhow::Result<ExitCode> {
     let journal = world::existing(arguments).await?;
     let progress = Progress::start("rebuilding");
-    let rebuilt = journal::rebuild_telling(&*journal, &app::nouns(), |streams, rows| {
-        progress.set(&format!("{streams} streams, {rows} rows"));
-    })
-    .await;
+    let rebuilt =
+        skald_journal::rebuild_with_progress(&*journal, &skald_app::Nouns::all().stream_kinds(), |streams, rows| {
+            progress.set(&format!("{streams} streams, {rows} rows"));
+        })
+        .await;
     progress.end();
     let rows = rebuilt.context("the read models cannot be rebuilt")?;
     say(&format!("rebuilt {rows} rows of read models, and the snapshots"));

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, anyhow, bail};
-use app::Local;
+use skald_app::Local;
 use tokio::net::{TcpListener, lookup_host};
 
 /// A listener, and whether a token is required there.

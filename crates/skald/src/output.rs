@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 
-use app::plain_text::{is_deceptive, is_zero_width};
+use skald_app::plain_text::{is_deceptive, is_zero_width};
 
 /// A line, or several, on standard output.
 pub(crate) fn say(text: &str) {

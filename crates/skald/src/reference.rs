@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use app::{Engine, Visible};
 use clap::CommandFactory;
+use skald_app::{Engine, Visible};
 
 use crate::arguments::{Arguments, DEFAULT_HTTP_ADDR, ReferenceArguments};
 use crate::clients::CLIENTS;
@@ -18,12 +18,12 @@ const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
     let engine = world::forgetful();
     let reference = arguments.root.join("docs/reference");
-    for (path, text) in app::reference::pages(engine.catalogue(), |class| http::status(class).as_u16()) {
+    for (path, text) in skald_app::reference::pages(engine.catalogue(), |class| skald_http::status(class).as_u16()) {
         put(&reference.join(path), &text)?;
     }
-    let openapi = http::openapi(engine.catalogue(), Visible::EVERYTHING);
+    let openapi = skald_http::openapi(engine.catalogue(), Visible::EVERYTHING);
     put(&reference.join("openapi.json"), &format!("{openapi:#}\n"))?;
-    for (name, tool) in mcp::tools(&*engine) {
+    for (name, tool) in skald_mcp::tools(&*engine) {
         put(&reference.join(format!("tools/{name}.json")), &format!("{tool:#}\n"))?;
     }
     put(&reference.join("command-line.md"), &command_line())?;

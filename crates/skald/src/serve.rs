@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use app::journal::Health;
-use app::{Engine, Local, Principal, Visible, limits};
-use http::{Access, Allowlist, Calls, Exposition, Readiness};
+use skald_app::{Engine, Local, Principal, Visible, limits};
+use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
+use skald_journal::Health;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNames};
@@ -34,7 +34,7 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
         address => Some(listen(address, listening::GRPC, Some(&local), is_token_required).await?),
     };
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
-    let (readiness, health) = (Readiness::default(), grpc::Health::new().await);
+    let (readiness, health) = (Readiness::default(), skald_grpc::Health::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
     // Before anybody can subscribe: what happens from here on is heard of.
     let (following, from) = (Arc::clone(&local), local.end().await);
@@ -74,15 +74,16 @@ pub(crate) struct Door<'a> {
 pub(crate) async fn serve_http(
     door: Door<'_>,
     engine: Arc<dyn Engine>,
-    options: mcp::Options,
+    options: skald_mcp::Options,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
     let Door { arguments, listening: Listening { listener, is_token_required }, readiness } = door;
     descriptors::allow_many();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
     let access = Access { engine: Arc::clone(&engine), is_token_required };
-    let (mcp, drain) = mcp::http(Arc::clone(&engine), &options);
-    let routes = http::routes(&engine, options.visible, &readiness, exposition, &calls).route(mcp::PATH, mcp);
+    let (mcp, drain) = skald_mcp::http(Arc::clone(&engine), &options);
+    let routes =
+        skald_http::routes(&engine, options.visible, &readiness, exposition, &calls).route(skald_mcp::PATH, mcp);
     let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
@@ -94,7 +95,7 @@ pub(crate) async fn serve_http(
         tokio::join!(drain.finish(GRACE), calls.finish(GRACE));
         closing.cancel();
     };
-    let served = http::serve(listener, routes, allowlist, access, readiness.clone(), closing.clone());
+    let served = skald_http::serve(listener, routes, allowlist, access, readiness.clone(), closing.clone());
     tokio::pin!(served);
     let ended = tokio::select! {
         ended = &mut served => Ok(ended),
@@ -114,15 +115,15 @@ async fn serve_grpc(
     listening: Listening,
     engine: Arc<dyn Engine>,
     shown: &ShownArguments,
-    health: grpc::Health,
+    health: skald_grpc::Health,
     stopping: CancellationToken,
 ) -> anyhow::Result<()> {
-    let options = grpc::Options {
+    let options = skald_grpc::Options {
         is_token_required: listening.is_token_required,
         visible: visible(shown),
         stopping: stopping.clone(),
     };
-    let served = grpc::serve(listening.listener, engine, options, &health, stopping.clone());
+    let served = skald_grpc::serve(listening.listener, engine, options, &health, stopping.clone());
     let too_late = async {
         stopping.cancelled().await;
         health.set(false).await;
@@ -151,12 +152,12 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     let following = Arc::clone(&local);
     let from = local.end().await;
     tokio::spawn(async move { following.follow(from).await });
-    mcp::serve_stdio(local, principal, &options).await?;
+    skald_mcp::serve_stdio(local, principal, &options).await?;
     Ok(())
 }
 
 /// Tells `/ready` and `grpc.health.v1` how the store is.
-async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: grpc::Health) {
+async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: skald_grpc::Health) {
     let mut health = local.app().journal.health();
     loop {
         let trouble = match &*health.borrow_and_update() {
@@ -181,16 +182,16 @@ pub(crate) fn mcp_options(
     shown: &ShownArguments,
     door: Option<&DoorArguments>,
     stopping: CancellationToken,
-) -> mcp::Options {
-    mcp::Options {
+) -> skald_mcp::Options {
+    skald_mcp::Options {
         visible: visible(shown),
         tool_names: match shown.tool_names {
-            ToolNames::Dotted => mcp::ToolNames::Dotted,
-            ToolNames::Underscore => mcp::ToolNames::Underscore,
+            ToolNames::Dotted => skald_mcp::ToolNames::Dotted,
+            ToolNames::Underscore => skald_mcp::ToolNames::Underscore,
         },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
-        ..mcp::Options::default()
+        ..skald_mcp::Options::default()
     }
 }
 

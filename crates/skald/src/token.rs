@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{anyhow, bail};
-use app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 use serde_json::json;
+use skald_app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 
 use crate::arguments::{GateArguments, Kind, RoleWord, TokenArguments, TokenCommand};
 use crate::output::{printable, say};
@@ -22,8 +22,8 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
                 roles.insert(EVERY_CAMPAIGN.to_owned(), role);
             }
             let kind = match create.kind {
-                Kind::Human => app::PrincipalKind::Human,
-                Kind::Agent => app::PrincipalKind::Agent,
+                Kind::Human => skald_app::PrincipalKind::Human,
+                Kind::Agent => skald_app::PrincipalKind::Agent,
             };
             let new = NewToken {
                 name: create.name.clone(),
@@ -35,7 +35,7 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
             };
             let (secret, token) = app.create_token(new).await.map_err(|fault| failed(&fault))?;
             if create.json {
-                let (id, person, holder) = (&token.id, &token.person, app::holder(&token));
+                let (id, person, holder) = (&token.id, &token.person, skald_app::holder(&token));
                 say(&json!({"token": secret, "id": id, "person": person, "holder": holder}).to_string());
             } else {
                 say(&format!("{secret}\n\nThis is {}. It is shown once: keep it now.", line(&token)));

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use app::{Caller, Code, Engine, Local, Work};
 use serde_json::{Value, json};
+use skald_app::{Caller, Code, Engine, Local, Work};
 
 use crate::arguments::{GateArguments, UniverseArguments, UniverseCommand, UniverseMapArguments};
 use crate::output::{printable, put, say};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use app::journal::Journal;
-use app::{App, Clock, Entropy, Local};
-use store::OpenError;
+use skald_app::{App, Clock, Entropy, Local};
+use skald_journal::Journal;
+use skald_store::OpenError;
 use tokio_util::sync::CancellationToken;
 
 use crate::arguments::{GateArguments, StoreArguments};
@@ -38,12 +38,12 @@ impl Clock for SystemClock {
 
 /// A name that nobody else has or can guess.
 pub(crate) fn identity() -> String {
-    app::journal::hex(&OsEntropy.bytes())
+    skald_journal::hex(&OsEntropy.bytes())
 }
 
 /// An engine that keeps nothing: for a roll in a terminal, and for what is generated.
 pub(crate) fn forgetful() -> Arc<Local> {
-    Local::new(app_on(Arc::new(store::Memory::new())))
+    Local::new(app_on(Arc::new(skald_store::Memory::new())))
 }
 
 /// The engine on the store that the command line names.
@@ -93,8 +93,8 @@ fn local(journal: Arc<dyn Journal>, arguments: &StoreArguments, gate: &GateArgum
     }
     // A working folder that is gone has no files.
     let working = std::env::current_dir().unwrap_or_default();
-    let options = folders(gate, &working, data().as_deref(), store::is_shared(&address(arguments)?));
-    app.files = Arc::new(store::Folders::new(options));
+    let options = folders(gate, &working, data().as_deref(), skald_store::is_shared(&address(arguments)?));
+    app.files = Arc::new(skald_gate_files::Folders::new(options));
     Ok(Local::new(app))
 }
 
@@ -126,9 +126,10 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
     if let Some(path) = address.strip_prefix("sqlite:")
         && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
     {
-        store::create_private_folder(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        skald_store::create_private_folder(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     }
-    let opened = store::open(&address).await;
+    let opened = skald_store::open(&address).await;
     let journal = opened.with_context(
         || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
     )?;

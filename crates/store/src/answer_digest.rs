@@ -1,6 +1,6 @@
 //! The digest of an answer as a column: null for records from before there were digests, empty where there was no answer.
 
-use app::journal::AnswerDigest;
+use skald_journal::AnswerDigest;
 
 pub(crate) fn answer_column(digest: &AnswerDigest) -> Option<&[u8]> {
     match digest {

@@ -1,6 +1,6 @@
 //! Making a batch fit the stream that it is for, while the stream is held.
 
-use app::journal::{Append, Command, Head, Missed, Record, StoreError, StreamName};
+use skald_journal::{Append, ConcurrentAppends, Head, IdempotentAnswer, Record, StoreError, StreamName};
 
 /// Records that a batch may have missed and still be decided again at once; with more it is sent back.
 pub(crate) const MISSED_MAX: usize = 1_024;
@@ -11,7 +11,7 @@ pub(crate) trait Ledger {
 
     fn head(&self, stream: &StreamName) -> Result<Head, Self::Error>;
     fn records(&self, stream: &StreamName, after: u64, limit: usize) -> Result<Vec<Record>, Self::Error>;
-    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<Command>, Self::Error>;
+    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Self::Error>;
 }
 
 /// What to do with an append.
@@ -27,7 +27,7 @@ pub(crate) enum Fit {
 pub(crate) fn fit<L: Ledger>(ledger: &L, append: &mut Append) -> Result<Fit, L::Error> {
     loop {
         let (stream, batch) = (&append.stream, &append.batch);
-        let mut missed = Missed::default();
+        let mut missed = ConcurrentAppends::default();
         for command in &batch.commands {
             missed.answered.extend(ledger.answered(stream, &command.key.key)?);
         }

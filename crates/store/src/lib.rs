@@ -1,10 +1,9 @@
-//! The journal made real: in memory, in one SQLite file, in PostgreSQL. And the folders of a gate.
+//! The journal made real: in memory, in one SQLite file, in PostgreSQL.
 //!
 //! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
 
 mod answer_digest;
 mod fit;
-mod folders;
 mod memory;
 mod number;
 mod postgres;
@@ -16,9 +15,8 @@ mod sqlite;
 use std::path::Path;
 use std::sync::Arc;
 
-use app::journal::Journal;
+use skald_journal::Journal;
 
-pub use folders::{Folders, FoldersOptions, NAMING_FILES, named_run, run_in_file};
 pub use memory::Memory;
 pub use postgres::Postgres;
 pub use private_files::{create_private_folder, write_private_file};

@@ -5,11 +5,11 @@ use std::convert::Infallible;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use app::journal::{
-    Append, Change, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName, SummingUp,
-};
 use futures::future::{BoxFuture, ready};
+use skald_journal::{
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadModelChange, ReadPart, Record, SideRows,
+    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
+};
 use tokio::sync::watch;
 
 use crate::fit::{Fit, Ledger, fit};
@@ -17,25 +17,25 @@ use crate::snapshots::{marked, read_apart};
 
 /// Everything in maps behind one lock.
 pub struct Memory {
-    kept: Mutex<Kept>,
+    kept: Mutex<MemoryTables>,
     wakes: watch::Sender<u64>,
     health: watch::Sender<Health>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct MemoryTables {
     /// All records, in the order of their appends.
     records: Vec<Record>,
     /// Of each stream, where its records lie.
     streams: BTreeMap<StreamName, Vec<usize>>,
-    commands: HashMap<(StreamName, String), Command>,
+    commands: HashMap<(StreamName, String), IdempotentAnswer>,
     documents: BTreeMap<(String, String), (StreamName, Document)>,
     /// With the parts after the first.
-    snapshots: HashMap<StreamName, (KeptSnapshot, Vec<Arc<str>>)>,
+    snapshots: HashMap<StreamName, (StoredSnapshot, Vec<Arc<str>>)>,
     shelf: BTreeMap<(String, String), String>,
 }
 
-impl Ledger for Kept {
+impl Ledger for MemoryTables {
     type Error = Infallible;
 
     fn head(&self, stream: &StreamName) -> Result<Head, Infallible> {
@@ -49,12 +49,12 @@ impl Ledger for Kept {
         Ok(rest.map(|place| self.records[*place].clone()).collect())
     }
 
-    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<Command>, Infallible> {
+    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Infallible> {
         Ok(self.commands.get(&(stream.clone(), key.to_owned())).cloned())
     }
 }
 
-impl Kept {
+impl MemoryTables {
     fn store(&mut self, append: Append) {
         for record in append.batch.records {
             self.streams.entry(append.stream.clone()).or_default().push(self.records.len());
@@ -67,8 +67,8 @@ impl Kept {
             let (collection, id) = change.key();
             let key = (collection.to_owned(), id.to_owned());
             match change {
-                Change::Put(document) => self.documents.insert(key, (append.stream.clone(), document)),
-                Change::Delete { .. } => self.documents.remove(&key),
+                ReadModelChange::Put(document) => self.documents.insert(key, (append.stream.clone(), document)),
+                ReadModelChange::Delete { .. } => self.documents.remove(&key),
             };
         }
     }
@@ -79,7 +79,7 @@ impl Memory {
         Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(Health::Ready) }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, MemoryTables> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,15 +90,15 @@ impl Default for Memory {
     }
 }
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 /// An answer that needs no waiting.
-fn at_once<T: Send + 'static>(answer: T) -> Answer<'static, T> {
+fn at_once<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
     Box::pin(ready(Ok(answer)))
 }
 
 impl Journal for Memory {
-    fn append(&self, mut append: Append) -> Answer<'_, ()> {
+    fn append(&self, mut append: Append) -> StoreFuture<'_, ()> {
         let mut kept = self.kept();
         let Ok(fitted) = fit(&*kept, &mut append);
         match fitted {
@@ -111,22 +111,22 @@ impl Journal for Memory {
         at_once(())
     }
 
-    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         let Ok(records) = self.kept().records(stream, after, limit);
         at_once(records)
     }
 
-    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+    fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
         let Ok(head) = self.kept().head(stream);
         at_once(head)
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let kept = self.kept();
         at_once(keys.into_iter().filter_map(|key| kept.commands.get(&(stream.clone(), key)).cloned()).collect())
     }
 
-    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+    fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
         let kept = self.kept();
         let start = usize::try_from(after.position).unwrap_or(usize::MAX);
         let rest = kept.records.iter().enumerate().skip(start).take(limit);
@@ -134,18 +134,18 @@ impl Journal for Memory {
         at_once(rest.map(|(place, record)| (cursor(place), record.clone())).collect())
     }
 
-    fn end(&self) -> Answer<'_, Cursor> {
+    fn end(&self) -> StoreFuture<'_, Cursor> {
         at_once(Cursor { transaction: 0, position: self.kept().records.len() as u64 })
     }
 
-    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         let kept = self.kept();
         let rest = kept.streams.iter().filter(|(stream, _)| stream.as_str() > after).take(limit);
         let heads = rest.filter_map(|(stream, places)| Some((stream.clone(), kept.records[*places.last()?].head())));
         at_once(heads.collect())
     }
 
-    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         let kept = self.kept();
         let names: BTreeSet<&StreamName> = kept
             .streams
@@ -158,26 +158,31 @@ impl Journal for Memory {
         at_once(names.into_iter().take(limit).cloned().collect())
     }
 
-    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+    fn answers<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let kept = self.kept();
         let of_stream = kept.commands.iter().filter(|((of, key), _)| of == stream && key.as_str() > after);
-        let mut found: Vec<Command> = of_stream.map(|(_, command)| command.clone()).collect();
+        let mut found: Vec<IdempotentAnswer> = of_stream.map(|(_, command)| command.clone()).collect();
         found.sort_by(|a, b| a.key.key.cmp(&b.key.key));
         found.truncate(limit);
         at_once(found)
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
         at_once(self.kept().snapshots.get(stream).map(|(snapshot, _)| snapshot.clone()))
     }
 
     fn snapshot_part<'a>(
         &'a self,
         stream: &'a StreamName,
-        of: &'a KeptSnapshot,
+        of: &'a StoredSnapshot,
         part: u32,
         read: ReadPart,
-    ) -> Answer<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         let place = usize::try_from(part).ok().and_then(|part| part.checked_sub(1));
         let found = self
             .kept()
@@ -193,22 +198,22 @@ impl Journal for Memory {
         })
     }
 
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         let (snapshot, others) = marked(stream, snapshot);
         let mut kept = self.kept();
-        let is_newer = |(known, _): &(KeptSnapshot, _)| known.head.revision > snapshot.head.revision;
+        let is_newer = |(known, _): &(StoredSnapshot, _)| known.head.revision > snapshot.head.revision;
         if !kept.snapshots.get(stream).is_some_and(is_newer) {
             kept.snapshots.insert(stream.clone(), (snapshot, others.map(Arc::from).collect()));
         }
         at_once(())
     }
 
-    fn drop_snapshots(&self) -> Answer<'_, ()> {
+    fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
         self.kept().snapshots.clear();
         at_once(())
     }
 
-    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
         let found = self.kept().documents.get(&(collection.to_owned(), id.to_owned())).cloned();
         at_once(found.map(|(_, document)| document))
     }
@@ -218,7 +223,7 @@ impl Journal for Memory {
         collection: &'a str,
         after: Option<(i64, &'a str)>,
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         let kept = self.kept();
         let all = kept.documents.values().map(|(_, document)| document);
         let mut found: Vec<Document> = all
@@ -234,7 +239,12 @@ impl Journal for Memory {
         at_once(found)
     }
 
-    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+    fn count_documents<'a>(
+        &'a self,
+        collection: &'a str,
+        field: &'a str,
+        text: Option<&'a str>,
+    ) -> StoreFuture<'a, u64> {
         let kept = self.kept();
         let is_counted = |document: &Document| {
             let body: serde_json::Value = serde_json::from_str(&document.body).unwrap_or_default();
@@ -248,14 +258,19 @@ impl Journal for Memory {
         stream: &'a StreamName,
         after: (&'a str, &'a str),
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         let kept = self.kept();
         let owned = kept.documents.values().filter(|(owner, _)| owner == stream).map(|(_, document)| document);
         let rest = owned.filter(|document| (document.collection.as_str(), document.id.as_str()) > after);
         at_once(rest.take(limit).cloned().collect())
     }
 
-    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+    fn replace_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        head: Head,
+        documents: Vec<Document>,
+    ) -> StoreFuture<'a, ()> {
         let mut kept = self.kept();
         let Ok(now) = kept.head(stream);
         if now != head {
@@ -269,7 +284,7 @@ impl Journal for Memory {
         at_once(())
     }
 
-    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         self.kept().documents.retain(|_, (owner, _)| owner != stream);
         at_once(())
     }
@@ -287,28 +302,28 @@ impl Journal for Memory {
         self.health.subscribe()
     }
 
-    fn backup<'a>(&'a self, _path: &'a Path) -> Answer<'a, ()> {
+    fn backup<'a>(&'a self, _path: &'a Path) -> StoreFuture<'a, ()> {
         Box::pin(ready(Err(StoreError::Unsupported("a store in memory cannot be backed up"))))
     }
 }
 
-impl Shelf for Memory {
-    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+impl SideRows for Memory {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
         self.kept().shelf.insert((kind.to_owned(), key.to_owned()), body);
         at_once(())
     }
 
-    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         at_once(self.kept().shelf.get(&(kind.to_owned(), key.to_owned())).cloned())
     }
 
-    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
         let mut kept = self.kept();
         let body = kept.shelf.get_mut(&(kind.to_owned(), key.to_owned())).filter(|body| *body == old);
         at_once(body.map(|body| *body = new).is_some())
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
         let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
         let (mut kept, place) = (self.kept(), (sum_kind.to_owned(), sum_key.to_owned()));
         if kept.shelf.get(&place).is_some_and(|sum| Some(sum.as_str()) != old) {
@@ -321,18 +336,18 @@ impl Shelf for Memory {
         at_once(true)
     }
 
-    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
         at_once(self.kept().shelf.remove(&(kind.to_owned(), key.to_owned())).is_some())
     }
 
-    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         let kept = self.kept();
         let kinds: BTreeSet<&String> =
             kept.shelf.keys().map(|(kind, _)| kind).filter(|kind| kind.as_str() > after).collect();
         at_once(kinds.into_iter().take(limit).cloned().collect())
     }
 
-    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         let kept = self.kept();
         let rest = kept.shelf.iter().filter(|((of, key), _)| of == kind && key.as_str() > after).take(limit);
         at_once(rest.map(|((_, key), body)| (key.clone(), body.clone())).collect())

@@ -1,18 +1,21 @@
 //! A snapshot as every store keeps it: the first of its parts with what is known of it, and the others beside it.
 
-use app::journal::{KeptSnapshot, ReadPart, Snapshot, StoreError, StreamName};
+use skald_journal::{ReadPart, Snapshot, StoreError, StoredSnapshot, StreamName};
 
 use crate::random_mark::random_mark;
 
 /// A snapshot under a mark of its own, and its parts after the first.
-pub(crate) fn marked(stream: &StreamName, snapshot: Snapshot) -> (KeptSnapshot, impl Iterator<Item = String> + use<>) {
+pub(crate) fn marked(
+    stream: &StreamName,
+    snapshot: Snapshot,
+) -> (StoredSnapshot, impl Iterator<Item = String> + use<>) {
     let digest = snapshot.digest(stream);
     let Snapshot { version, head, parts } = snapshot;
     let mark = random_mark().cast_signed();
     let count = u32::try_from(parts.len()).unwrap_or(u32::MAX);
     let mut parts = parts.into_iter();
     let first = parts.next().unwrap_or_default();
-    (KeptSnapshot { version, head, mark, parts: count.max(1), digest, first }, parts)
+    (StoredSnapshot { version, head, mark, parts: count.max(1), digest, first }, parts)
 }
 
 /// Has a part read on a thread that may be busy.

@@ -8,6 +8,8 @@ mod expectation;
 pub mod message;
 mod sse;
 pub mod story;
+mod temporary_folder;
 
 pub use client::{Client, Event, Events, Reply};
 pub use sse::Frame;
+pub use temporary_folder::TemporaryFolder;

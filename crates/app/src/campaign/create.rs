@@ -1,13 +1,13 @@
 //! A campaign begins, and people and actors come to it.
 
-use domain::campaign::{
-    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role,
-};
-use domain::id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::campaign::{
+    Actor, ActorController, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role,
+};
+use skald_domain::id;
 
-use super::noun::stream;
+use super::stream::stream;
 use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
 
 pub(super) struct CampaignCreate;

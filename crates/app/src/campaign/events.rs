@@ -1,15 +1,15 @@
 //! The history of a campaign, from its journal.
 
-use domain::Moment;
-use domain::campaign::CampaignEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::campaign::CampaignEvent;
 
 use super::table::Table;
-use crate::journal::Record;
 use crate::listing::{bad_cursor, page_limit};
 use crate::seen::Seen;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits};
+use skald_journal::Record;
 
 /// Records that are read at once.
 const RECORDS_READ: usize = 500;

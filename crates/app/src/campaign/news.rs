@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Change;
-use crate::journal::Record;
+use skald_journal::Record;
 
 /// The kinds of events are prefixes of their types, so that a new version of one is heard too.
 pub(crate) fn changed(record: &Record) -> Vec<Change> {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use domain::campaign::{ActorKind, People, Role};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use skald_domain::campaign::{ActorKind, People, Role};
 
 use super::read::CampaignRead;
 use super::table::Table;

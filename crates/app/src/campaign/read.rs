@@ -1,11 +1,11 @@
 //! Reading a campaign: one operation with a view, behind every resource.
 
-use domain::campaign::{Actor, Campaign, CampaignState, Keyed, Participant, Register, Session};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::campaign::{Actor, Campaign, CampaignState, Keyed, Participant, Register, Session};
 
 use super::context::ContextView;
-use super::noun::CAMPAIGNS;
+use super::stream::CAMPAIGNS;
 use crate::listing::{Page, bad_cursor, page_limit};
 use crate::seen::{Seen, Veiled};
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset, limits};

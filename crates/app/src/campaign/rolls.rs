@@ -1,15 +1,15 @@
 //! Rolls that are remembered: each one made while a session is named.
 
-use domain::campaign::{CampaignCommand, RecordedRoll};
-use domain::dice::RandomReport;
-use domain::dice::odds::Exact;
-use domain::id;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
+use skald_domain::campaign::{CampaignCommand, RecordedRoll};
+use skald_domain::dice::RandomReport;
+use skald_domain::dice::odds::Exact;
+use skald_domain::id;
 
-use super::noun::SESSIONS;
+use super::stream::SESSIONS;
 use super::table::{Table, named};
 use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Operation, short};
 

@@ -1,14 +1,14 @@
 //! Play: a session begins, is noted, and ends.
 
-use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
-use domain::{Moment, id};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
+use skald_domain::{Moment, id};
 
 use super::table::{Table, named};
-use crate::journal::Failure;
 use crate::seen::Seen;
 use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
+use skald_journal::Failure;
 
 pub(super) struct SessionStart;
 

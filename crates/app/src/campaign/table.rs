@@ -1,14 +1,15 @@
 //! The way to a campaign: which one is meant, whether it is there for this caller, and what may be done to it.
 
+use crate::campaign::CampaignStream;
 use std::sync::Arc;
 
-use domain::campaign::{CampaignCommand, CampaignRefusal, CampaignRules, CampaignState};
 use serde::Serialize;
 use serde_json::Value;
+use skald_domain::campaign::{CampaignCommand, CampaignRefusal, CampaignState};
 
-use super::noun::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
-use crate::journal::{Done, Failure, Kept, StreamName};
+use super::stream::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
 use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Kind, Operation, short};
+use skald_journal::{Applied, CommittedState, Failure, StreamName};
 
 /// Characters that an id has at most.
 const ID_CHARS_MAX: usize = 100;
@@ -19,7 +20,7 @@ const CAMPAIGNS_NAMED: usize = 10;
 pub(crate) struct Table {
     pub campaign_id: String,
     pub stream: StreamName,
-    pub kept: Arc<Kept<CampaignRules>>,
+    pub kept: Arc<CommittedState<CampaignStream>>,
 }
 
 impl Table {
@@ -178,7 +179,7 @@ impl App {
         call: &Call<'_>,
         table: (&str, &StreamName),
         command: CampaignCommand,
-        answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
+        answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
     ) -> Result<Answered<T>, Fault> {
         let (campaign_id, stream) = table;
         let tried = self.try_command::<O, T>(call, stream, command, answer).await;
@@ -187,7 +188,7 @@ impl App {
 
     /// Why a command was not done, as every surface shows it.
     pub(crate) fn not_done(&self, campaign_id: &str, failure: Failure<CampaignRefusal>) -> Fault {
-        failure.into_fault(|refusal| refused(campaign_id, &refusal), || self.request_id())
+        self.journal_fault(failure, |refusal| refused(campaign_id, &refusal))
     }
 
     /// The same for whoever has an answer to a refusal. What was answered under the key comes before any refusal.
@@ -196,9 +197,9 @@ impl App {
         call: &Call<'_>,
         stream: &StreamName,
         command: CampaignCommand,
-        answer: impl Fn(&Done<CampaignRules>) -> T + Send + Sync + 'static,
+        answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
     ) -> Result<Answered<T>, Failure<CampaignRefusal>> {
-        self.execute::<O, CampaignRules, T>(&self.campaigns, call, stream, command, answer)
+        self.execute::<O, CampaignStream, T>(&self.campaigns, call, stream, command, answer)
             .await
             .map(|(answered, _)| answered)
     }

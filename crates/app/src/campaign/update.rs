@@ -1,8 +1,8 @@
 //! What is changed, ended or removed: one operation for each thing, with a method.
 
-use domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 
 use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
 

@@ -1,12 +1,12 @@
 //! The five Duality operations.
 
-use domain::dice::notation::{Duality, Edge, Roll};
-use domain::dice::odds::{Effort, line_odds};
-use domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use skald_domain::dice::notation::{Duality, Edge, Roll};
+use skald_domain::dice::odds::{Effort, line_odds};
+use skald_domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 
 use crate::campaign::{Recorded, RollNote, RollPlace};
 use crate::{Allowed, Answered, App, Call, Fault, Kind, Operation, Route, Toolset};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use domain::dice::{self, Outcome, Probability};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use skald_domain::dice::{self, Outcome, Probability};
 
 use crate::{App, Caller, Fault, Prompt, Toolset};
 

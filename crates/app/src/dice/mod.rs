@@ -9,88 +9,135 @@ mod roll;
 mod rules;
 mod weigh;
 
-use domain::dice::DiceRefusal;
+use skald_domain::dice::DiceRefusal;
 
-use crate::{Code, Entry, Fault, PromptEntry, Resource, Toolset};
+use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
-pub(crate) fn operations() -> Vec<Entry> {
-    vec![
-        Entry::of::<duality::DualityRulesVersion>(),
-        Entry::of::<duality::DualityActionRoll>(),
-        Entry::of::<duality::DualityOutcome>(),
-        Entry::of::<duality::DualityExplain>(),
-        Entry::of::<duality::DualityProbability>(),
-        Entry::of::<pool::RollDice>(),
-        Entry::of::<roll::Roll>(),
-        Entry::of::<odds::Odds>(),
-        Entry::of::<picture::OddsPicture>(),
-        Entry::of::<rules::DualityRules>(),
-        Entry::of::<rules::DiceNotation>(),
-    ]
-}
+use crate::noun::RecordAudience;
+use crate::{App, Change, Code, Entry, Fault, Noun, PromptEntry, Resource, Toolset};
 
-pub(crate) fn resources() -> Vec<Resource> {
-    vec![
-        Resource {
-            uri: "dice://rules/duality",
-            name: "duality_rules",
-            title: "The Duality rules",
-            summary: "How Hope and Fear dice are rolled, judged and counted, as a text to read before play.",
-            toolset: Toolset::Dice,
-            mime_type: "text/markdown",
-            operation: "duality_rules",
-            fixed: None,
-            listed: None,
-        },
-        Resource {
-            uri: "dice://notation",
-            name: "dice_notation",
-            title: "Dice notation",
-            summary: "What roll and odds read, with an example of each, and where the dialects differ.",
-            toolset: Toolset::Dice,
-            mime_type: "text/markdown",
-            operation: "dice_notation",
-            fixed: None,
-            listed: None,
-        },
-        Resource {
-            uri: "dice://duality/odds/{modifier}/{difficulty}",
-            name: "duality_odds",
-            title: "Odds of a Duality roll",
-            summary: "Exact outcome counts for one modifier and one difficulty.",
-            toolset: Toolset::Dice,
-            mime_type: "application/json",
-            operation: "duality_probability",
-            fixed: None,
-            listed: None,
-        },
-        Resource {
-            uri: "dice://odds/{expression}",
-            name: "odds",
-            title: "Odds of an expression",
-            summary: "Exact odds of any dice expression, percent-encoded as in any URI.",
-            toolset: Toolset::Dice,
-            mime_type: "application/json",
-            operation: "odds",
-            fixed: None,
-            listed: None,
-        },
-        Resource {
-            uri: "dice://odds/{expression}/picture.svg",
-            name: "odds_picture",
-            title: "Odds as a picture",
-            summary: "The same as a chart, or as a grid for a Duality roll.",
-            toolset: Toolset::Dice,
-            mime_type: "image/svg+xml",
-            operation: "odds_picture",
-            fixed: None,
-            listed: None,
-        },
-    ]
-}
+/// What a model should know before it begins.
+const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
+        Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
+        have the rules.";
 
-pub(crate) fn prompts() -> Vec<PromptEntry> {
-    vec![PromptEntry::of::<explain_odds::ExplainOdds>()]
+/// Dice: nothing of them is stored here; rolls are recorded in campaigns.
+pub(crate) struct DiceNoun;
+
+impl Noun for DiceNoun {
+    fn operations(&self) -> Vec<Entry> {
+        vec![
+            Entry::of::<duality::DualityRulesVersion>(),
+            Entry::of::<duality::DualityActionRoll>(),
+            Entry::of::<duality::DualityOutcome>(),
+            Entry::of::<duality::DualityExplain>(),
+            Entry::of::<duality::DualityProbability>(),
+            Entry::of::<pool::RollDice>(),
+            Entry::of::<roll::Roll>(),
+            Entry::of::<odds::Odds>(),
+            Entry::of::<picture::OddsPicture>(),
+            Entry::of::<rules::DualityRules>(),
+            Entry::of::<rules::DiceNotation>(),
+        ]
+    }
+
+    fn resources(&self) -> Vec<Resource> {
+        vec![
+            Resource {
+                uri: "dice://rules/duality",
+                name: "duality_rules",
+                title: "The Duality rules",
+                summary: "How Hope and Fear dice are rolled, judged and counted, as a text to read before play.",
+                toolset: Toolset::Dice,
+                mime_type: "text/markdown",
+                operation: "duality_rules",
+                fixed: None,
+                listed: None,
+            },
+            Resource {
+                uri: "dice://notation",
+                name: "dice_notation",
+                title: "Dice notation",
+                summary: "What roll and odds read, with an example of each, and where the dialects differ.",
+                toolset: Toolset::Dice,
+                mime_type: "text/markdown",
+                operation: "dice_notation",
+                fixed: None,
+                listed: None,
+            },
+            Resource {
+                uri: "dice://duality/odds/{modifier}/{difficulty}",
+                name: "duality_odds",
+                title: "Odds of a Duality roll",
+                summary: "Exact outcome counts for one modifier and one difficulty.",
+                toolset: Toolset::Dice,
+                mime_type: "application/json",
+                operation: "duality_probability",
+                fixed: None,
+                listed: None,
+            },
+            Resource {
+                uri: "dice://odds/{expression}",
+                name: "odds",
+                title: "Odds of an expression",
+                summary: "Exact odds of any dice expression, percent-encoded as in any URI.",
+                toolset: Toolset::Dice,
+                mime_type: "application/json",
+                operation: "odds",
+                fixed: None,
+                listed: None,
+            },
+            Resource {
+                uri: "dice://odds/{expression}/picture.svg",
+                name: "odds_picture",
+                title: "Odds as a picture",
+                summary: "The same as a chart, or as a grid for a Duality roll.",
+                toolset: Toolset::Dice,
+                mime_type: "image/svg+xml",
+                operation: "odds_picture",
+                fixed: None,
+                listed: None,
+            },
+        ]
+    }
+
+    fn prompts(&self) -> Vec<PromptEntry> {
+        vec![PromptEntry::of::<explain_odds::ExplainOdds>()]
+    }
+
+    fn instructions(&self) -> Option<(Toolset, &'static str)> {
+        Some((Toolset::Dice, INSTRUCTIONS))
+    }
+
+    fn stream_kind(&self) -> Option<RegisteredKind> {
+        None
+    }
+
+    fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
+        Vec::new()
+    }
+
+    fn changed_resources(&self, _record: &Record) -> Vec<Change> {
+        Vec::new()
+    }
+
+    fn containing_resource(&self, _uri: &str) -> Option<String> {
+        None
+    }
+
+    fn record_audience(&self) -> RecordAudience {
+        RecordAudience::Nobody
+    }
+
+    fn record_appended(&self, _app: &App, _record: &Record) {}
+
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+        Vec::new()
+    }
+
+    fn secret_fields(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 impl From<DiceRefusal> for Fault {

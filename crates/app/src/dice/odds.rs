@@ -1,16 +1,16 @@
 //! Exact odds of any expression.
 
-use domain::dice::notation::{self, Dialect};
-use domain::dice::odds::{self, Effort, Exact, ValueChance, sample};
-use domain::dice::{RandomReport, RandomRequest, Randomness};
-use domain::limits;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::dice::notation::{self, Dialect};
+use skald_domain::dice::odds::{self, Effort, Exact, ValueChance, sample};
+use skald_domain::dice::{RandomReport, RandomRequest, Randomness};
+use skald_domain::limits;
 
 use super::picture::{Sight, weigh_other};
 use super::weigh::{read, unsampled, weigh};
-use crate::picture::Theme;
 use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, Route, Toolset};
+use skald_picture::Theme;
 
 /// Rows of an answer, if nobody says which.
 const ROWS_MIDDLE: usize = 60;
@@ -86,7 +86,7 @@ pub(super) struct OddsOutput {
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct OutcomeChance {
-    outcome: domain::dice::Outcome,
+    outcome: skald_domain::dice::Outcome,
     chance: Exact,
 }
 

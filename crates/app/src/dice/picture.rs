@@ -1,14 +1,14 @@
 //! Odds as a picture: a chart of totals, or the grid of a Duality roll.
 
-use domain::dice::judge;
-use domain::dice::notation::{self, Comparison, Dialect, Duality, Edge, Expression, Notation, Roll};
-use domain::dice::odds::{Distribution, Effort, LineOdds, decimal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::dice::judge;
+use skald_domain::dice::notation::{self, Comparison, Dialect, Duality, Edge, Expression, Notation, Roll};
+use skald_domain::dice::odds::{Distribution, Effort, LineOdds, decimal};
 
 use super::weigh::{read, weigh};
-use crate::picture::{Cell, Chart, Grid, Mark, Mode, Series, Theme};
 use crate::{Allowed, App, Call, Caller, Exposed, Fault, Kind, Operation, Route, Toolset};
+use skald_picture::{Cell, Chart, Grid, Mark, Mode, Series, Theme};
 
 pub(super) struct OddsPicture;
 

@@ -1,12 +1,12 @@
 //! Any dice, rolled and summed.
 
-use domain::dice::notation::{Dialect, Notation, parse};
-use domain::dice::odds::Exact;
-use domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use skald_domain::dice::notation::{Dialect, Notation, parse};
+use skald_domain::dice::odds::Exact;
+use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
 
 use super::weigh::weigh;
 use crate::campaign::{Recorded, RollNote, RollPlace};

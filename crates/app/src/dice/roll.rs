@@ -1,12 +1,12 @@
 //! Any expression, rolled.
 
-use domain::dice::notation::{Dialect, Notation};
-use domain::dice::odds::Exact;
-use domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use skald_domain::dice::notation::{Dialect, Notation};
+use skald_domain::dice::odds::Exact;
+use skald_domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 
 use super::weigh::{read, weigh};
 use crate::campaign::{Recorded, RollNote, RollPlace};

@@ -1,8 +1,8 @@
 //! What `roll`, `odds` and the picture share: an expression is read, and weighed.
 
-use domain::dice::DiceRefusal;
-use domain::dice::notation::{Dialect, Notation, parse};
-use domain::dice::odds::{Effort, LineOdds, OddsRefusal, SampleRefusal, line_odds};
+use skald_domain::dice::DiceRefusal;
+use skald_domain::dice::notation::{Dialect, Notation, parse};
+use skald_domain::dice::odds::{Effort, LineOdds, OddsRefusal, SampleRefusal, line_odds};
 
 use crate::{Code, Fault};
 

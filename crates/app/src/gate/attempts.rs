@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-use domain::Moment;
-use domain::gate::GuardResult;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::gate::GuardResult;
 
 use super::gatehouse::Visit;
-use super::noun::stream;
+use super::stream::stream;
 use crate::access::hash;
-use crate::journal::{FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
 use crate::plain_text::clean_name;
 use crate::{App, Call, Code, Fault, limits};
+use skald_journal::{FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
 
 /// What is kept of an attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,21 +1,22 @@
 //! A run is created, pinned to its process as it is now.
 
+use crate::gate::RunStream;
 use std::sync::Arc;
 
-use domain::decider::Decider;
-use domain::gate::{Facts, Look, RunCommand, RunRules};
-use domain::id;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skald_domain::decider::Decider;
+use skald_domain::gate::{Facts, Look, RunCommand, RunRules};
+use skald_domain::id;
 
-use super::noun::{is_run_id, refused, stream};
 use super::processes::unreadable;
-use crate::journal::Done;
+use super::stream::{is_run_id, refused, stream};
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
     check_chosen_id, creation_quota, limits,
 };
+use skald_journal::Applied;
 
 pub(super) struct CreateRun;
 
@@ -98,7 +99,7 @@ impl Operation for CreateRun {
         };
         let command = create(folder);
         let process = Arc::clone(&process);
-        let answer = move |done: &Done<RunRules>| {
+        let answer = move |done: &Applied<RunStream>| {
             let (state, facts) = (&done.kept.state, Facts::default());
             let look = Look { process: &process, run: state, facts: &facts, principal: "", role: "" };
             let run = state.run();
@@ -113,7 +114,7 @@ impl Operation for CreateRun {
         };
         let tried = app.execute::<Self, _, _>(&app.runs, call, &stream, command, answer).await;
         let refused = |refusal| refused(&run_id, &refusal);
-        tried.map(|(answered, _)| answered).map_err(|failure| failure.into_fault(refused, || app.request_id()))
+        tried.map(|(answered, _)| answered).map_err(|failure| app.journal_fault(failure, refused))
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {

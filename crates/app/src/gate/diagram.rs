@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::gate::{EVERYBODY, Process, Transition};
+use skald_domain::gate::{EVERYBODY, Process, Transition};
 
-use crate::picture::{Arrow, Flow, Progress, Stop, Theme};
+use skald_picture::{Arrow, Flow, Progress, Stop, Theme};
 
 /// The picture of a process, as SVG; with the state that a run is in and those that it was in, if they are given.
 pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], theme: Theme) -> String {
@@ -53,7 +53,7 @@ pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], th
 mod tests {
     use std::fmt::Write;
 
-    use domain::gate::load;
+    use skald_domain::gate::load;
 
     use super::super::shipped::shipped;
     use super::*;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::gate::Process;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::gate::Process;
 
 use super::diagram;
-use crate::picture::Theme;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Kind, Operation, Route, Toolset};
+use skald_picture::Theme;
 
 pub(super) const YAML: &str = "application/yaml";
 pub(super) const MERMAID: &str = "text/vnd.mermaid";

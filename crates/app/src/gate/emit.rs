@@ -3,22 +3,23 @@
 //! What the rules say of it is an ordinary answer, `success` or not; only what is no business of a run is an error. Every
 //! attempt is kept: an accepted one in the run's stream, a refused one beside it.
 
+use crate::gate::RunStream;
 use std::sync::Arc;
 
-use domain::gate::{Emit, Facts, Look, Misfit, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use skald_domain::gate::{Emit, Facts, Look, Misfit, Process, RunCommand, RunEvent, RunRefusal, RunState};
 
 use super::evidence::{Contents, Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::unaccepted::{Tried, Unaccepted, unmet};
-use crate::journal::{Done, Failure, Hash, hex};
 use crate::plain_text::{code_point, deceptive_in};
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits,
     stored_key,
 };
+use skald_journal::{Applied, Failure, Hash, hex};
 
 pub(super) struct EmitEvent;
 
@@ -212,7 +213,7 @@ async fn emit(
         key: Some((input.idempotency_key.clone(), request.to_owned())),
     };
     let (process, role) = (Arc::clone(&visit.process), visit.standing.role.clone());
-    let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
+    let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
     let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
     let (answered, done) = tried.map_err(Tripped::Failed)?;
     // Only what was accepted is kept, and before anybody hears of it; whoever did not hear of it sends it again.
@@ -268,7 +269,7 @@ fn request(run_id: &str, input: &EmitEventInput) -> String {
     request.to_string()
 }
 
-pub(super) fn taken(done: &Done<RunRules>, process: &Process, role: &str) -> Taken {
+pub(super) fn taken(done: &Applied<RunStream>, process: &Process, role: &str) -> Taken {
     let state: &RunState = &done.kept.state;
     let (moved, guards) = match done.events.first() {
         Some(RunEvent::Emitted(emitted)) => {

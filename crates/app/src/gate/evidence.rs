@@ -3,14 +3,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::gate::{Misfit, Process, Submitted, name_matches, plain_path};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::gate::{Misfit, Process, Submitted, name_matches, plain_path};
 
 use super::gatehouse::Visit;
 use crate::access::hash_bytes;
-use crate::journal::{FindingKind, RowCheck};
 use crate::{App, Code, Fault, limits, short};
+use skald_journal::{FindingKind, RowCheck};
 
 /// Content that was handed in, on the shelf, by its SHA-256.
 pub(super) const CONTENTS: &str = "artifact";

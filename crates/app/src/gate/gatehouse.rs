@@ -1,21 +1,22 @@
 //! The way to a run: which one is meant, whether it is there for this caller, and what guards need to know of the world.
 
+use crate::gate::RunStream;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::gate::{Artifact, Decision, Facts, Look, Process, Run, RunRules, Standing};
+use skald_domain::gate::{Artifact, Decision, Facts, Look, Process, Run, Standing};
 
-use super::noun::{is_run_id, not_found, stream};
 use super::path_view::PathView;
-use crate::journal::{Kept, StreamName};
+use super::stream::{is_run_id, not_found, stream};
 use crate::seen::sees_run;
 use crate::{App, Call, Code, Fault, FilesError, Kind, Operation};
+use skald_journal::{CommittedState, StreamName};
 
 /// A run that a caller has found.
 pub(super) struct Visit {
     pub run_id: String,
     pub stream: StreamName,
-    pub kept: Arc<Kept<RunRules>>,
+    pub kept: Arc<CommittedState<RunStream>>,
     /// The process that it is pinned to.
     pub process: Arc<Process>,
     /// As whom the caller is here.

@@ -1,19 +1,19 @@
 //! What happened to a run, and what was tried: accepted events from its stream, refused attempts from beside it, in the
 //! order in which they came: what was refused stands after the event on which it was refused.
 
-use domain::Moment;
-use domain::access::AccessState;
-use domain::gate::{Artifact, GuardResult, RunEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use skald_domain::Moment;
+use skald_domain::access::AccessState;
+use skald_domain::gate::{Artifact, GuardResult, RunEvent};
 
 use super::attempts::{Attempt, SummedAttempts};
 use super::emit::event_id;
 use super::gatehouse::Visit;
-use crate::journal::{Record, hex};
 use crate::listing::{bad_cursor, page_limit};
 use crate::{App, Fault};
+use skald_journal::{Record, hex};
 
 /// One attempt, accepted or not.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -222,7 +222,7 @@ impl Entry {
                 self.campaign = emitted.campaign;
             }
             RunEvent::Overridden(overridden) => {
-                (self.role, self.event_name) = (overridden.role, domain::gate::OVERRIDE_GUARD.to_owned());
+                (self.role, self.event_name) = (overridden.role, skald_domain::gate::OVERRIDE_GUARD.to_owned());
                 (self.from_state, self.to_state) = (Some(overridden.from), Some(overridden.to));
                 (self.reason, self.guards) = (Some(overridden.reason), overridden.guards);
                 self.message = Some(format!("{} in place of {}", overridden.event, overridden.guard));

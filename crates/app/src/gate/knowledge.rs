@@ -1,8 +1,8 @@
 //! What a guard may know of the campaign that a run belongs to: `campaign` in expressions. It is kept in the event that
 //! it decided, so it is bounded.
 
-use domain::campaign::CampaignEvent;
 use serde_json::{Value, json};
+use skald_domain::campaign::CampaignEvent;
 
 use crate::{App, Fault};
 
@@ -46,7 +46,7 @@ impl App {
     }
 
     /// The rolls among the last records of a campaign.
-    async fn newest_rolls(&self, stream: &crate::journal::StreamName, revision: u64) -> Result<Vec<Value>, Fault> {
+    async fn newest_rolls(&self, stream: &skald_journal::StreamName, revision: u64) -> Result<Vec<Value>, Fault> {
         let after = revision.saturating_sub(RECORDS_READ);
         let records = self.journal.read(stream, after, usize::try_from(RECORDS_READ).unwrap_or(usize::MAX)).await;
         let records = records.map_err(|error| self.unread(&error))?;

@@ -1,7 +1,7 @@
 //! Which resources read differently after a record of a run, or after something happened in its folder.
 
-use crate::journal::Record;
 use crate::{Change, segment};
+use skald_journal::Record;
 
 pub(super) const PROCESSES: &str = "stategate://processes";
 pub(super) const RUNS: &str = "stategate://runs";

@@ -1,9 +1,9 @@
 //! Whether a coding agent may use a tool in the state that its run is in.
 
-use domain::gate::Permission;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skald_domain::gate::Permission;
 
 use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Toolset};
 
@@ -65,7 +65,7 @@ impl Operation for ToolPermission {
             Some(Permission::Deny) => (Decided::Deny, "may not be used so"),
         };
         let reason = format!("{tool} {word} in state '{state}' of run {}", visit.run_id);
-        let facts = domain::gate::Facts::default();
+        let facts = skald_domain::gate::Facts::default();
         Ok(ToolPermissionOutput {
             process_id: visit.process.id.clone(),
             current_state: state.to_owned(),

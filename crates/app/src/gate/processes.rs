@@ -6,16 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::Moment;
-use domain::gate::{Finding, Process, load};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::gate::{Finding, Process, load};
 
 use super::path_view::PathView;
 use super::shipped::shipped;
 use crate::access;
-use crate::journal::{FindingKind, RowCheck};
 use crate::{App, Caller, Code, Fault, FilesError, limits, short};
+use skald_journal::{FindingKind, RowCheck};
 
 /// The sources of processes on the shelf, by hash.
 pub(super) const SOURCES: &str = "process";

@@ -1,9 +1,9 @@
 //! Reading runs and processes: one operation with a view, behind the resources that are JSON.
 
-use domain::Moment;
-use domain::gate::{Progress, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::gate::{Progress, RunStatus};
 
 use super::gatehouse::{Evidence, Visit};
 use super::history::Entry;

@@ -1,25 +1,26 @@
 //! What else there is to do with a run: its history, a dry run, a plan, its artifacts; and to override a guard or to
 //! cancel it.
 
-use domain::decider::Decider;
-use domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
+use crate::gate::RunStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skald_domain::decider::Decider;
+use skald_domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
 
 use super::attempts::Refused;
 use super::emit::{Emission, Moved, Taken, check_key, taken};
 use super::evidence::{Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::history::Entry;
-use super::noun::refused;
 use super::shown::{Shown, shown};
 use super::standing::AGENT;
+use super::stream::refused;
 use super::unaccepted::{Tried, Unaccepted, unmet};
-use crate::journal::Done;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits, short,
 };
+use skald_journal::Applied;
 
 pub(super) struct RunOperation;
 
@@ -311,7 +312,7 @@ async fn override_guard(
         facts_of: visit.kept.revision(),
     }));
     let (process, role) = (visit.process.clone(), visit.standing.role.clone());
-    let answer = move |done: &Done<RunRules>| taken(done, &process, &role);
+    let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
     change(app, call, visit, input, (&event, command), answer).await
 }
 
@@ -326,7 +327,8 @@ async fn cancel(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> 
         return Err(Fault::new(code, message).value(&role.into()).hint("ask a person to do it, or finish the run"));
     }
     let command = RunCommand::Cancel { role, reason: input.reason.clone() };
-    let answer = |done: &Done<RunRules>| Ended { revision: done.revision, state: done.kept.state.state().to_owned() };
+    let answer =
+        |done: &Applied<RunStream>| Ended { revision: done.revision, state: done.kept.state.state().to_owned() };
     change(app, call, visit, input, ("cancelled", command), answer).await
 }
 
@@ -337,7 +339,7 @@ async fn change<T: Serialize + 'static>(
     visit: &Visit,
     input: &RunInput,
     (event, command): (&str, RunCommand),
-    answer: impl Fn(&Done<RunRules>) -> T + Send + Sync + 'static,
+    answer: impl Fn(&Applied<RunStream>) -> T + Send + Sync + 'static,
 ) -> Result<(Answered<T>, bool), Fault> {
     let terms = input.terms(call)?;
     let tried = app.execute_on::<RunOperation, _, T>(&app.runs, call, &visit.stream, command, terms, answer).await;
@@ -345,7 +347,7 @@ async fn change<T: Serialize + 'static>(
         Ok((answered, done)) => Ok((answered, done.replayed)),
         Err(failure) => {
             let request = call.input.to_string();
-            let fault = failure.clone().into_fault(|refusal| refused(&visit.run_id, &refusal), || app.request_id());
+            let fault = app.journal_fault(failure.clone(), |refusal| refused(&visit.run_id, &refusal));
             app.refuse(call, visit, &Tried { event, request: &request }, failure).await?;
             Err(fault)
         }

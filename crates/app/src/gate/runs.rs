@@ -1,10 +1,10 @@
 //! All runs, the newest first.
 
-use domain::gate::RunStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::gate::RunStatus;
 
-use super::noun::{ListedRun, RUNS};
+use super::stream::{ListedRun, RUNS};
 use crate::listing::{Page, page_limit};
 use crate::seen::sees_run;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset, limits};

@@ -2,9 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::gate::plain_path;
 use schemars::JsonSchema;
 use serde::Serialize;
+use skald_domain::gate::plain_path;
 
 use super::files::NO_FOLDER;
 use super::gatehouse::Visit;

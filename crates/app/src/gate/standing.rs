@@ -1,6 +1,6 @@
 //! As whom somebody acts at a gate. It follows from who they are, never from what they ask.
 
-use domain::gate::Standing;
+use skald_domain::gate::Standing;
 
 use crate::{App, Caller, Principal, PrincipalKind};
 

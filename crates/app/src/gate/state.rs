@@ -1,10 +1,10 @@
 //! Where a run stands, and what may be emitted now.
 
-use domain::Moment;
-use domain::gate::{AllowedEvent, EventView, MissingGuard, RequiredArtifact, RunStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skald_domain::Moment;
+use skald_domain::gate::{AllowedEvent, EventView, MissingGuard, RequiredArtifact, RunStatus};
 
 use super::gatehouse::Evidence;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset};

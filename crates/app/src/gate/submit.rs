@@ -1,8 +1,8 @@
 //! A process is submitted: checked, and kept under its id for new runs.
 
-use domain::gate::{Finding, load};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::gate::{Finding, load};
 
 use super::news;
 use super::processes::{Submission, invalid, unreadable};
@@ -79,9 +79,9 @@ fn may_submit(app: &App, call: &Call<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-async fn keep(app: &App, call: &Call<'_>, process: &domain::gate::Process, source: &str) -> Result<(), Fault> {
+async fn keep(app: &App, call: &Call<'_>, process: &skald_domain::gate::Process, source: &str) -> Result<(), Fault> {
     let id = process.id.as_str();
-    if !super::noun::is_run_id(id) {
+    if !super::stream::is_run_id(id) {
         let message = format!("a submitted process needs a plain id, '{id}' is none");
         let fault = Fault::new(Code::InvalidProcess, message).at("/source");
         return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));

@@ -1,14 +1,14 @@
 //! Why an event was not accepted, as an ordinary answer: in the shape that clients of a gate know.
 
-use domain::gate::{GuardResult, Misfit, RunRefusal};
 use schemars::JsonSchema;
 use serde::Serialize;
+use skald_domain::gate::{GuardResult, Misfit, RunRefusal};
 
 use super::attempts::Refused;
 use super::gatehouse::Visit;
-use super::noun::refused_code;
-use crate::journal::Failure;
+use super::stream::refused_code;
 use crate::{App, Call, Code, Fault, short};
+use skald_journal::Failure;
 
 /// Why an event was not accepted.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -131,7 +131,7 @@ impl App {
             }
             Failure::IdempotencyMismatch { key } => (Unaccepted::mismatch(&key), Vec::new()),
             other => {
-                return Err(other.into_fault(|_| Fault::internal("a refusal", self.request_id()), || self.request_id()));
+                return Err(self.journal_fault(other, |_| Fault::internal("a refusal", self.request_id())));
             }
         };
         let refused = Refused {

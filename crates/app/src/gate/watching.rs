@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::news::{self, touched};
-use super::noun::RUNS;
+use super::stream::RUNS;
 use crate::changes::{Happened, Whom};
 use crate::places::Places;
 use crate::{App, Change};

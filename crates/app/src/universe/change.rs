@@ -1,8 +1,8 @@
 //! What a command changed, as ids: so that a client who knows the universe need not read all of it again.
 
-use domain::universe::{Command, GroupChild, GroupChildType, Id, Number, Universe, UniverseEvent, WireEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
+use skald_domain::universe::{Command, GroupChild, GroupChildType, Id, Number, Universe, UniverseEvent, WireEvent};
 
 /// Things that were added, changed, moved or removed, by id. Lists that hold them (children of a parent, roots, groups
 /// that a body has left) follow from the events.

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use domain::universe::{BodyKind, Position, Snapshot, Star, local_position, orbit};
+use skald_domain::universe::{BodyKind, Position, Snapshot, Star, local_position, orbit};
 
-use crate::picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Sky, Theme};
+use skald_picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Sky, Theme};
 
 /// How long a wanderer's way is shown to both sides, where nothing else is said: as the original shows it.
 const TRAJECTORY_SECONDS: f64 = 100.0;

@@ -1,9 +1,9 @@
 //! The commands that a universe understands, with a right example of each.
 
-use domain::universe::{CATEGORIES, Category, Command, CommandEntry, category};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skald_domain::universe::{CATEGORIES, Category, Command, CommandEntry, category};
 
 use super::wording;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Toolset, short};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use domain::universe::{Id, Star, UniverseState};
 use serde::Serialize;
+use skald_domain::universe::{Id, Star, UniverseState};
 
 use crate::Document;
 use crate::answer::quote;
@@ -304,11 +304,11 @@ impl<'a> LastParts<'a> {
 
 #[cfg(test)]
 mod tests {
-    use domain::decider::{Decider, Given};
-    use domain::universe::{Command, Universe, UniverseCommand, UniverseRules};
     use jiff::Timestamp;
     use proptest::prelude::*;
     use serde_json::{Value, json};
+    use skald_domain::decider::{Decider, Given};
+    use skald_domain::universe::{Command, Universe, UniverseCommand, UniverseRules};
 
     use super::*;
 

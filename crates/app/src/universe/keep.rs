@@ -1,13 +1,13 @@
 //! A universe is created, renamed or deleted, or all are listed: one operation with a method.
 
-use domain::id;
-use domain::universe::{Repair, SentState, UniverseCommand};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::id;
+use skald_domain::universe::{Repair, SentState, UniverseCommand};
 
-use super::noun::{Listed, stream};
 use super::record::UniverseRecord;
 use super::shape::SentObject;
+use super::stream::{Listed, stream};
 use super::wording;
 use crate::listing::page_limit;
 use crate::{

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::charted;
-use super::noun::not_found;
-use crate::picture::Theme;
+use super::stream::not_found;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Kind, Operation, Route, Toolset};
+use skald_picture::Theme;
 
 pub(super) struct UniverseMap;
 

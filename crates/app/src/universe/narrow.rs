@@ -1,9 +1,9 @@
 //! A part of a universe, for whoever does not want all of it: in a page, by id, or page by page.
 
-use domain::universe::{BodyRow, BodyView, GroupRow, Id, Number, Placed, Snapshot, Star, Summary, UniverseState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use skald_domain::universe::{BodyRow, BodyView, GroupRow, Id, Number, Placed, Snapshot, Star, Summary, UniverseState};
 
 use super::sky::Sky;
 use crate::listing::{bad_cursor, page_limit};

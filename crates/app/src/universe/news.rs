@@ -1,8 +1,8 @@
 //! Which resources read differently after a record of a universe, and whom that concerns.
 
-use crate::journal::Record;
 use crate::resource::percent_decode;
 use crate::{Change, segment};
+use skald_journal::Record;
 
 pub(super) const LIST: &str = "universes://list";
 const SCHEME: &str = "universe://";

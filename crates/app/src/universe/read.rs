@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::narrow::{self, Ask, Part};
-use super::noun::Listed;
 use super::sky::Sky;
+use super::stream::Listed;
 use crate::listing::page_limit;
 use crate::{
     Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Kind, Operation,

@@ -1,16 +1,16 @@
 //! A universe as bytes, made once for each revision that somebody reads.
 
+use crate::universe::UniverseStream;
 use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
-use domain::universe::UniverseRules;
 use tokio::sync::OnceCell;
 
 use super::json_parts::{RecordDocument, StateDocument, UniverseJson};
 use super::record::UniverseRecord;
 use super::sky::{Sky, things};
-use crate::journal::Kept;
 use crate::{App, Fault, Prepared, limits};
+use skald_journal::CommittedState;
 
 /// What is ready of one revision.
 #[derive(Default)]
@@ -39,7 +39,7 @@ impl App {
     pub(super) async fn ready(&self, sky: &Sky) -> Result<Forms, Fault> {
         // Nothing in a universe is hidden from those who see it, so one form is for all of them.
         let universe = sky.universe()?;
-        let forms = sky.kept.ready.forms.get_or_try_init(async || {
+        let forms = sky.kept.read_cache.forms.get_or_try_init(async || {
             let kept = Arc::clone(&sky.kept);
             if things(universe.state()) <= limits::ANSWERED_STATE_MAX {
                 return made(&kept);
@@ -53,12 +53,12 @@ impl App {
     }
 }
 
-fn made(kept: &Kept<UniverseRules>) -> Result<Forms, String> {
+fn made(kept: &CommittedState<UniverseStream>) -> Result<Forms, String> {
     let record = UniverseRecord::of(&kept.state, kept.revision()).ok_or("there is no universe")?;
-    let last = kept.ready.last.load_full();
+    let last = kept.read_cache.last.load_full();
     let json = UniverseJson::write(&record, kept.state.state(), last.as_deref()).map_err(|error| error.to_string())?;
     let json = Arc::new(json);
-    kept.ready.last.store(Some(Arc::clone(&json)));
+    kept.read_cache.last.store(Some(Arc::clone(&json)));
     let record = Prepared::of(Arc::new(RecordDocument(Arc::clone(&json))));
     Ok(Forms { record, state: Prepared::of(Arc::new(StateDocument(json))) })
 }

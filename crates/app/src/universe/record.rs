@@ -1,11 +1,11 @@
 //! One universe, with its name, its revision and all that it holds.
 
-use domain::universe::Universe;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::universe::Universe;
 
-use super::noun::moment;
 use super::shape::StateShape;
+use super::stream::moment;
 use crate::{
     Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Prepared, Route, Toolset,
 };

@@ -1,21 +1,22 @@
 //! Something is done to a universe.
 
+use crate::universe::UniverseStream;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use domain::universe::{
-    Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseRules, UniverseState, WireEvent,
-};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use skald_domain::universe::{
+    Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseState, WireEvent,
+};
 
 use super::change::Changed;
 use super::shape::{EventShape, StateShape};
 use super::sky::{Sky, things};
 use super::wording;
-use crate::journal::{self, Done, Kept};
 use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset, limits};
+use skald_journal::{Applied, CommittedState};
 
 pub(super) struct SendUniverseCommand;
 
@@ -129,7 +130,7 @@ pub(super) async fn send<O: Operation>(
         [(within, _)] => within,
         _ => "/commands",
     };
-    let Applied { answered, kept, revision } = apply::<O>(app, call, &sky, within, (commands, repaired)).await?;
+    let SentCommands { answered, kept, revision } = apply::<O>(app, call, &sky, within, (commands, repaired)).await?;
     let state = kept.state.state();
     let count = things(state);
     let is_short = count <= limits::ANSWERED_STATE_MAX;
@@ -157,9 +158,9 @@ fn too_long_hint(count: usize) -> String {
 }
 
 /// Commands that were done, or that had nothing to do.
-struct Applied {
+struct SentCommands {
     answered: Answered<Sent>,
-    kept: Arc<Kept<UniverseRules>>,
+    kept: Arc<CommittedState<UniverseStream>>,
     revision: u64,
 }
 
@@ -170,7 +171,7 @@ async fn apply<O: Operation>(
     sky: &Sky,
     within: &str,
     (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
-) -> Result<Applied, Fault> {
+) -> Result<SentCommands, Fault> {
     let count = commands.len();
     // Each with its number among those that were sent.
     let mut commands: Vec<(usize, Arc<Command>)> = commands.into_iter().enumerate().collect();
@@ -178,7 +179,7 @@ async fn apply<O: Operation>(
     loop {
         let numbers: Vec<usize> = commands.iter().map(|(number, _)| *number).collect();
         let (universe_id, others, repaired) = (sky.universe_id.clone(), nothing_to_do.clone(), repaired.clone());
-        let answer = move |done: &Done<UniverseRules>| Sent {
+        let answer = move |done: &Applied<UniverseStream>| Sent {
             universe_id: universe_id.clone(),
             revision: done.revision,
             events: in_order(&numbers, &done.events, &others),
@@ -187,8 +188,8 @@ async fn apply<O: Operation>(
         };
         let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
         let (number, failure) = match app.execute::<O, _, _>(&app.universes, call, &sky.stream, command, answer).await {
-            Ok((answered, done)) => return Ok(Applied { answered, revision: done.revision, kept: done.kept }),
-            Err(journal::Failure::Refused(UniverseRefusal::Command { number, failure })) => {
+            Ok((answered, done)) => return Ok(SentCommands { answered, revision: done.revision, kept: done.kept }),
+            Err(skald_journal::Failure::Refused(UniverseRefusal::Command { number, failure })) => {
                 (number.unwrap_or_default(), failure)
             }
             Err(failure) => return Err(app.universe_fault(&sky.universe_id, within, failure)),
@@ -196,7 +197,7 @@ async fn apply<O: Operation>(
         let (sent_as, _) = commands.remove(number);
         if !failure.is_nothing_to_do() {
             let refusal = UniverseRefusal::Command { number: (count > 1).then_some(sent_as), failure };
-            return Err(app.universe_fault(&sky.universe_id, within, journal::Failure::Refused(refusal)));
+            return Err(app.universe_fault(&sky.universe_id, within, skald_journal::Failure::Refused(refusal)));
         }
         nothing_to_do.push((sent_as, CommandEvent::NothingToDo(failure)));
         if commands.is_empty() {
@@ -211,7 +212,7 @@ async fn unchanged(
     call: &Call<'_>,
     sky: &Sky,
     nothing_to_do: &[(usize, CommandEvent)],
-) -> Result<Applied, Fault> {
+) -> Result<SentCommands, Fault> {
     let kept = app.universes.read(&sky.stream).await.map_err(|error| app.unread(&error).universe(&sky.universe_id))?;
     let revision = kept.revision();
     call.work.stands_at(revision);
@@ -222,7 +223,7 @@ async fn unchanged(
         changed: Changed::default(),
         repaired: Vec::new(),
     };
-    Ok(Applied { answered: Answered::Now(sent), kept, revision })
+    Ok(SentCommands { answered: Answered::Now(sent), kept, revision })
 }
 
 /// What commands did, in the order in which they were sent.

@@ -1,23 +1,24 @@
 //! The way to a universe: whether it is there for this caller, and what may be done to it.
 
+use crate::universe::UniverseStream;
 use std::sync::Arc;
 
-use domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseRules, UniverseState};
 use serde::Serialize;
 use serde_json::{Value, json};
+use skald_domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseState};
 
-use super::noun::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
-use crate::journal::{Done, Failure, Kept, StoreError, StreamName};
+use super::stream::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
 use crate::listing::Page;
 use crate::places::Places;
 use crate::seen::Seen;
 use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, limits};
+use skald_journal::{Applied, CommittedState, Failure, StoreError, StreamName};
 
 /// A universe that a caller has found.
 pub(super) struct Sky {
     pub universe_id: String,
     pub stream: StreamName,
-    pub kept: Arc<Kept<UniverseRules>>,
+    pub kept: Arc<CommittedState<UniverseStream>>,
     seen: Seen,
 }
 
@@ -75,8 +76,8 @@ impl App {
         call: &Call<'_>,
         (universe_id, stream): (&str, &StreamName),
         command: UniverseCommand,
-        answer: impl Fn(&Done<UniverseRules>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Done<UniverseRules>), Fault> {
+        answer: impl Fn(&Applied<UniverseStream>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<UniverseStream>), Fault> {
         let tried = self.execute::<O, _, T>(&self.universes, call, stream, command, answer).await;
         tried.map_err(|failure| self.universe_fault(universe_id, "", failure))
     }
@@ -85,7 +86,7 @@ impl App {
     /// holds what was refused.
     pub(super) fn universe_fault(&self, universe_id: &str, within: &str, failure: Failure<UniverseRefusal>) -> Fault {
         let refused = |refusal| refused(universe_id, within, &refusal);
-        failure.into_fault(refused, || self.request_id()).universe(universe_id)
+        self.journal_fault(failure, refused).universe(universe_id)
     }
 
     /// The universes that are there for a caller, the newest first, and where each stands.

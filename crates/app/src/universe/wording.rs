@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use domain::universe::{
-    Command, CommandEntry, Failure, Misfit, Reason, Repair, SentState, UniverseState, command_entry,
-};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
+use skald_domain::universe::{
+    Command, CommandEntry, Failure, Misfit, Reason, Repair, SentState, UniverseState, command_entry,
+};
 
 use crate::{Code, Fault, input, limits, schema, short};
 
@@ -176,7 +176,7 @@ pub(super) fn state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use domain::universe::{CATEGORIES, EXAMPLE_STATE};
+    use skald_domain::universe::{CATEGORIES, EXAMPLE_STATE};
 
     use super::*;
 

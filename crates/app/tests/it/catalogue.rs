@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use app::{Catalogue, Class, TABLE, Toolset, Toolsets, Visible};
+use skald_app::{Catalogue, Class, TABLE, Toolset, Toolsets, Visible};
 
 #[test]
 fn everything_is_described() {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use app::{Caller, Change, Changes, Engine, Local, Told, Work};
 use serde_json::{Value, json};
+use skald_app::{Caller, Change, Changes, Engine, Local, Told, Work};
 
 use crate::engine::{block_on, engine};
 

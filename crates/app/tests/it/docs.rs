@@ -1,7 +1,7 @@
 //! Pages about universes, and the commands one by one.
 
-use app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, Engine, Fault, Work};
 use serde_json::{Value, json};
+use skald_app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, Engine, Fault, Work};
 
 use crate::engine::{block_on, engine};
 

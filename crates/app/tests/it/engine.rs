@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use app::{
+use serde_json::{Value, json};
+use skald_app::{
     App, Caller, Clock, Code, CompletionRequest, CompletionTarget, Conversation, Engine, Entropy, Local, Work, limits,
 };
-use serde_json::{Value, json};
 
 struct Ones;
 
@@ -25,7 +25,7 @@ impl Clock for Noon {
 }
 
 pub(crate) fn engine() -> Arc<Local> {
-    Local::new(App::new(Arc::new(Ones), Arc::new(Noon), Arc::new(store::Memory::new())))
+    Local::new(App::new(Arc::new(Ones), Arc::new(Noon), Arc::new(skald_store::Memory::new())))
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
@@ -34,7 +34,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// A call that keeps nothing. All of them share one engine: making one describes every operation.
-pub(crate) fn call(operation: &str, input: Value) -> Result<Value, app::Fault> {
+pub(crate) fn call(operation: &str, input: Value) -> Result<Value, skald_app::Fault> {
     static SHARED: LazyLock<Arc<Local>> = LazyLock::new(engine);
     block_on(SHARED.call(&Caller::owner(), operation, input, &Work::default()))
 }
@@ -235,7 +235,7 @@ fn completions_are_cut_to_what_was_typed() {
 fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
     block_on(async {
         let engine =
-            Local::new(App::new(Arc::new(Ones), Arc::new(Counting::default()), Arc::new(store::Memory::new())));
+            Local::new(App::new(Arc::new(Ones), Arc::new(Counting::default()), Arc::new(skald_store::Memory::new())));
         let created = engine
             .call(&Caller::owner(), "campaign_create", json!({"name": "A", "gm_mode": "HUMAN"}), &Work::default())
             .await;

@@ -1,8 +1,8 @@
 //! What does not fit is explained, whatever it is.
 
-use app::{Caller, Code, Engine, TooComplex, Work, parse_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use skald_app::{Caller, Code, Engine, TooComplex, Work, parse_json};
 
 use crate::engine::{block_on, call, engine};
 
@@ -56,7 +56,7 @@ proptest! {
     fn nesting_is_measured_without_parsing(levels in 0..200_usize, text in "[\\[\\]{}\"a-z\\\\]{0,20}") {
         let nested = (0..levels).fold(json!(text), |inner, _| json!([inner]));
         let is_too_deep = TooComplex::find(nested.to_string().as_bytes(), 1_000) == Some(TooComplex::Deep);
-        prop_assert_eq!(is_too_deep, levels > domain::limits::JSON_DEPTH_MAX);
+        prop_assert_eq!(is_too_deep, levels > skald_domain::limits::JSON_DEPTH_MAX);
     }
 }
 
@@ -67,17 +67,17 @@ fn bodies_have_limits() {
     assert!(parse_json(deep.as_bytes()).unwrap_err().to_string().contains("64 levels"));
     // The array counts as three.
     let values = |count: usize| format!("[{}1]", "1,".repeat(count - 4));
-    assert!(parse_json(values(domain::limits::JSON_VALUES_MAX).as_bytes()).is_ok());
-    let many = parse_json(values(domain::limits::JSON_VALUES_MAX + 1).as_bytes()).unwrap_err();
+    assert!(parse_json(values(skald_domain::limits::JSON_VALUES_MAX).as_bytes()).is_ok());
+    let many = parse_json(values(skald_domain::limits::JSON_VALUES_MAX + 1).as_bytes()).unwrap_err();
     assert!(many.to_string().contains("more than 1000000 values"), "{many}");
     let objects = |count: usize| format!("[{}0]", "{},".repeat(count));
     // A comma and an object count as seven.
-    let most = (domain::limits::JSON_VALUES_MAX - 4) / 7;
+    let most = (skald_domain::limits::JSON_VALUES_MAX - 4) / 7;
     assert!(parse_json(objects(most).as_bytes()).is_ok());
     assert!(parse_json(objects(most + 1).as_bytes()).is_err());
     let text = format!("[{:?}]", ",".repeat(2_000_000));
     assert!(parse_json(text.as_bytes()).is_ok(), "what stands in a text is no value");
-    let large = vec![b' '; domain::limits::BODY_BYTES_MAX + 1];
+    let large = vec![b' '; skald_domain::limits::BODY_BYTES_MAX + 1];
     assert_eq!(parse_json(&large).unwrap_err().code(), Code::TooLarge);
     assert_eq!(parse_json(br#"{"a": 1}"#).unwrap(), json!({"a": 1}));
 }

@@ -1,8 +1,8 @@
 //! Parts of a universe: what they hold, how they page, and what is refused.
 
-use app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Fault, Local, Work};
-use domain::universe::EXAMPLE_STATE;
 use serde_json::{Value, json};
+use skald_app::{Caller, Code, CompletionRequest, CompletionTarget, Engine, Fault, Local, Work};
+use skald_domain::universe::EXAMPLE_STATE;
 
 use crate::engine::engine;
 use crate::universe::{call, holder, ok, run, tick};

@@ -1,7 +1,7 @@
 //! The page about notation: every example in it is read, and means what it says.
 
-use domain::dice::notation::{Dialect, parse};
 use serde_json::json;
+use skald_domain::dice::notation::{Dialect, parse};
 
 use crate::engine::call;
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use app::{
-    Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Credential, Engine, Fault, Holder,
-    Local, Principal, PrincipalKind, Work, journal, limits,
-};
 use serde_json::{Value, json};
+use skald_app::{
+    Caller, CampaignRole, Code, CompletionRequest, CompletionTarget, Conversation, Credential, Engine, Fault, Holder,
+    Local, Principal, PrincipalKind, Work, limits,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::engine;
@@ -190,9 +190,13 @@ fn lists_are_paged_verified_and_made_anew() {
         names.sort();
         assert_eq!((names, second.get("nextCursor")), (["Middle".to_owned(), "a".to_owned()], None));
         let journal = &*engine.app().journal;
-        let sound = journal::verify(journal, &app::nouns()).await.expect("a verdict");
-        assert!(matches!(sound, journal::Verdict::Sound(_)), "{sound:?}");
-        assert_eq!(journal::rebuild(journal, &app::nouns()).await.expect("made anew"), 5, "two listed, three places");
+        let sound = skald_journal::verify(journal, &skald_app::Nouns::all().stream_kinds()).await.expect("a verdict");
+        assert!(matches!(sound, skald_journal::Verdict::Sound(_)), "{sound:?}");
+        assert_eq!(
+            skald_journal::rebuild(journal, &skald_app::Nouns::all().stream_kinds()).await.expect("made anew"),
+            5,
+            "two listed, three places"
+        );
         let again = ok(&engine, "universe", json!({"method": "list", "limit": 1})).await;
         assert_eq!(again, first);
         // Once deleted, an id is free again.

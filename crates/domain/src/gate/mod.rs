@@ -16,10 +16,8 @@ mod process;
 mod properties;
 mod run;
 mod schema;
-pub mod shell;
 #[cfg(test)]
 mod tests;
-pub mod tool_call;
 mod view;
 mod yaml;
 

@@ -1,14 +1,14 @@
 //! The whole catalogue behind one service, and whose request it is.
 
-use app::{CampaignRole, Local, Toolsets, Visible};
-use grpc::proto::skald::complete_request::Target;
-use grpc::proto::skald::gateway_client::GatewayClient;
-use grpc::proto::skald::identify_response::Principal;
-use grpc::proto::skald::{
+use serde_json::{Value, json};
+use skald_app::{CampaignRole, Local, Toolsets, Visible};
+use skald_grpc::proto::skald::complete_request::Target;
+use skald_grpc::proto::skald::gateway_client::GatewayClient;
+use skald_grpc::proto::skald::identify_response::Principal;
+use skald_grpc::proto::skald::{
     Argument, CallRequest, CompleteRequest, DescribeRequest, EndSessionRequest, IdentifyRequest, PromptRequest,
     ReadRequest,
 };
-use serde_json::{Value, json};
 use tonic::transport::Channel;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt;
@@ -39,7 +39,7 @@ fn everything_of_the_catalogue_can_be_reached() {
         let described = gateway.describe(DescribeRequest {}).await.unwrap().into_inner();
         assert_eq!((described.name.as_str(), described.version.as_str()), ("skald", env!("CARGO_PKG_VERSION")));
         let names: Vec<&str> = described.operations.iter().map(|operation| operation.name.as_str()).collect();
-        let expected: Vec<&str> = app::Catalogue::whole().operations().iter().map(|entry| entry.name).collect();
+        let expected: Vec<&str> = skald_app::Catalogue::whole().operations().iter().map(|entry| entry.name).collect();
         assert_eq!(names, expected);
         let outcome = described.operations.iter().find(|operation| operation.name == "duality_outcome").unwrap();
         assert!(outcome.is_read && outcome.input_schema.contains("\"hope\""));

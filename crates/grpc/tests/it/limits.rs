@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use app::{Allowed, App, Call, Catalogue, Entry, Fault, Kind, Local, Operation, Toolset, Visible};
-use grpc::proto::skald::gateway_client::GatewayClient;
-use grpc::proto::skald::{CallRequest, WatchRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_app::{Allowed, App, Call, Catalogue, Entry, Fault, Kind, Local, Operation, Toolset, Visible};
+use skald_grpc::proto::skald::gateway_client::GatewayClient;
+use skald_grpc::proto::skald::{CallRequest, WatchRequest};
 use tonic::{Code, Request};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -92,7 +92,7 @@ fn a_message_past_the_limit_is_refused_by_name() {
         let server = Server::with(Local::new(app()), false, Visible::EVERYTHING).await;
         let mut gateway = GatewayClient::new(server.channel());
         let sized = |bytes: usize| CallRequest { operation: "roll".to_owned(), input: " ".repeat(bytes) };
-        let most = app::limits::BODY_BYTES_MAX;
+        let most = skald_app::limits::BODY_BYTES_MAX;
         // A field's name and length take nine bytes, the operation's six.
         let fits = gateway.call(sized(most - 20)).await.unwrap_err();
         assert_eq!(fits.code(), Code::InvalidArgument, "it was read, and is no roll: {fits:?}");
@@ -124,7 +124,8 @@ fn nothing_is_read_of_whoever_has_no_token() {
         let server = Server::with(Local::new(app()), true, Visible::EVERYTHING).await;
         let mut client = GatewayClient::new(server.channel()).max_encoding_message_size(usize::MAX);
         // It would be refused for its size if it had been read.
-        let large = CallRequest { operation: "roll".to_owned(), input: " ".repeat(app::limits::BODY_BYTES_MAX + 1) };
+        let large =
+            CallRequest { operation: "roll".to_owned(), input: " ".repeat(skald_app::limits::BODY_BYTES_MAX + 1) };
         let refused = client.call(large).await.unwrap_err();
         assert_eq!(reason(&refused), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
         let asked = HealthCheckRequest { service: String::new() };

@@ -1,9 +1,9 @@
 //! A server that demands tokens answers no method without one, of any service, but what is listed.
 
-use app::{Local, Visible};
-use grpc::PUBLIC_METHODS;
 use prost::Message;
 use prost_types::FileDescriptorSet;
+use skald_app::{Local, Visible};
+use skald_grpc::PUBLIC_METHODS;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, Request};
@@ -14,7 +14,7 @@ use crate::server::{Server, app, run};
 /// Every method of the services that are mounted, as a path.
 fn methods() -> Vec<String> {
     let sets = [
-        grpc::proto::DESCRIPTORS,
+        skald_grpc::proto::DESCRIPTORS,
         tonic_health::pb::FILE_DESCRIPTOR_SET,
         tonic_reflection::pb::v1::FILE_DESCRIPTOR_SET,
         tonic_reflection::pb::v1alpha::FILE_DESCRIPTOR_SET,

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use app::Local;
 use prost::Message;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, field_descriptor_proto::Type};
+use skald_app::Local;
 use tonic::Code;
 use tonic::transport::Channel;
 use tonic_health::pb::HealthCheckRequest;

@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use app::{App, Clock, Engine, Entropy, Local, NewToken, PrincipalKind, Visible};
-use grpc::{Health, Options};
+use skald_app::{App, Clock, Engine, Entropy, Local, NewToken, PrincipalKind, Visible};
+use skald_grpc::{Health, Options};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint};
@@ -31,7 +31,7 @@ impl Clock for Noon {
 }
 
 pub(crate) fn app() -> App {
-    App::new(Arc::new(Counting(AtomicU8::new(1))), Arc::new(Noon), Arc::new(store::Memory::new()))
+    App::new(Arc::new(Counting(AtomicU8::new(1))), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
 }
 
 pub(crate) struct Server {
@@ -60,7 +60,9 @@ impl Server {
         let (health, stopping) = (Health::new().await, CancellationToken::new());
         let options = Options { is_token_required, visible, stopping: stopping.clone() };
         let (told, closing) = (health.clone(), stopping.clone());
-        tokio::spawn(async move { grpc::serve(listener, engine, options, &told, closing).await.expect("it serves") });
+        tokio::spawn(
+            async move { skald_grpc::serve(listener, engine, options, &told, closing).await.expect("it serves") },
+        );
         Self { address, health, stopping }
     }
 
@@ -78,7 +80,7 @@ pub(crate) fn run(test: impl Future<Output = ()>) {
         .block_on(test);
 }
 
-pub(crate) async fn token(local: &Local, campaign: &str, role: app::CampaignRole) -> (String, String) {
+pub(crate) async fn token(local: &Local, campaign: &str, role: skald_app::CampaignRole) -> (String, String) {
     let roles = [(campaign.to_owned(), role)].into();
     let (kind, program) = (PrincipalKind::Human, "a test".to_owned());
     let new = NewToken { name: "Alice".to_owned(), person: None, kind, roles, gate_role: None, program };

@@ -1,20 +1,20 @@
 //! The typed services: the same operations, in messages.
 
-use app::Local;
-use grpc::proto::campaign::actor_controller::Controller as Plays;
-use grpc::proto::campaign::campaign_service_client::CampaignServiceClient;
-use grpc::proto::campaign::{
+use skald_app::Local;
+use skald_grpc::proto::campaign::actor_controller::Controller as Plays;
+use skald_grpc::proto::campaign::campaign_service_client::CampaignServiceClient;
+use skald_grpc::proto::campaign::{
     ActorController, ActorKind, Campaign, Controller, CreateActorRequest, CreateCampaignRequest,
     CreateParticipantRequest, GetCampaignRequest, GetParticipantRequest, GmController, GmMode, ListActorsRequest,
     ListCampaignsRequest, ListParticipantsRequest, ParticipantController, ParticipantRole, SetDefaultControlRequest,
 };
-use grpc::proto::duality::duality_service_client::DualityServiceClient;
-use grpc::proto::duality::{
+use skald_grpc::proto::duality::duality_service_client::DualityServiceClient;
+use skald_grpc::proto::duality::{
     ActionRollRequest, DiceSpec, DualityExplainRequest, DualityOutcomeRequest, DualityProbabilityRequest, Outcome,
     RollDiceRequest, RulesVersionRequest,
 };
-use grpc::proto::session::session_service_client::SessionServiceClient;
-use grpc::proto::session::{GetSessionRequest, ListSessionsRequest, SessionStatus, StartSessionRequest};
+use skald_grpc::proto::session::session_service_client::SessionServiceClient;
+use skald_grpc::proto::session::{GetSessionRequest, ListSessionsRequest, SessionStatus, StartSessionRequest};
 use tonic::Code;
 use tonic::transport::Channel;
 

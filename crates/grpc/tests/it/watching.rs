@@ -1,10 +1,10 @@
 //! Changes as they happen, and from where somebody was.
 
-use app::{Caller, CampaignRole, Engine, Local, Work, limits};
-use grpc::proto::skald::change::What;
-use grpc::proto::skald::gateway_client::GatewayClient;
-use grpc::proto::skald::{WatchRequest, WatchResponse};
 use serde_json::{Value, json};
+use skald_app::{Caller, CampaignRole, Engine, Local, Work, limits};
+use skald_grpc::proto::skald::change::What;
+use skald_grpc::proto::skald::gateway_client::GatewayClient;
+use skald_grpc::proto::skald::{WatchRequest, WatchResponse};
 use tonic::{Code, Streaming};
 
 use crate::server::{Server, app, by, reason, run, token};
@@ -26,7 +26,7 @@ async fn participant(local: &Local, campaign_id: &str) {
 async fn next(stream: &mut Streaming<WatchResponse>) -> (Vec<String>, String) {
     let message = stream.message().await.expect("no fault").expect("a message");
     assert!(!message.everything, "{message:?}");
-    let uri = |change: grpc::proto::skald::Change| match change.what {
+    let uri = |change: skald_grpc::proto::skald::Change| match change.what {
         Some(What::Resource(uri)) => uri,
         Some(What::ResourceList(_)) => "list".to_owned(),
         None => panic!("nothing changed"),

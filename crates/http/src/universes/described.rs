@@ -1,7 +1,7 @@
 //! The routes under `/universes`, for the OpenAPI document. What they take and answer is what their operations do.
 
-use app::{Catalogue, Toolset, Visible};
 use serde_json::{Map, Value, json};
+use skald_app::{Catalogue, Toolset, Visible};
 
 use super::UNIVERSES;
 

@@ -6,7 +6,6 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
@@ -15,6 +14,7 @@ use axum::response::Response;
 use axum::routing::get;
 use futures::StreamExt;
 use futures::stream::{once, unfold};
+use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
 
 use super::UNIVERSES;
 use crate::routes::{Rest, caller};

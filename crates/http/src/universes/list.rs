@@ -1,10 +1,10 @@
 //! `GET /universes`: all universes in one array, as clients of the Solar System Constructor expect it, or a page of them.
 
-use app::{Class, Code, Fault, Work, limits, segment};
 use axum::body::Bytes;
 use axum::extract::{Query, Request, State};
 use axum::http::header::LINK;
 use serde_json::{Map, Value, json};
+use skald_app::{Class, Code, Fault, Work, limits, segment};
 
 use super::{Answered, Fields, UNIVERSES, record, set, unknown_field};
 use crate::routes::{Asked, Rest, json_bytes, json_pieces};

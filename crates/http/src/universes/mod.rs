@@ -5,7 +5,6 @@ mod described;
 mod events;
 mod list;
 
-use app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{ETAG, IF_NONE_MATCH, LOCATION};
@@ -13,6 +12,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Map, Value, json};
+use skald_app::{Answer, Class, Code, Fault, Toolset, Visible, Work, segment, short};
 
 pub(crate) use described::described;
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use app::journal::{Append, Batch, Head, Record, StreamName};
-use app::{Caller, CampaignRole, NewToken, PrincipalKind, Visible, Work, limits};
 use serde_json::{Value, json};
-use testkit::{Client, Event, Events};
+use skald_app::{Caller, CampaignRole, NewToken, PrincipalKind, Visible, Work, limits};
+use skald_journal::{Append, Batch, Head, Record, StreamName};
+use skald_testkit::{Client, Event, Events};
 
 use crate::Server;
 

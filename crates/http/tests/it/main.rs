@@ -9,10 +9,10 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work, limits};
-use http::{Access, Allowlist, Calls, Exposition, Readiness};
 use serde_json::{Value, json};
-use testkit::{Client, Reply};
+use skald_app::{App, Caller, Class, Clock, Engine, Entropy, Local, TABLE, Toolsets, Visible, Work, limits};
+use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
+use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -58,17 +58,17 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
-        let mut app = App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new()));
+        let mut app = App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()));
         app.heartbeat = heartbeat;
         let local = Local::new(app);
         let (following, from) = (Arc::clone(&local), runtime.block_on(local.end()));
         runtime.spawn(async move { following.follow(from).await });
         let engine: Arc<dyn Engine> = Arc::clone(&local) as _;
         let readiness = Readiness::default();
-        let routes = http::routes(&engine, visible, &readiness, exposition, &Calls::default());
+        let routes = skald_http::routes(&engine, visible, &readiness, exposition, &Calls::default());
         let closing = CancellationToken::new();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        runtime.spawn(http::serve(listener, routes, Allowlist::default(), access, readiness.clone(), closing));
+        runtime.spawn(skald_http::serve(listener, routes, Allowlist::default(), access, readiness.clone(), closing));
         Self { address, readiness, engine, local, runtime }
     }
 
@@ -182,8 +182,8 @@ fn bad_bodies_are_refused() {
     assert_eq!(refused(&"[".repeat(100)), (400, json!("INVALID_PARAMS")));
     let right = r#"{"dice": [{"sides": 6, "count": 1}]}"#;
     let padded = |bytes: usize| format!("{right}{}", " ".repeat(bytes - right.len()));
-    assert_eq!(refused(&padded(app::limits::BODY_BYTES_MAX)), (200, Value::Null));
-    assert_eq!(refused(&padded(app::limits::BODY_BYTES_MAX + 1)), (413, json!("TOO_LARGE")));
+    assert_eq!(refused(&padded(skald_app::limits::BODY_BYTES_MAX)), (200, Value::Null));
+    assert_eq!(refused(&padded(skald_app::limits::BODY_BYTES_MAX + 1)), (413, json!("TOO_LARGE")));
 }
 
 #[test]
@@ -307,6 +307,6 @@ fn every_class_has_its_status() {
         Class::Unavailable => 503,
     };
     for row in TABLE {
-        assert_eq!(http::status(row.class).as_u16(), expected(row.class), "{}", row.name);
+        assert_eq!(skald_http::status(row.class).as_u16(), expected(row.class), "{}", row.name);
     }
 }

@@ -1,9 +1,9 @@
 //! The list of universes, where it is long.
 
-use app::{Caller, Visible, Work, limits};
 use futures::StreamExt;
 use futures::stream;
 use serde_json::{Value, json};
+use skald_app::{Caller, Visible, Work, limits};
 use std::collections::BTreeSet;
 
 use crate::Server;

@@ -7,8 +7,8 @@ use std::error::Error;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use app::{App, Clock, Entropy, Local};
-use http::{Access, Allowlist, MountedRoutes, Readiness};
+use skald_app::{App, Clock, Entropy, Local};
+use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
 use tokio::net::TcpListener;
 
 use crate::fixture::{Fixture, Shared};
@@ -34,13 +34,13 @@ impl Clock for SystemClock {
 async fn main() -> Result<(), Box<dyn Error>> {
     let port: u16 = std::env::args().nth(1).ok_or("usage: conformance PORT")?.parse()?;
     let shared = Arc::new(Shared::default());
-    let options = mcp::Options::default();
-    let (handler, _drain) = mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
-    let routes = MountedRoutes::default().route(mcp::PATH, handler);
+    let options = skald_mcp::Options::default();
+    let (handler, _drain) = skald_mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
+    let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
     // The fixtures have no engine; it is asked only whose token a request sends, and there are none.
-    let engine = Local::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(store::Memory::new())));
+    let engine = Local::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
     let access = Access { engine, is_token_required: false };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;
+    skald_http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), options.stopping).await?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Both eras of the protocol on one path.
 
 use serde_json::json;
-use testkit::message::{self, BOTH, JSON, LEGACY, MODERN, call, initialize, request};
+use skald_testkit::message::{self, BOTH, JSON, LEGACY, MODERN, call, initialize, request};
 
 use crate::server::{Server, dice};
 

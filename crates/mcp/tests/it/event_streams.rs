@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use app::{Change, Local};
 use serde_json::json;
-use testkit::message::{self, BOTH, JSON, LEGACY, initialize, request};
-use testkit::{Events, Frame};
+use skald_app::{Change, Local};
+use skald_testkit::message::{self, BOTH, JSON, LEGACY, initialize, request};
+use skald_testkit::{Events, Frame};
 
 use crate::server::{Server, awkward, wait_until_begun};
 

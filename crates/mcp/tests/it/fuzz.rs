@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use testkit::message::{BOTH, JSON, call};
+use skald_testkit::message::{BOTH, JSON, call};
 
 use crate::server::{Server, dice};
 

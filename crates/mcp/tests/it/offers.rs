@@ -1,9 +1,9 @@
 //! Toolsets, resources, prompts and completions.
 
-use app::{Toolsets, Visible};
-use mcp::Options;
 use serde_json::{Value, json};
-use testkit::message::{BOTH, JSON, call, request};
+use skald_app::{Toolsets, Visible};
+use skald_mcp::Options;
+use skald_testkit::message::{BOTH, JSON, call, request};
 
 use crate::server::{Server, dice, snapshot};
 

@@ -5,18 +5,18 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use app::{
-    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Entry, Fault, Holder,
-    Kind, Local, Operation, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
-};
 use axum::extract::Request;
-use http::{Access, Allowlist, MountedRoutes, Readiness};
-use mcp::{Drain, Options};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use testkit::message::{self, BOTH, JSON};
-use testkit::{Client, Reply};
+use skald_app::{
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Entry, Fault, Holder,
+    Kind, Local, Operation, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
+};
+use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
+use skald_mcp::{Drain, Options};
+use skald_testkit::message::{self, BOTH, JSON};
+use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -40,7 +40,7 @@ impl Clock for Noon {
 }
 
 fn app() -> App {
-    App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(store::Memory::new()))
+    App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
 }
 
 /// The engine that Skald has.
@@ -148,7 +148,7 @@ impl Server {
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();
         let access = Access { engine: Arc::clone(&engine), is_token_required: false };
-        let (handler, drain) = mcp::http(engine, &options);
+        let (handler, drain) = skald_mcp::http(engine, &options);
         let revocations = Arc::<Revocations>::default();
         let signals = Arc::clone(&revocations);
         let handler = handler.layer(axum::middleware::map_request(move |mut request: Request| {
@@ -172,8 +172,8 @@ impl Server {
             std::future::ready(request)
         }));
         let closing = options.stopping.clone();
-        let routes = MountedRoutes::default().route(mcp::PATH, handler);
-        runtime.spawn(http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), closing));
+        let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
+        runtime.spawn(skald_http::serve(listener, routes, Allowlist::default(), access, Readiness::default(), closing));
         Self { address, stopping: options.stopping, drain, runtime, revocations }
     }
 

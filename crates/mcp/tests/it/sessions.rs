@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use app::limits;
-use mcp::Options;
 use serde_json::json;
-use testkit::Reply;
-use testkit::message::{BOTH, JSON, call, initialize, request};
+use skald_app::limits;
+use skald_mcp::Options;
+use skald_testkit::Reply;
+use skald_testkit::message::{BOTH, JSON, call, initialize, request};
 
 use crate::server::{PRINCIPAL, Server, UNIDENTIFIED, awkward, dice, wait_until_begun};
 

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use app::{Principal, limits};
-use mcp::{Options, StdioError};
 use serde_json::{Value, json};
-use testkit::message::{self, LEGACY, call, initialize, request};
+use skald_app::{Principal, limits};
+use skald_mcp::{Options, StdioError};
+use skald_testkit::message::{self, LEGACY, call, initialize, request};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -18,11 +18,11 @@ struct Stdio {
     served: JoinHandle<Result<(), StdioError>>,
 }
 
-fn start(engine: std::sync::Arc<app::Local>) -> Stdio {
+fn start(engine: std::sync::Arc<skald_app::Local>) -> Stdio {
     let (input, server_input) = duplex(1 << 20);
     let (server_output, output) = duplex(1 << 20);
     let served = tokio::spawn(async move {
-        mcp::serve(engine, Principal::Owner, &Options::default(), server_input, server_output).await
+        skald_mcp::serve(engine, Principal::Owner, &Options::default(), server_input, server_output).await
     });
     Stdio { input: Some(input), output: BufReader::new(output).lines(), served }
 }

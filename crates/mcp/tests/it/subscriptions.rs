@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use app::{Change, limits};
 use serde_json::{Value, json};
-use testkit::message::{self, BOTH, JSON, request};
-use testkit::{Client, Events};
+use skald_app::{Change, limits};
+use skald_testkit::message::{self, BOTH, JSON, request};
+use skald_testkit::{Client, Events};
 
 use crate::server::{Server, awkward, dice};
 
@@ -138,7 +138,7 @@ fn listeners_end_when_the_server_stops() {
 
 #[test]
 fn a_client_without_a_session_cannot_subscribe() {
-    let options = mcp::Options { sessions: false, ..mcp::Options::default() };
+    let options = skald_mcp::Options { sessions: false, ..skald_mcp::Options::default() };
     let server = Server::with(dice(), options);
     let message = request(2, "resources/subscribe", &json!({"uri": "dice://rules/duality"}));
     let error = &server.post(&[JSON, BOTH], &message).json()["error"];

@@ -1,9 +1,9 @@
 //! What `/mcp` answers, row by row: who sends what, and the status, type and JSON-RPC code that come back.
 
-use mcp::Options;
 use serde_json::{Value, json};
-use testkit::Reply;
-use testkit::message::{self, BOTH, JSON, initialize, request};
+use skald_mcp::Options;
+use skald_testkit::Reply;
+use skald_testkit::message::{self, BOTH, JSON, initialize, request};
 
 use crate::server::{Server, awkward, dice, wait_until_begun};
 
@@ -251,7 +251,7 @@ fn a_session_opened_under_a_newer_versions_header_is_a_session() {
 #[test]
 fn a_large_body_is_refused() {
     let server = Server::start(dice());
-    let body = vec![b' '; app::limits::BODY_BYTES_MAX + 1];
+    let body = vec![b' '; skald_app::limits::BODY_BYTES_MAX + 1];
     let reply = server.client().send("POST", "/mcp", &[JSON, BOTH], &body);
     refused(&reply, 413, -32600, "10485760 bytes");
 }

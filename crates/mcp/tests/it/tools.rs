@@ -1,7 +1,7 @@
 //! Tools as clients see and call them.
 
 use serde_json::{Value, json};
-use testkit::message::{call, request};
+use skald_testkit::message::{call, request};
 
 use crate::server::{Server, awkward, dice, snapshot};
 
@@ -106,7 +106,7 @@ fn a_picture_is_an_image_beside_the_numbers() {
 #[test]
 fn every_tool_answers_what_its_schema_promises() {
     let server = Server::start(dice());
-    let tools = mcp::tools(&*dice());
+    let tools = skald_mcp::tools(&*dice());
     let calls = good_calls();
     // Reading comes before creating in the list, but not in the world.
     called(&server, "state_gate.create_run", &json!({"process_id": "exploration-process", "run_id": "run-1"}));
@@ -153,7 +153,7 @@ const DESTRUCTIVE: [&str; 4] = ["universe", "send_universe_command", "state_gate
 
 #[test]
 fn the_whole_list_keeps_the_rules() {
-    let tools = mcp::tools(&*dice());
+    let tools = skald_mcp::tools(&*dice());
     let mut characters = 0;
     for (name, tool) in &tools {
         let text = |field: &str| tool[field].as_str().unwrap_or_default();

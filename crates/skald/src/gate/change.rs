@@ -1,7 +1,7 @@
 //! Commands that change a run, each on the terms that were given: the revision that was seen, and a key for a retry.
 
-use app::{Code, Fault, short};
 use serde_json::{Value, json};
+use skald_app::{Code, Fault, short};
 
 use super::desk::Desk;
 use super::reply::Reply;

@@ -1,7 +1,7 @@
 //! `skald gate check`: what is wrong with process files, as compilers say it.
 
-use app::{Code, Fault};
 use serde_json::{Value, json};
+use skald_app::{Code, Fault};
 
 use super::desk::Desk;
 use super::reply::Reply;

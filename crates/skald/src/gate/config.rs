@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use app::{Code, Fault};
 use serde_json::json;
+use skald_app::{Code, Fault};
 
 use super::desk::Desk;
 use super::{GET_STATE, named};

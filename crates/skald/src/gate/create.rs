@@ -1,7 +1,7 @@
 //! `skald gate create-run`.
 
-use app::Fault;
 use serde_json::{Value, json};
+use skald_app::Fault;
 
 use super::config::Config;
 use super::desk::Desk;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use app::{Caller, Code, Engine, Fault, Work};
 use serde_json::Value;
+use skald_app::{Caller, Code, Engine, Fault, Work};
 
 use crate::arguments::GateCallArguments;
 use crate::{bridge, world};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use app::{Code, Fault};
 use serde_json::{Value, json};
+use skald_app::{Code, Fault};
 
 use super::desk::Desk;
 use super::named;

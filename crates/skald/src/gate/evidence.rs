@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use app::{Code, Fault, limits, short};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use skald_app::{Code, Fault, limits, short};
 
 use crate::arguments::EvidenceArguments;
 

@@ -19,8 +19,8 @@ mod text;
 
 use std::process::ExitCode;
 
-use app::Fault;
 use serde_json::json;
+use skald_app::Fault;
 
 use crate::arguments::{GateCallArguments, GateCommand};
 use desk::Desk;

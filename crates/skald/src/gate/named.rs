@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::{Code, Fault, FilesError};
+use skald_app::{Code, Fault, FilesError};
 
 use crate::arguments::RunArguments;
 
@@ -31,12 +31,12 @@ pub(super) fn found(arguments: &RunArguments) -> Result<Option<String>, Fault> {
         let fault = Fault::new(Code::Unavailable, format!("the working folder cannot be read: {error}"));
         fault.hint("go to another folder, or give --run-id")
     })?;
-    store::named_run(&here).map_err(|error| unread(&error))
+    skald_gate_files::named_run(&here).map_err(|error| unread(&error))
 }
 
 /// The run that a file names, if there is such a file.
 pub(super) fn in_file(path: &Path) -> Result<Option<String>, Fault> {
-    store::run_in_file(path).map_err(|error| unread(&error))
+    skald_gate_files::run_in_file(path).map_err(|error| unread(&error))
 }
 
 fn unread(error: &FilesError) -> Fault {
@@ -49,5 +49,5 @@ fn unfit(path: &str, why: &str, hint: &str) -> Fault {
 
 /// The file that names the run of the working folder.
 pub(super) fn default_path() -> PathBuf {
-    PathBuf::from(store::NAMING_FILES[0])
+    PathBuf::from(skald_gate_files::NAMING_FILES[0])
 }

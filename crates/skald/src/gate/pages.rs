@@ -1,7 +1,7 @@
 //! Lists that come page by page, put together.
 
-use app::{Fault, limits};
 use serde_json::{Value, json};
+use skald_app::{Fault, limits};
 
 use super::desk::Desk;
 use super::reply::Reply;

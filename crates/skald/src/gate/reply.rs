@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use app::Fault;
 use serde_json::Value;
+use skald_app::Fault;
 
 use crate::output::{note, printable, say};
 

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use app::{Code, Fault, limits};
+use skald_app::{Code, Fault, limits};
 
 /// In the place of a file: standard input.
 const STANDARD_INPUT: &str = "-";

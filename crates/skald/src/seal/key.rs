@@ -19,7 +19,7 @@ impl SealKey {
         getrandom::fill(&mut seed).map_err(|error| anyhow!("the operating system gives no randomness: {error}"))?;
         let key = Self(SigningKey::from_bytes(&seed));
         let text = format!("{MARK}{}\n", hexadecimal(&seed));
-        let written = store::write_private_file(path, &text);
+        let written = skald_store::write_private_file(path, &text);
         written.with_context(|| format!("cannot make the key {}", path.display()))?;
         Ok(key)
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
-use app::journal::{self, Contents, Journal, SealStatement, Verdict};
 use serde_json::{Value, json};
+use skald_journal::{Contents, Journal, SealStatement, Verdict};
 
 use crate::arguments::SealArguments;
 use crate::keeping::list;
@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: &SealArguments) -> anyhow::Result<ExitCode> {
         }
     };
     let file = arguments.out.clone().unwrap_or_else(|| PathBuf::from(seal.file_name()));
-    store::write_private_file(&file, &seal.text).with_context(|| format!("cannot write {}", file.display()))?;
+    skald_store::write_private_file(&file, &seal.text).with_context(|| format!("cannot write {}", file.display()))?;
     say(&format!("sealed {} streams to {}\npublic key {}", seal.statement.heads.len(), file.display(), key.public()));
     Ok(ExitCode::SUCCESS)
 }
@@ -64,10 +64,10 @@ impl Seal {
 }
 
 /// Seals what is stored, if it is as it was written.
-async fn sealed(journal: &dyn Journal, key: &SealKey) -> anyhow::Result<Result<Seal, Vec<journal::Finding>>> {
+async fn sealed(journal: &dyn Journal, key: &SealKey) -> anyhow::Result<Result<Seal, Vec<skald_journal::Finding>>> {
     // The moment before: what comes while it is looked at may be in the seal, but need not.
-    let at = journal::to_micros(jiff::Timestamp::now());
-    let looked = journal::verify_with_contents(journal, &app::nouns(), |_, _| {}).await;
+    let at = skald_journal::to_micros(jiff::Timestamp::now());
+    let looked = skald_journal::verify_with_contents(journal, &skald_app::Nouns::all().stream_kinds(), |_, _| {}).await;
     let (verdict, contents) = looked.context("the journal cannot be read")?;
     let report = match verdict {
         Verdict::Sound(report) => report,
@@ -119,11 +119,13 @@ pub(crate) async fn compare(
     contents: &Contents,
     seals: &[ReadSeal],
     is_key_expected: bool,
-) -> anyhow::Result<Vec<journal::Finding>> {
+) -> anyhow::Result<Vec<skald_journal::Finding>> {
     let mut findings = Vec::new();
     for ReadSeal { statement, public_key } in seals {
-        let compared =
-            statement.compare(journal, &app::nouns(), contents).await.context("the journal cannot be read")?;
+        let compared = statement
+            .compare(journal, &skald_app::Nouns::all().stream_kinds(), contents)
+            .await
+            .context("the journal cannot be read")?;
         let (at, streams) = (statement.at, statement.heads.len());
         let rows = statement.rows.len() + statement.replaceable_rows.len();
         note(&match compared.findings.len() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::Context;
-use app::journal::{Cursor, Journal, Record};
+use skald_journal::{Cursor, Journal, Record};
 use tokio_util::sync::CancellationToken;
 
 use super::{SealKey, sealed};
@@ -65,9 +65,10 @@ async fn seal(journal: &dyn Journal, key: &SealKey, folder: &Path) -> anyhow::Re
             anyhow::bail!("what is stored is not as it was written, see skald verify: {first}");
         }
     };
-    store::create_private_folder(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    skald_store::create_private_folder(folder)
+        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
     let file = folder.join(seal.file_name());
-    store::write_private_file(&file, &seal.text).with_context(|| format!("cannot write {}", file.display()))?;
+    skald_store::write_private_file(&file, &seal.text).with_context(|| format!("cannot write {}", file.display()))?;
     Ok(file)
 }
 

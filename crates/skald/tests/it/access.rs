@@ -1,8 +1,8 @@
 //! Who may come to the table: tokens, what each role may do, and what nobody is told.
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{JSON, initialize};
+use skald_testkit::Client;
+use skald_testkit::message::{JSON, initialize};
 
 use crate::process::Running;
 use crate::table::create_campaign;
@@ -93,7 +93,7 @@ fn a_token_for_a_campaign_that_is_not_there_is_refused() {
 }
 
 /// The status of a request with these headers, by REST and by MCP, and what the first answers.
-fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, testkit::Reply) {
+fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, skald_testkit::Reply) {
     let mut client = Client::connect(address);
     let sent = [&[JSON], headers].concat();
     let by_mcp = client.send("POST", "/mcp", &sent, initialize("2025-11-25").to_string().as_bytes());

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{JSON, initialize, request};
+use skald_testkit::Client;
+use skald_testkit::message::{JSON, initialize, request};
 
 use crate::context::unset;
 use crate::process::Running;

@@ -1,7 +1,7 @@
 //! What one client changes, the others hear of: in both eras, across processes, and nobody else.
 
 use serde_json::json;
-use testkit::message;
+use skald_testkit::message;
 
 use crate::process::Running;
 use crate::table::create_campaign;

@@ -1,5 +1,6 @@
 //! Options, their errors, and the doctor.
 
+use skald_testkit::TemporaryFolder;
 use std::net::TcpListener;
 
 use crate::places::Place;
@@ -74,8 +75,8 @@ fn options_come_from_the_environment_too() {
     let mut command = skald(&["mcp"]);
     command.env("SKALD_READ_ONLY", "true").env("SKALD_TOOLSETS", "dice");
     let mut running = Running::start(command);
-    running.ask(&testkit::message::initialize("2025-11-25"));
-    let listed = running.ask(&testkit::message::request(2, "tools/list", &serde_json::json!({})));
+    running.ask(&skald_testkit::message::initialize("2025-11-25"));
+    let listed = running.ask(&skald_testkit::message::request(2, "tools/list", &serde_json::json!({})));
     assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(5));
 }
 
@@ -111,8 +112,8 @@ fn a_universe_is_listed_and_drawn_while_a_server_runs() {
     let (_running, address) = Running::serve(&store);
     let state = include_str!("../../../../docs/solar-system.json");
     let universe = format!(r#"{{"method": "create", "universeId": "sol", "name": "Sol", "state": {state}}}"#);
-    let mut client = testkit::Client::connect(address);
-    let created = client.send("POST", "/api/v1/universe", &[testkit::message::JSON], universe.as_bytes());
+    let mut client = skald_testkit::Client::connect(address);
+    let created = client.send("POST", "/api/v1/universe", &[skald_testkit::message::JSON], universe.as_bytes());
     assert_eq!(created.json()["universe"]["id"], "sol", "{}", created.text());
     let picture = client.send("GET", "/api/v1/universes/sol/map.svg?t=5&theme=light", &[], b"");
     assert_eq!(picture.header("content-type"), Some("image/svg+xml"));
@@ -123,7 +124,7 @@ fn a_universe_is_listed_and_drawn_while_a_server_runs() {
     let lines: Vec<Vec<&str>> = listed.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["ID", "NAME", "CAMPAIGN", "CREATED"], "{listed}");
     assert_eq!(lines[1][..3], ["sol", "Sol", "-"], "{listed}");
-    let folder = crate::places::Folder::new();
+    let folder = TemporaryFolder::new();
     let file = folder.file("sol.svg");
     let path = file.to_str().expect("a path");
     let drawn = ran(&["universe", "map", "sol", "--svg", path, "--theme", "dark", "--time", "-12.5"]);

@@ -1,7 +1,7 @@
 //! Where a client is: whom a context belongs to, how long it lasts, and which campaign a call without one is about.
 
 use serde_json::{Value, json};
-use testkit::message;
+use skald_testkit::message;
 
 use crate::process::Running;
 use crate::table::create_campaign;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::faults::{overwrite, refusal, unready};
-use crate::places::Folder;
 use crate::process::Running;
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 const PAGE: usize = 4_096;
 /// Stands in one record of the damaged campaign only.
@@ -13,14 +13,14 @@ const LOST: &str = "the page that was torn out";
 
 /// Two campaigns in a file, one of them with a page in its middle that is none.
 struct Damaged {
-    folder: Folder,
+    folder: TemporaryFolder,
     whole: String,
     torn: String,
 }
 
 impl Damaged {
     fn new() -> Self {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         let path = folder.file("world.db");
         let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", path.display())]);
         let mut rest = Rest::new(address);

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{self, BOTH, JSON, initialize};
+use skald_testkit::Client;
+use skald_testkit::message::{self, BOTH, JSON, initialize};
 
 use crate::faults::{insist, key, ready, refused, still_told, texts, unavailable, unready};
-use crate::places::Folder;
 use crate::process::{Running, run, skald};
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 /// A server on a file, as a user without special rights has it: what may not be written cannot be written, by root
 /// neither. A limit on the size of files is an error and not the end.
@@ -28,7 +28,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn new(folder: &Folder) -> Self {
+    fn new(folder: &TemporaryFolder) -> Self {
         let path = folder.file("disk").join("world.db");
         std::fs::create_dir(folder.file("disk")).expect("a folder");
         let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
@@ -99,7 +99,7 @@ fn without_rights(arguments: &[&str], path: &Path) -> Command {
 
 #[test]
 fn where_there_is_no_room_nothing_is_written_until_there_is() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let mut kept = Kept::new(&folder);
     let log = kept.path.with_extension("db-wal");
     let length = std::fs::metadata(&log).expect("a log").len();
@@ -119,7 +119,7 @@ fn where_there_is_no_room_nothing_is_written_until_there_is() {
 /// server goes on.
 #[test]
 fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("disk").join("world.db");
     std::fs::create_dir(folder.file("disk")).expect("a folder");
     let (server, address) = Running::greeted(without_rights(&["serve", "--http-addr", "127.0.0.1:0"], &path));
@@ -172,7 +172,7 @@ fn allow_writing(path: &Path, is_allowed: bool) {
 
 #[test]
 fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let mut kept = Kept::new(&folder);
     let path = kept.path.clone();
     allow_writing(&path, false);
@@ -209,7 +209,7 @@ mod mounted {
 
     #[test]
     fn a_full_disk_stops_writing_until_there_is_room() {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         let disk = folder.file("disk");
         std::fs::create_dir(&disk).expect("a folder");
         let path = disk.join("world.db");

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::{Folder, told};
+use crate::places::told;
 use crate::process::{Running, run, skald};
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 /// Where SQLite keeps the version of a schema, in the header of a file.
 const USER_VERSION_OFFSET: u64 = 60;
@@ -18,7 +19,7 @@ const USER_VERSION_OFFSET: u64 = 60;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A file with a campaign in it, closed in good order.
-fn kept(folder: &Folder) -> PathBuf {
+fn kept(folder: &TemporaryFolder) -> PathBuf {
     let path = folder.file("world.db");
     let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", path.display())]);
     let mut rest = Rest::new(address);
@@ -48,7 +49,7 @@ pub(crate) fn refusal(arguments: &[&str], path: &Path) -> String {
 
 #[test]
 fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = kept(&folder);
     let serve = ["serve", "--http-addr", "127.0.0.1:0"];
 
@@ -158,7 +159,7 @@ mod postgres {
     use crate::stoppable::Stoppable;
 
     /// Within which every call is answered, and a second for a machine that is busy.
-    const PROMISED: Duration = Duration::from_secs(app::limits::DATABASE_WAIT_SECONDS + 1);
+    const PROMISED: Duration = Duration::from_secs(skald_app::limits::DATABASE_WAIT_SECONDS + 1);
     /// How soon after the database is there a node is ready, and a second for a machine that is busy.
     const READY: Duration = Duration::from_secs(2 + 1);
     /// Calls that come at once, to the same campaign.

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use app::journal::Cursor;
 use serde_json::{Value, json};
+use skald_journal::Cursor;
 
 use crate::processes::Waits;
 use crate::rest::Rest;
@@ -130,7 +130,7 @@ fn write(mut rest: Rest, campaign_id: &str, name: &str, acknowledged: &AtomicUsi
 fn follow_the_store(store: &str, campaign_id: &str) -> Vec<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     runtime.expect("a runtime").block_on(async {
-        let journal = store::open(store).await.expect("the store");
+        let journal = skald_store::open(store).await.expect("the store");
         let mut wakes = journal.wakes();
         let (mut cursor, mut revisions, mut is_last) = (Cursor::default(), Vec::new(), false);
         while !is_last {

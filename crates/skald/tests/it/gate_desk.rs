@@ -6,8 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::places::Folder;
 use crate::process::skald;
+use skald_testkit::TemporaryFolder;
 
 /// A process with a guard over evidence, a payload with a schema, a decision for people, and tools for each state.
 pub(crate) const BUGFIX: &str = r#"process:
@@ -46,11 +46,11 @@ roles:
 "#;
 
 /// A working folder with a store of its own.
-pub(crate) struct Desk(Folder);
+pub(crate) struct Desk(TemporaryFolder);
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        Self(Folder::new())
+        Self(TemporaryFolder::new())
     }
 
     pub(crate) fn file(&self, name: &str) -> PathBuf {

@@ -15,7 +15,9 @@ fn every_example_is_true_on_every_surface() {
 
 #[test]
 fn every_example_is_true_under_names_without_a_dot() {
-    for surface in [Surface::Stdio(LEGACY), Surface::Http(testkit::message::MODERN), Surface::BridgedStdio(LEGACY)] {
+    for surface in
+        [Surface::Stdio(LEGACY), Surface::Http(skald_testkit::message::MODERN), Surface::BridgedStdio(LEGACY)]
+    {
         play_all(Kind::Memory, surface, &["--tool-names", "underscore"]);
     }
 }

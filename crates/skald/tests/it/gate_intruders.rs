@@ -4,8 +4,8 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::JSON;
+use skald_testkit::Client;
+use skald_testkit::message::JSON;
 
 use crate::gate_documented::{CREATE, EMIT};
 use crate::gate_served::{Gate, PROOF, Run};

@@ -4,7 +4,7 @@
 use std::fs;
 
 use serde_json::json;
-use testkit::message;
+use skald_testkit::message;
 
 use crate::gate_served::{Gate, Run};
 use crate::process::Running;

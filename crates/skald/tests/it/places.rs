@@ -1,33 +1,12 @@
 //! Stores for the program under test: a file in a folder of its own, a schema of its own.
 
-use std::path::PathBuf;
+use skald_testkit::TemporaryFolder;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// A folder that is gone after the test.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(fresh("skald"));
-        std::fs::create_dir_all(&path).expect("a folder");
-        Self(path)
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A fresh store, by its address.
 pub(crate) struct Place {
     pub(crate) address: String,
-    _folder: Option<Folder>,
+    _folder: Option<TemporaryFolder>,
 }
 
 impl Place {
@@ -36,7 +15,7 @@ impl Place {
     }
 
     pub(crate) fn sqlite() -> Self {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         Self { address: format!("sqlite:{}", folder.file("world.db").display()), _folder: Some(folder) }
     }
 

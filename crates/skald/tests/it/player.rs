@@ -3,11 +3,11 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use app::{Caller, Conversation, Engine, Work};
-use grpc::{Bridge, Remote};
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{self, BOTH, JSON, MODERN, call, initialize, request};
+use skald_app::{Caller, Conversation, Engine, Work};
+use skald_grpc::{Bridge, Remote};
+use skald_testkit::Client;
+use skald_testkit::message::{self, BOTH, JSON, MODERN, call, initialize, request};
 
 use crate::process::{Running, skald};
 

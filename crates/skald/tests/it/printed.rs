@@ -2,8 +2,8 @@
 //! every store.
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::JSON;
+use skald_testkit::Client;
+use skald_testkit::message::JSON;
 
 use crate::world::{Seat, World, at_every_table};
 

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::{Folder, Place};
+use crate::places::Place;
 use crate::player::{LEGACY, Player, Surface};
 use crate::process::{Running, run};
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 /// Who writes notes over HTTP, to keep the store busy, and how long each takes breath between two of them: enough for the
 /// processors to have time for others.
@@ -192,7 +193,7 @@ fn took<T>(work: impl FnOnce() -> T) -> (Duration, T) {
 
 /// Makes tokens, backups and checks, one after the other. The names of the tokens.
 fn use_command_line(place: &Place, has_backups: bool, is_over: &AtomicBool) -> Vec<String> {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let mut names = Vec::new();
     while !is_over.load(Ordering::SeqCst) {
         let name = format!("holder-{}-", names.len());

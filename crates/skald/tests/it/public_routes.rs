@@ -1,7 +1,7 @@
 //! A server that demands tokens answers nothing without one, on any route and with any method, but what is listed.
 
 use serde_json::Value;
-use testkit::Client;
+use skald_testkit::Client;
 
 use crate::process::Running;
 use crate::world::World;
@@ -28,7 +28,7 @@ fn only_the_public_routes_answer_without_a_token() {
     for path in ["/mcp", "/metrics", "/api/v1/openapi.json", "/api/v1/roll", "/universes/{id}/events"] {
         assert!(paths.contains(&path), "{path} is not among {paths:?}");
     }
-    for (_, path) in &http::PUBLIC_ROUTES {
+    for (_, path) in &skald_http::PUBLIC_ROUTES {
         assert!(paths.contains(path), "{path} is public, and not mounted");
     }
     paths.extend(["/", "/nowhere", "/health/", "/mcp/health/x", "//health"]);
@@ -37,7 +37,8 @@ fn only_the_public_routes_answer_without_a_token() {
     for template in paths {
         let path: String = template.split_inclusive('/').map(filled).collect();
         for method in METHODS {
-            let is_public = http::PUBLIC_ROUTES.iter().any(|(public, at)| public.as_str() == method && *at == path);
+            let is_public =
+                skald_http::PUBLIC_ROUTES.iter().any(|(public, at)| public.as_str() == method && *at == path);
             let status = client.send(method, &path, &[], b"").status;
             if is_public {
                 assert_eq!(status, 200, "{method} {path} is public");

@@ -1,8 +1,8 @@
 //! Rolls that are remembered, and requests that are sent twice.
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::JSON;
+use skald_testkit::Client;
+use skald_testkit::message::JSON;
 
 use crate::table::create_campaign;
 use crate::world::{How, Kind, Seat, Surface, World, at_every_table, named};

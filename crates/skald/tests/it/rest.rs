@@ -5,8 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::JSON;
+use skald_testkit::Client;
+use skald_testkit::message::JSON;
 
 /// A caller of REST, on one connection.
 pub(crate) struct Rest(Client);

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{self, BOTH, JSON, call, initialize, request};
+use skald_testkit::Client;
+use skald_testkit::message::{self, BOTH, JSON, call, initialize, request};
 
-use crate::places::Folder;
 use crate::process::{Running, skald};
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 /// The documented walk with a cookie jar, as curl walks it: its own `Accept`, the cookie of the first answer.
 #[test]
@@ -97,7 +97,7 @@ fn it_serves_again_after_being_killed() {
 /// Whoever copies the file of a server that has stopped has everything.
 #[test]
 fn a_server_that_stops_leaves_one_file() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     let store = format!("sqlite:{}", path.display());
     let (running, address) = Running::serve(&["--store", &store]);

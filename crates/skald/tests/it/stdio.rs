@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::message::{self, call, initialize, request};
+use skald_testkit::message::{self, call, initialize, request};
 
 use crate::process::{Running, skald};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use testkit::story::{Call, Speaker, Story};
+use skald_testkit::story::{Call, Speaker, Story};
 
 use crate::places::Place;
 use crate::player::{Player, SURFACES, Surface};

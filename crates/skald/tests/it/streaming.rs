@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Client, Event, Events};
+use skald_testkit::{Client, Event, Events};
 
 use crate::process::Running;
 use crate::rest::Rest;

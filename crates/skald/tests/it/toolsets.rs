@@ -1,8 +1,8 @@
 //! What a client is told when something is wrong, by the toolsets that it has: no error names a tool or a resource that is
 //! not among them.
 
-use app::{Catalogue, Exposed, Toolset, Toolsets, Visible};
 use serde_json::{Map, Value, json};
+use skald_app::{Catalogue, Exposed, Toolset, Toolsets, Visible};
 
 use crate::table::create_campaign;
 use crate::universe;
@@ -26,7 +26,7 @@ fn has_name(text: &str, name: &str) -> bool {
 /// What an error must not name. A tool whose name is a common word counts where it stands in backticks.
 fn hidden_names(visible: Visible) -> Vec<String> {
     let catalogue = Catalogue::whole();
-    let is_tool = |entry: &&app::Entry| visible.admits(entry) && entry.exposed == Exposed::Everywhere;
+    let is_tool = |entry: &&skald_app::Entry| visible.admits(entry) && entry.exposed == Exposed::Everywhere;
     let hidden = catalogue.operations().iter().filter(|entry| !is_tool(entry));
     let tools = hidden.map(|entry| match entry.name {
         name if name.contains(['_', '.']) => name.to_owned(),

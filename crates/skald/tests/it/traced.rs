@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::places::Folder;
 use crate::process::{Running, skald};
 use crate::rest::Rest;
+use skald_testkit::TemporaryFolder;
 
 const COMMANDS: usize = 20;
 /// How long the tracer may take to write its last line.
@@ -27,7 +27,7 @@ enum Seen {
 
 #[test]
 fn an_answer_comes_after_the_disk_has_it() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let (trace, store) = (folder.file("trace"), format!("sqlite:{}", folder.file("world.db").display()));
     let mut command = Command::new("strace");
     // The tracer is the program's grandchild, so that the program is ours to signal.

@@ -2,8 +2,8 @@
 //! that is young enough to cross each border.
 
 mod postgres {
-    use app::journal::Cursor;
     use serde_json::json;
+    use skald_journal::Cursor;
 
     use crate::places::told;
     use crate::rest::Rest;
@@ -48,7 +48,7 @@ mod postgres {
 
     /// Whether a node that starts now begins after the last record.
     async fn check_end(world: &World) {
-        let journal = store::open(world.store()).await.expect("the store");
+        let journal = skald_store::open(world.store()).await.expect("the store");
         let records = journal.follow(Cursor::default(), ALL).await.expect("records");
         let places: Vec<Cursor> = records.into_iter().map(|(place, _)| place).collect();
         assert!(places.is_sorted(), "{places:?}");

@@ -1,8 +1,8 @@
 //! Universes under `/universes`, as programs keep them, and beside MCP on the same server; on every store.
 
 use serde_json::{Value, json};
-use testkit::message::{BOTH, JSON, initialize, request};
-use testkit::{Client, Reply};
+use skald_testkit::message::{BOTH, JSON, initialize, request};
+use skald_testkit::{Client, Reply};
 
 use crate::universe::{TOOLS, star};
 use crate::world::{Kind, Server, Surface, World, on_every_store};

@@ -7,7 +7,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::{Client, Event};
+use skald_testkit::{Client, Event};
 
 use crate::stories::story;
 use crate::universe::TOOLS;

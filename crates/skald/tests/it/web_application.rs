@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use testkit::{Client, Event, Reply};
+use skald_testkit::{Client, Event, Reply};
 
 use crate::universe::star;
 use crate::world::{Kind, Server, Surface, World, on_every_store};

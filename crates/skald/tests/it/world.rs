@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use testkit::message::{self, BOTH, JSON, initialize, request};
-use testkit::{Client, Events, Reply};
+use skald_testkit::message::{self, BOTH, JSON, initialize, request};
+use skald_testkit::{Client, Events, Reply};
 
 use crate::places;
 use crate::process::{PATIENCE, Running, skald};

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use app::journal::{Ask, Journal, Noun, StreamName, Streams, Whole};
-use domain::decider::{Decider, Given};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use store::{Sqlite, SqliteSettings};
+use skald_domain::decider::{Decider, Given};
+use skald_journal::{Journal, StreamKind, StreamName, Streams, Submission, WholeSnapshot};
+use skald_store::{Sqlite, SqliteSettings};
 
 const BODY_BYTES: usize = 180;
 
@@ -35,19 +35,20 @@ impl Decider for Counter {
     }
 }
 
-impl Noun for Counter {
+impl StreamKind for Counter {
+    type Rules = Self;
     const NAME: &'static str = "counter";
-    type Parts = Whole<u64>;
-    type Ready = ();
+    type Parts = WholeSnapshot<u64>;
+    type ReadCache = ();
 
     fn kind(_event: &Counted) -> &'static str {
         "counted"
     }
 }
 
-pub(crate) fn ask() -> Ask<Counter> {
+pub(crate) fn ask() -> Submission<Counter> {
     let given = Given { at: Timestamp::UNIX_EPOCH, by: "local".to_owned() };
-    Ask::new("x".repeat(BODY_BYTES), given)
+    Submission::new("x".repeat(BODY_BYTES), given)
 }
 
 /// An event as it is stored.

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use app::journal::{Head, Record, StreamName};
 use jiff::Timestamp;
+use skald_journal::{Head, Record, StreamName};
 use tokio_postgres::{Client, NoTls};
 
 use crate::{ROUND, ROUNDS, Wanted, engine, median, row};
@@ -29,13 +29,13 @@ pub(crate) async fn measure() {
     let (mut ours, mut theirs, mut batches) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let address = schema(&server, &format!("speed_{}_{round}", std::process::id())).await;
-        let driven = engine::drive(store::open(&address).await.unwrap(), 256, 64, ROUND).await;
+        let driven = engine::drive(skald_store::open(&address).await.unwrap(), 256, 64, ROUND).await;
         ours.push(driven.rows_per_second());
         let written = batches_of(&connect(&address).await).await;
         let rows: usize = written.iter().map(Vec::len).sum();
         batches.push(rows as f64 / written.len() as f64);
         let address = schema(&server, &format!("hand_{}_{round}", std::process::id())).await;
-        drop(store::open(&address).await.unwrap());
+        drop(skald_store::open(&address).await.unwrap());
         theirs.push(rows as f64 / by_hand(&address, written).await);
     }
     let what = format!("PostgreSQL, 256 writers; the same batches ({:.0} rows)", median(batches));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use app::journal::{StreamName, Streams};
+use skald_journal::{StreamName, Streams};
 
 use crate::engine::{self, Counter, ask};
 use crate::{ROUND, ROUNDS, Wanted, median, row};

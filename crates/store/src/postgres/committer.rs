@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Append, Change, Command, Head, Missed, StoreError};
+use skald_journal::{Append, ConcurrentAppends, Head, IdempotentAnswer, ReadModelChange, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_postgres::Row;
@@ -214,7 +214,7 @@ impl<'a> Columns<'a> {
             self.records.7.push(&record.hash);
             self.records.8.push(answer_column(&record.answer));
         }
-        for Command { key, revision, answer } in &batch.commands {
+        for IdempotentAnswer { key, revision, answer } in &batch.commands {
             self.commands.0.push(stream);
             self.commands.1.push(&key.key);
             self.commands.2.push(&key.request);
@@ -223,14 +223,14 @@ impl<'a> Columns<'a> {
         }
         for change in &batch.changes {
             match change {
-                Change::Put(document) => {
+                ReadModelChange::Put(document) => {
                     self.puts.0.push(stream);
                     self.puts.1.push(&document.collection);
                     self.puts.2.push(&document.id);
                     self.puts.3.push(document.rank);
                     self.puts.4.push(&document.body);
                 }
-                Change::Delete { collection, id } => {
+                ReadModelChange::Delete { collection, id } => {
                     self.deletes.0.push(stream);
                     self.deletes.1.push(collection);
                     self.deletes.2.push(id);
@@ -264,7 +264,7 @@ async fn decide_again(session: &Session, mut job: Job) -> Option<Job> {
     None
 }
 
-async fn missed(session: &Session, append: &Append) -> Result<(Head, Missed), Trouble> {
+async fn missed(session: &Session, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
     let (stream, batch) = (append.stream.as_str(), &append.batch);
     let keys: Vec<&str> = batch.commands.iter().map(|command| command.key.key.as_str()).collect();
     // Records first: a key that is answered after them is found in the next attempt.
@@ -272,7 +272,7 @@ async fn missed(session: &Session, append: &Append) -> Result<(Head, Missed), Tr
     let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
     let answered = query(session, sql::ANSWERED, &[&stream, &keys]).await?;
     let head = query(session, sql::HEAD, &[&stream]).await?;
-    let missed = Missed {
+    let missed = ConcurrentAppends {
         records: records.iter().map(rows::record).collect(),
         answered: answered.iter().map(rows::command).collect(),
     };

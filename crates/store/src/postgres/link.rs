@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::StoreError;
+use skald_journal::StoreError;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout_at};

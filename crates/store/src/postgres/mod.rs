@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName, SummingUp,
-};
 use futures::future::{BoxFuture, try_join, try_join_all};
+use skald_journal::{
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoredSnapshot, StreamName, SummingUp,
+};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -111,10 +111,10 @@ fn closed() -> StoreError {
     StoreError::Unavailable("the committing task has ended".to_owned())
 }
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Postgres {
-    fn append(&self, append: Append) -> Answer<'_, ()> {
+    fn append(&self, append: Append) -> StoreFuture<'_, ()> {
         if append.batch.records.is_empty() {
             return Box::pin(async { Ok(()) });
         }
@@ -131,28 +131,28 @@ impl Journal for Postgres {
         })
     }
 
-    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         Box::pin(async move {
             let found = self.link.query(sql::READ, &[&stream.as_str(), &signed(after), &page(limit)]).await?;
             Ok(found.iter().map(rows::record).collect())
         })
     }
 
-    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+    fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
         Box::pin(async move {
             let found = self.link.query(sql::HEAD, &[&stream.as_str()]).await?;
             Ok(found.first().map(rows::head).unwrap_or_default())
         })
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         Box::pin(async move {
             let found = self.link.query(sql::ANSWERED, &[&stream.as_str(), &keys]).await?;
             Ok(found.iter().map(rows::command).collect())
         })
     }
 
-    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+    fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
         Box::pin(async move {
             let parameters = (after.transaction.to_string(), signed(after.position), page(limit));
             let found = self.link.query(sql::FOLLOW, &[&parameters.0, &parameters.1, &parameters.2]).await?;
@@ -163,35 +163,40 @@ impl Journal for Postgres {
         })
     }
 
-    fn end(&self) -> Answer<'_, Cursor> {
+    fn end(&self) -> StoreFuture<'_, Cursor> {
         Box::pin(async move {
             let found = self.link.query(sql::END, &[]).await?;
             Ok(found.first().map(rows::cursor).unwrap_or_default())
         })
     }
 
-    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         Box::pin(async move {
             let found = self.link.query(sql::STREAMS, &[&after, &page(limit)]).await?;
             Ok(found.iter().map(rows::stream).collect())
         })
     }
 
-    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         Box::pin(async move {
             let found = self.link.query(sql::STREAM_NAMES, &[&after, &page(limit)]).await?;
             Ok(found.iter().map(|row| StreamName::parse(row.get(0))).collect())
         })
     }
 
-    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+    fn answers<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         Box::pin(async move {
             let found = self.link.query(sql::ANSWERS, &[&stream.as_str(), &after, &page(limit)]).await?;
             Ok(found.iter().map(rows::command).collect())
         })
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
         Box::pin(async move {
             let found = self.link.query(sql::SNAPSHOT, &[&stream.as_str()]).await?;
             Ok(found.first().map(rows::snapshot))
@@ -201,10 +206,10 @@ impl Journal for Postgres {
     fn snapshot_part<'a>(
         &'a self,
         stream: &'a StreamName,
-        of: &'a KeptSnapshot,
+        of: &'a StoredSnapshot,
         part: u32,
         read: ReadPart,
-    ) -> Answer<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let (part, revision) = (small(part), signed(of.head.revision));
             let found = self.link.query(sql::SNAPSHOT_PART, &[&stream.as_str(), &of.mark, &part, &revision]).await?;
@@ -215,9 +220,9 @@ impl Journal for Postgres {
         })
     }
 
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         Box::pin(async move {
-            let (KeptSnapshot { version, head, mark, parts, digest, first }, others) = marked(stream, snapshot);
+            let (StoredSnapshot { version, head, mark, parts, digest, first }, others) = marked(stream, snapshot);
             let (stream, shard, revision) = (stream.as_str(), i32::from(stream.shard()), signed(head.revision));
             for (part, body) in (1_i32..).zip(others) {
                 let parameters: Parameters<'_> = &[&stream, &mark, &part, &shard, &revision, &body];
@@ -231,11 +236,11 @@ impl Journal for Postgres {
         })
     }
 
-    fn drop_snapshots(&self) -> Answer<'_, ()> {
+    fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move { self.link.execute(sql::DROP_SNAPSHOTS, &[]).await.map(drop) })
     }
 
-    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
         Box::pin(async move {
             let found = self.link.query(sql::DOCUMENT, &[&collection, &id]).await?;
             Ok(found.first().map(rows::document))
@@ -247,7 +252,7 @@ impl Journal for Postgres {
         collection: &'a str,
         after: Option<(i64, &'a str)>,
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
             let limit = page(limit);
             let found = match after {
@@ -258,7 +263,12 @@ impl Journal for Postgres {
         })
     }
 
-    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+    fn count_documents<'a>(
+        &'a self,
+        collection: &'a str,
+        field: &'a str,
+        text: Option<&'a str>,
+    ) -> StoreFuture<'a, u64> {
         Box::pin(async move {
             let found = self.link.query(sql::COUNT_DOCUMENTS, &[&collection, &field, &text]).await?;
             Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
@@ -270,7 +280,7 @@ impl Journal for Postgres {
         stream: &'a StreamName,
         after: (&'a str, &'a str),
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
             let limit = page(limit);
             let parameters: Parameters<'_> = &[&stream.as_str(), &after.0, &after.1, &limit];
@@ -279,7 +289,12 @@ impl Journal for Postgres {
         })
     }
 
-    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+    fn replace_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        head: Head,
+        documents: Vec<Document>,
+    ) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let column = |text: fn(&Document) -> &str| documents.iter().map(text).collect::<Vec<_>>();
             let (collections, ids) = (column(|document| &document.collection), column(|document| &document.id));
@@ -296,7 +311,7 @@ impl Journal for Postgres {
         })
     }
 
-    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.link.execute(sql::DELETE_DOCUMENTS, &[&stream.as_str()]).await.map(drop) })
     }
 
@@ -318,7 +333,7 @@ impl Journal for Postgres {
         self.has_tokens_in_rows.load(Ordering::Acquire)
     }
 
-    fn finish_token_import(&self) -> Answer<'_, ()> {
+    fn finish_token_import(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             finish_migrations(&self.database).await?;
             self.has_tokens_in_rows.store(false, Ordering::Release);
@@ -326,28 +341,28 @@ impl Journal for Postgres {
         })
     }
 
-    fn backup<'a>(&'a self, _path: &'a Path) -> Answer<'a, ()> {
+    fn backup<'a>(&'a self, _path: &'a Path) -> StoreFuture<'a, ()> {
         Box::pin(async { Err(StoreError::Unsupported("a PostgreSQL store is backed up with pg_dump")) })
     }
 }
 
-impl Shelf for Postgres {
-    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+impl SideRows for Postgres {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
         Box::pin(async move { self.link.execute(sql::SHELF_PUT, &[&kind, &key, &body]).await.map(drop) })
     }
 
-    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         Box::pin(async move {
             let found = self.link.query(sql::SHELF_GET, &[&kind, &key]).await?;
             Ok(found.first().map(|row| row.get(0)))
         })
     }
 
-    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
         Box::pin(async move { Ok(self.link.execute(sql::SHELF_REPLACE, &[&kind, &key, &old, &new]).await? > 0) })
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
         Box::pin(async move {
             let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
             let written = self.link.query(sql::SHELF_SUM_UP, &[&sum_kind, &sum_key, &old, &new, &kind, &keys]).await?;
@@ -355,18 +370,18 @@ impl Shelf for Postgres {
         })
     }
 
-    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
         Box::pin(async move { Ok(self.link.execute(sql::SHELF_REMOVE, &[&kind, &key]).await? > 0) })
     }
 
-    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         Box::pin(async move {
             let found = self.link.query(sql::SHELF_KINDS, &[&after, &page(limit)]).await?;
             Ok(found.iter().map(|row| row.get(0)).collect())
         })
     }
 
-    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         Box::pin(async move {
             let found = self.link.query(sql::SHELF_LIST, &[&kind, &after, &page(limit)]).await?;
             Ok(found.iter().map(|row| (row.get(0), row.get(1))).collect())

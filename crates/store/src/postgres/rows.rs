@@ -1,7 +1,7 @@
 //! Rows as values.
 
-use app::journal::{Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, Record, StreamName};
 use jiff::Timestamp;
+use skald_journal::{Cursor, Document, Hash, Head, IdempotentAnswer, Key, Record, StoredSnapshot, StreamName};
 use tokio_postgres::Row;
 
 use crate::answer_digest::answer_digest;
@@ -52,17 +52,21 @@ fn place(row: &Row, column: usize) -> Cursor {
     Cursor { transaction: transaction.parse().unwrap_or_default(), position: number(row, column + 1) }
 }
 
-pub(super) fn command(row: &Row) -> Command {
-    Command { key: Key { key: row.get(0), request: hash(row, 1) }, revision: number(row, 2), answer: row.get(3) }
+pub(super) fn command(row: &Row) -> IdempotentAnswer {
+    IdempotentAnswer {
+        key: Key { key: row.get(0), request: hash(row, 1) },
+        revision: number(row, 2),
+        answer: row.get(3),
+    }
 }
 
 pub(super) fn stream(row: &Row) -> (StreamName, Head) {
     (StreamName::stored(row.get(0), shard(row, 1)), Head { revision: number(row, 2), hash: hash(row, 3) })
 }
 
-pub(super) fn snapshot(row: &Row) -> KeptSnapshot {
+pub(super) fn snapshot(row: &Row) -> StoredSnapshot {
     let unsigned = |column: usize| u32::try_from(row.get::<_, i32>(column)).unwrap_or_default();
-    KeptSnapshot {
+    StoredSnapshot {
         version: unsigned(0),
         head: Head { revision: number(row, 1), hash: hash(row, 2) },
         mark: row.get(3),

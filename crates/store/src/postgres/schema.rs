@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::journal::StoreError;
+use skald_journal::StoreError;
 use tokio_postgres::Client;
 
 use super::address::Database;

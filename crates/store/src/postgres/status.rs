@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use app::journal::Health;
+use skald_journal::Health;
 use tokio::sync::watch;
 
 pub(super) struct Status {

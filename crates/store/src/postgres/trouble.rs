@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-use app::journal::StoreError;
+use skald_journal::StoreError;
 
 use super::tls;
 

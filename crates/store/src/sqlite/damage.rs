@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use app::journal::{Health, StoreError};
+use skald_journal::{Health, StoreError};
 use tokio::sync::watch;
 
 use super::file::is_damage;

@@ -16,12 +16,12 @@ use std::sync::mpsc::{Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName, SummingUp,
-};
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
+use skald_journal::{
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoredSnapshot, StreamName, SummingUp,
+};
 use tokio::sync::{oneshot, watch};
 
 use crate::OpenError;
@@ -99,7 +99,7 @@ impl Sqlite {
         Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health, has_tokens_in_rows }))
     }
 
-    fn write(&self, work: Work) -> Answer<'_, ()> {
+    fn write(&self, work: Work) -> StoreFuture<'_, ()> {
         let (answer, outcome) = oneshot::channel();
         let sent = match &self.jobs {
             Some(jobs) => jobs.try_send(Job { work, answer }).map_err(|error| match error {
@@ -114,7 +114,10 @@ impl Sqlite {
         })
     }
 
-    fn change(&self, mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static) -> Answer<'_, ()> {
+    fn change(
+        &self,
+        mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static,
+    ) -> StoreFuture<'_, ()> {
         self.write(Work::Other(Box::new(move |connection| change(connection).map(Ok))))
     }
 
@@ -122,7 +125,7 @@ impl Sqlite {
     fn whether(
         &self,
         mut change: impl FnMut(&Connection) -> rusqlite::Result<usize> + Send + 'static,
-    ) -> Answer<'_, bool> {
+    ) -> StoreFuture<'_, bool> {
         let is_changed = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&is_changed);
         let change = self.change(move |connection| {
@@ -138,7 +141,7 @@ impl Sqlite {
     fn reading<T: Send + 'static>(
         &self,
         work: impl FnOnce(Rows<'_>) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Answer<'_, T> {
+    ) -> StoreFuture<'_, T> {
         Box::pin(self.readers.read(move |connection| work(Rows(connection))))
     }
 }
@@ -159,52 +162,57 @@ fn closed() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Sqlite {
-    fn append(&self, append: Append) -> Answer<'_, ()> {
+    fn append(&self, append: Append) -> StoreFuture<'_, ()> {
         self.write(Work::Append(append))
     }
 
-    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         let stream = stream.clone();
         self.reading(move |rows| rows.records(&stream, after, limit))
     }
 
-    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+    fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
         let stream = stream.clone();
         self.reading(move |rows| rows.head(&stream))
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let stream = stream.clone();
         self.reading(move |rows| keys.iter().filter_map(|key| rows.answered(&stream, key).transpose()).collect())
     }
 
-    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+    fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
         self.reading(move |rows| rows.follow(after, limit))
     }
 
-    fn end(&self) -> Answer<'_, Cursor> {
+    fn end(&self) -> StoreFuture<'_, Cursor> {
         self.reading(|rows| rows.end())
     }
 
-    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         let after = after.to_owned();
         self.reading(move |rows| rows.streams(&after, limit))
     }
 
-    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         let after = after.to_owned();
         self.reading(move |rows| rows.stream_names(&after, limit))
     }
 
-    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+    fn answers<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         let (stream, after) = (stream.clone(), after.to_owned());
         self.reading(move |rows| rows.answers(&stream, &after, limit))
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
         let stream = stream.clone();
         self.reading(move |rows| rows.snapshot(&stream))
     }
@@ -212,16 +220,16 @@ impl Journal for Sqlite {
     fn snapshot_part<'a>(
         &'a self,
         stream: &'a StreamName,
-        of: &'a KeptSnapshot,
+        of: &'a StoredSnapshot,
         part: u32,
         read: ReadPart,
-    ) -> Answer<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         let (stream, mark, revision) = (stream.clone(), of.mark, of.head.revision);
         self.reading(move |rows| rows.snapshot_part(&stream, (mark, part), revision, read))
     }
 
     /// A few parts at a time, so that whoever else writes meanwhile does not wait for all of them.
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let (kept, others) = marked(stream, snapshot);
             let mut others = (1..).zip(others).peekable();
@@ -236,11 +244,11 @@ impl Journal for Sqlite {
         })
     }
 
-    fn drop_snapshots(&self) -> Answer<'_, ()> {
+    fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
         self.change(|connection| Rows(connection).drop_snapshots())
     }
 
-    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
         let (collection, id) = (collection.to_owned(), id.to_owned());
         self.reading(move |rows| rows.document(&collection, &id))
     }
@@ -250,12 +258,17 @@ impl Journal for Sqlite {
         collection: &'a str,
         after: Option<(i64, &'a str)>,
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         let (collection, after) = (collection.to_owned(), after.map(|(rank, id)| (rank, id.to_owned())));
         self.reading(move |rows| rows.documents(&collection, after, limit))
     }
 
-    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+    fn count_documents<'a>(
+        &'a self,
+        collection: &'a str,
+        field: &'a str,
+        text: Option<&'a str>,
+    ) -> StoreFuture<'a, u64> {
         let (collection, field, text) = (collection.to_owned(), field.to_owned(), text.map(str::to_owned));
         self.reading(move |rows| rows.count_documents(&collection, &field, text.as_deref()))
     }
@@ -265,12 +278,17 @@ impl Journal for Sqlite {
         stream: &'a StreamName,
         after: (&'a str, &'a str),
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         let (stream, after) = (stream.clone(), (after.0.to_owned(), after.1.to_owned()));
         self.reading(move |rows| rows.owned_documents(stream.as_str(), &after, limit))
     }
 
-    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+    fn replace_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        head: Head,
+        documents: Vec<Document>,
+    ) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
         self.write(Work::Other(Box::new(move |connection| {
             let rows = Rows(connection);
@@ -286,7 +304,7 @@ impl Journal for Sqlite {
         })))
     }
 
-    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
         self.change(move |connection| Rows(connection).delete_documents(&stream))
     }
@@ -307,7 +325,7 @@ impl Journal for Sqlite {
         self.has_tokens_in_rows.load(Ordering::Acquire)
     }
 
-    fn finish_token_import(&self) -> Answer<'_, ()> {
+    fn finish_token_import(&self) -> StoreFuture<'_, ()> {
         let finished = self.change(file::finish_migrations);
         Box::pin(async move {
             finished.await?;
@@ -316,7 +334,7 @@ impl Journal for Sqlite {
         })
     }
 
-    fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()> {
+    fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()> {
         let (place, path) = (self.place.clone(), path.to_owned());
         Box::pin(async move {
             let copied = tokio::task::spawn_blocking(move || copy(&place, &path)).await;
@@ -354,13 +372,13 @@ fn write_copy(place: &Place, partial: &Path) -> Result<(), StoreError> {
     synced.map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-impl Shelf for Sqlite {
-    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+impl SideRows for Sqlite {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
         self.change(move |connection| connection.execute(sql::SHELF_PUT, params![kind, key, body]).map(drop))
     }
 
-    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
         self.reading(move |rows| {
             let mut statement = rows.0.prepare_cached(sql::SHELF_GET)?;
@@ -368,12 +386,12 @@ impl Shelf for Sqlite {
         })
     }
 
-    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
         let (kind, key, old) = (kind.to_owned(), key.to_owned(), old.to_owned());
         self.whether(move |connection| connection.execute(sql::SHELF_REPLACE, params![kind, key, old, new]))
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
         let SummingUp { kind, keys, sum_kind, sum_key, old, new } = summing_up;
         let (kind, sum_kind, sum_key) = (kind.to_owned(), sum_kind.to_owned(), sum_key.to_owned());
         let old = old.map(str::to_owned);
@@ -386,12 +404,12 @@ impl Shelf for Sqlite {
         })
     }
 
-    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
         let (kind, key) = (kind.to_owned(), key.to_owned());
         self.whether(move |connection| connection.execute(sql::SHELF_REMOVE, params![kind, key]))
     }
 
-    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         let after = after.to_owned();
         self.reading(move |found| {
             let mut statement = found.0.prepare_cached(sql::SHELF_KINDS)?;
@@ -399,7 +417,7 @@ impl Shelf for Sqlite {
         })
     }
 
-    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         let (kind, after) = (kind.to_owned(), after.to_owned());
         self.reading(move |found| {
             let mut statement = found.0.prepare_cached(sql::SHELF_LIST)?;

@@ -4,8 +4,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use app::journal::StoreError;
 use rusqlite::Connection;
+use skald_journal::StoreError;
 use tokio::sync::{Semaphore, watch};
 
 use super::damage::Damage;

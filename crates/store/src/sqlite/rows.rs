@@ -1,8 +1,10 @@
 //! Rows and values, each way.
 
-use app::journal::{Change, Command, Cursor, Document, Hash, Head, KeptSnapshot, Key, ReadPart, Record, StreamName};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use skald_journal::{
+    Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, ReadPart, Record, StoredSnapshot, StreamName,
+};
 
 use super::sql;
 use crate::answer_digest::{answer_column, answer_digest};
@@ -51,11 +53,11 @@ impl Ledger for Rows<'_> {
         statement.query_map(params![stream.as_str(), signed(after), rows(limit)], record)?.collect()
     }
 
-    fn answered(&self, stream: &StreamName, key: &str) -> rusqlite::Result<Option<Command>> {
+    fn answered(&self, stream: &StreamName, key: &str) -> rusqlite::Result<Option<IdempotentAnswer>> {
         let mut statement = self.0.prepare_cached(sql::ANSWERED)?;
         let command = |row: &Row<'_>| {
             let key = Key { key: key.to_owned(), request: hash(row, 0)? };
-            Ok(Command { key, revision: unsigned(row.get(1)?), answer: row.get(2)? })
+            Ok(IdempotentAnswer { key, revision: unsigned(row.get(1)?), answer: row.get(2)? })
         };
         statement.query_row(params![stream.as_str(), key], command).optional()
     }
@@ -88,21 +90,26 @@ impl Rows<'_> {
         statement.query_map(params![after, rows(limit)], name)?.collect()
     }
 
-    pub(super) fn answers(&self, stream: &StreamName, after: &str, limit: usize) -> rusqlite::Result<Vec<Command>> {
+    pub(super) fn answers(
+        &self,
+        stream: &StreamName,
+        after: &str,
+        limit: usize,
+    ) -> rusqlite::Result<Vec<IdempotentAnswer>> {
         let mut statement = self.0.prepare_cached(sql::ANSWERS)?;
         let command = |row: &Row<'_>| {
             let key = Key { key: row.get(0)?, request: hash(row, 1)? };
-            Ok(Command { key, revision: unsigned(row.get(2)?), answer: row.get(3)? })
+            Ok(IdempotentAnswer { key, revision: unsigned(row.get(2)?), answer: row.get(3)? })
         };
         statement.query_map(params![stream.as_str(), after, rows(limit)], command)?.collect()
     }
 
-    pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<KeptSnapshot>> {
+    pub(super) fn snapshot(&self, stream: &StreamName) -> rusqlite::Result<Option<StoredSnapshot>> {
         let mut statement = self.0.prepare_cached(sql::SNAPSHOT)?;
         let snapshot = |row: &Row<'_>| {
             let head = Head { revision: unsigned(row.get(1)?), hash: hash(row, 2)? };
             let (mark, parts, first) = (row.get(3)?, row.get(4)?, row.get(5)?);
-            Ok(KeptSnapshot { version: row.get(0)?, head, mark, parts, digest: hash(row, 6)?, first })
+            Ok(StoredSnapshot { version: row.get(0)?, head, mark, parts, digest: hash(row, 6)?, first })
         };
         statement.query_row([stream.as_str()], snapshot).optional()
     }
@@ -138,8 +145,8 @@ impl Rows<'_> {
     }
 
     /// Makes a snapshot the stream's own, once all parts but the first are there.
-    pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &KeptSnapshot) -> rusqlite::Result<()> {
-        let KeptSnapshot { version, head, mark, parts, digest, first } = snapshot;
+    pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &StoredSnapshot) -> rusqlite::Result<()> {
+        let StoredSnapshot { version, head, mark, parts, digest, first } = snapshot;
         let (name, revision) = (stream.as_str(), signed(head.revision));
         let mut keep = self.0.prepare_cached(sql::KEEP_SNAPSHOT)?;
         if keep.execute(params![name, stream.shard(), version, revision, head.hash, mark, parts, first, digest])? > 0 {
@@ -196,7 +203,7 @@ impl Rows<'_> {
     }
 
     /// Stores a batch, unless the head is not where the batch expects it; then nothing is changed.
-    pub(super) fn store(&self, stream: &StreamName, batch: &app::journal::Batch) -> rusqlite::Result<bool> {
+    pub(super) fn store(&self, stream: &StreamName, batch: &skald_journal::Batch) -> rusqlite::Result<bool> {
         let Some(last) = batch.records.last() else { return Ok(true) };
         let Some(shard) = self.move_head(stream, batch.expected, last.head())? else { return Ok(false) };
         let mut add_record = self.0.prepare_cached(sql::ADD_RECORD)?;
@@ -214,14 +221,14 @@ impl Rows<'_> {
                 answer_column(&record.answer)
             ])?;
         }
-        for Command { key, revision, answer } in &batch.commands {
+        for IdempotentAnswer { key, revision, answer } in &batch.commands {
             let mut add_command = self.0.prepare_cached(sql::ADD_COMMAND)?;
             add_command.execute(params![stream.as_str(), key.key, shard, key.request, signed(*revision), answer])?;
         }
         for change in &batch.changes {
             match change {
-                Change::Put(document) => self.put_document(stream, shard, document)?,
-                Change::Delete { collection, id } => {
+                ReadModelChange::Put(document) => self.put_document(stream, shard, document)?,
+                ReadModelChange::Delete { collection, id } => {
                     self.0.prepare_cached(sql::DELETE_DOCUMENT)?.execute(params![collection, id])?;
                 }
             }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use app::journal::{Append, Health, StoreError};
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
+use skald_journal::{Append, Health, StoreError};
 use tokio::sync::{oneshot, watch};
 
 use super::damage::Damage;
@@ -27,7 +27,7 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// What is written and deleted again to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
 
-pub(super) type Answer = oneshot::Sender<Result<(), StoreError>>;
+pub(super) type StoreFuture = oneshot::Sender<Result<(), StoreError>>;
 pub(super) type Write = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
 
 /// Something to write, all of it or nothing.
@@ -38,7 +38,7 @@ pub(super) enum Work {
 
 pub(super) struct Job {
     pub(super) work: Work,
-    pub(super) answer: Answer,
+    pub(super) answer: StoreFuture,
 }
 
 pub(super) struct Writer {

@@ -3,14 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use app::journal::{Answer, Ask, Done, Failure, Key, Limits, StreamName, Streams, Verdict, to_micros, verify};
-use domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, CampaignRules, CampaignState};
-use domain::decider::{Decider, Given};
 use futures::future::join_all;
 use jiff::Timestamp;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
+use skald_app::CampaignStream;
+use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, CampaignRules, CampaignState};
+use skald_domain::decider::{Decider, Given};
+use skald_journal::{
+    AnswerBuilder, Applied, Failure, Key, Limits, StreamName, Streams, Submission, Verdict, to_micros, verify,
+};
 
 use crate::commands::{CAMPAIGN, Deed, Pin, Sent, command, evening};
 use crate::places::{Kind, Place, block_on};
@@ -76,19 +79,19 @@ fn words(revision: u64, events: &[CampaignEvent]) -> String {
     format!("{revision}: {}", serde_json::to_string(events).unwrap())
 }
 
-fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Ask<CampaignRules> {
+fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Submission<CampaignStream> {
     let key = sent.key.as_ref().map(|key| {
-        let answer: Answer<CampaignRules> = Box::new(|done: &Done<_>| words(done.revision, &done.events));
+        let answer: AnswerBuilder<CampaignStream> = Box::new(|done: &Applied<_>| words(done.revision, &done.events));
         (Key::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
     });
-    Ask { command: sent.command.clone(), given, expected, key }
+    Submission { command: sent.command.clone(), given, expected, key }
 }
 
 /// Plays a case on a store, and compares after every step.
 async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
     let stream = StreamName::new("campaign", CAMPAIGN);
     let limits = Limits { records_per_snapshot: 7, ..Limits::default() };
-    let mut streams = Streams::<CampaignRules>::with_limits(place.journal.clone(), limits);
+    let mut streams = Streams::<CampaignStream>::with_limits(place.journal.clone(), limits);
     let (mut model, mut done_before) = (Model::default(), Vec::<(Sent, Option<u64>)>::new());
     for (number, group) in groups.into_iter().enumerate() {
         if number == HANDED_OVER {
@@ -97,7 +100,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
         let (mut expectations, mut asks, mut in_doubt) = (Vec::new(), Vec::new(), BTreeSet::new());
         for deed in group {
             let (sent, expected) = match deed {
-                Deed::Again(ago) => match done_before.len().checked_sub(ago) {
+                Deed::Redecide(ago) => match done_before.len().checked_sub(ago) {
                     Some(at) => done_before[at].clone(),
                     None => continue,
                 },
@@ -126,7 +129,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
             let told = answer.map(|done| {
                 // Who asks again is shown the state of now.
                 assert!(done.replayed || done.kept.state == state, "{:?} is not {state:?}", done.kept.state);
-                let Done { revision, events, answer, replayed, .. } = done;
+                let Applied { revision, events, answer, replayed, .. } = done;
                 Expected { revision, events: events.to_vec(), answer, replayed }
             });
             assert_eq!(told, expected, "in group {number}");
@@ -134,7 +137,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
         let kept = streams.read(&stream).await.unwrap();
         assert_eq!((&kept.state, kept.revision()), (&model.state, model.revision), "after group {number}");
     }
-    let anew = Streams::<CampaignRules>::new(place.beside().await).read(&stream).await.unwrap();
+    let anew = Streams::<CampaignStream>::new(place.beside().await).read(&stream).await.unwrap();
     assert_eq!((&anew.state, anew.revision()), (&model.state, model.revision), "read again");
     listed(place, &model.state).await;
 }
@@ -163,7 +166,7 @@ fn any_commands_come_to_the_same(kind: Kind) {
         block_on(async {
             let place = Place::new(kind).await;
             played(&place, groups).await;
-            let verdict = verify(&*place.journal, &app::nouns()).await.unwrap();
+            let verdict = verify(&*place.journal, &skald_app::Nouns::all().stream_kinds()).await.unwrap();
             assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
         });
         Ok(())

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use app::journal::{Failure, Journal, Limits, Nouns, Streams, Verdict, verify};
+use skald_journal::{Failure, Journal, Limits, StreamKinds, Streams, Verdict, verify};
 
 use crate::faulty::{Faulty, Trouble};
 use crate::places::{Place, on_every_store};
@@ -68,7 +68,7 @@ async fn whatever_fails_each_command_happens_once(place: Place) {
         names.extend(kept.state.amounts.keys().cloned());
     }
     assert_eq!((names.len() as u64, revisions), (CLIENTS * COMMANDS, CLIENTS * COMMANDS));
-    let verdict = verify(&*place.journal, &Nouns::default().with::<Tally>()).await.unwrap();
+    let verdict = verify(&*place.journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
     assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
 }
 

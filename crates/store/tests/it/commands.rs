@@ -1,11 +1,11 @@
 //! Any commands to a campaign, also such as are refused, sent in any way: alone or together, under a key, once more,
 //! insisting on a revision.
 
-use domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, RecordedRoll, Role};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::json;
+use skald_domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, RecordedRoll, Role};
 
 pub(crate) const CAMPAIGN: &str = "camp_1";
 
@@ -113,7 +113,7 @@ pub(crate) enum Pin {
 pub(crate) enum Deed {
     Send(Sent),
     /// Sends once more what was sent so many deeds ago.
-    Again(usize),
+    Redecide(usize),
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
@@ -125,7 +125,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         1 => (0..12_u64).prop_map(|revision| Some(Pin::Fixed(revision))),
     ];
     let send = (command(), key, pin).prop_map(|(command, key, pin)| Deed::Send(Sent { command, key, pin }));
-    prop_oneof![5 => send, 1 => (1..12_usize).prop_map(Deed::Again)]
+    prop_oneof![5 => send, 1 => (1..12_usize).prop_map(Deed::Redecide)]
 }
 
 /// Deeds one after the other; those of one group at once.

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use app::journal::{
-    Append, Command, Cursor, Document, Head, Health, Journal, KeptSnapshot, ReadPart, Record, Shelf, Snapshot,
-    StoreError, StreamName, SummingUp,
-};
 use futures::future::BoxFuture;
+use skald_journal::{
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoredSnapshot, StreamName, SummingUp,
+};
 use tokio::sync::watch;
 
-type Answer<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
+type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
@@ -59,11 +59,11 @@ impl Faulty {
         self.trouble.load(Ordering::SeqCst) == trouble as u8
     }
 
-    fn unless_down<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    fn unless_down<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
     }
 
-    fn unless_stuck<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    fn unless_stuck<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if !self.is(Trouble::Stuck) {
             return answer;
         }
@@ -75,7 +75,7 @@ impl Faulty {
         })
     }
 
-    fn delayed<'a, T: Send + 'a>(&self, answer: Answer<'a, T>) -> Answer<'a, T> {
+    fn delayed<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if !self.is_far_away.load(Ordering::SeqCst) {
             return answer;
         }
@@ -91,7 +91,7 @@ fn lost() -> StoreError {
 }
 
 impl Journal for Faulty {
-    fn append(&self, append: Append) -> Answer<'_, ()> {
+    fn append(&self, append: Append) -> StoreFuture<'_, ()> {
         self.batches.lock().unwrap().push(append.batch.records.len());
         if self.is(Trouble::AppendLost) || self.is(Trouble::Down) {
             return Box::pin(async { Err(lost()) });
@@ -106,63 +106,68 @@ impl Journal for Faulty {
         })
     }
 
-    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> Answer<'a, Vec<Record>> {
+    fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
         self.looks[1].fetch_add(1, Ordering::SeqCst);
         self.delayed(self.unless_stuck(self.unless_down(self.inner.read(stream, after, limit))))
     }
 
-    fn head<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Head> {
+    fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head> {
         self.looks[0].fetch_add(1, Ordering::SeqCst);
         self.delayed(self.unless_down(self.inner.head(stream)))
     }
 
-    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> Answer<'a, Vec<Command>> {
+    fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         self.unless_down(self.inner.answered(stream, keys))
     }
 
-    fn follow(&self, after: Cursor, limit: usize) -> Answer<'_, Vec<(Cursor, Record)>> {
+    fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>> {
         self.unless_down(self.inner.follow(after, limit))
     }
 
-    fn end(&self) -> Answer<'_, Cursor> {
+    fn end(&self) -> StoreFuture<'_, Cursor> {
         self.unless_down(self.inner.end())
     }
 
-    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<(StreamName, Head)>> {
+    fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>> {
         self.unless_down(self.inner.streams(after, limit))
     }
 
-    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<StreamName>> {
+    fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>> {
         self.unless_down(self.inner.stream_names(after, limit))
     }
 
-    fn answers<'a>(&'a self, stream: &'a StreamName, after: &'a str, limit: usize) -> Answer<'a, Vec<Command>> {
+    fn answers<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        after: &'a str,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<IdempotentAnswer>> {
         self.unless_down(self.inner.answers(stream, after, limit))
     }
 
-    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, Option<KeptSnapshot>> {
+    fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>> {
         self.unless_down(self.inner.snapshot(stream))
     }
 
     fn snapshot_part<'a>(
         &'a self,
         stream: &'a StreamName,
-        of: &'a KeptSnapshot,
+        of: &'a StoredSnapshot,
         part: u32,
         read: ReadPart,
-    ) -> Answer<'a, ()> {
+    ) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.snapshot_part(stream, of, part, read))
     }
 
-    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> Answer<'a, ()> {
+    fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.keep_snapshot(stream, snapshot))
     }
 
-    fn drop_snapshots(&self) -> Answer<'_, ()> {
+    fn drop_snapshots(&self) -> StoreFuture<'_, ()> {
         self.unless_down(self.inner.drop_snapshots())
     }
 
-    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> Answer<'a, Option<Document>> {
+    fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>> {
         self.unless_down(self.inner.document(collection, id))
     }
 
@@ -171,11 +176,16 @@ impl Journal for Faulty {
         collection: &'a str,
         after: Option<(i64, &'a str)>,
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         self.unless_down(self.inner.documents(collection, after, limit))
     }
 
-    fn count_documents<'a>(&'a self, collection: &'a str, field: &'a str, text: Option<&'a str>) -> Answer<'a, u64> {
+    fn count_documents<'a>(
+        &'a self,
+        collection: &'a str,
+        field: &'a str,
+        text: Option<&'a str>,
+    ) -> StoreFuture<'a, u64> {
         self.unless_down(self.inner.count_documents(collection, field, text))
     }
 
@@ -184,15 +194,20 @@ impl Journal for Faulty {
         stream: &'a StreamName,
         after: (&'a str, &'a str),
         limit: usize,
-    ) -> Answer<'a, Vec<Document>> {
+    ) -> StoreFuture<'a, Vec<Document>> {
         self.unless_down(self.inner.owned_documents(stream, after, limit))
     }
 
-    fn replace_documents<'a>(&'a self, stream: &'a StreamName, head: Head, documents: Vec<Document>) -> Answer<'a, ()> {
+    fn replace_documents<'a>(
+        &'a self,
+        stream: &'a StreamName,
+        head: Head,
+        documents: Vec<Document>,
+    ) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.replace_documents(stream, head, documents))
     }
 
-    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> Answer<'a, ()> {
+    fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.delete_documents(stream))
     }
 
@@ -212,37 +227,37 @@ impl Journal for Faulty {
         self.inner.health()
     }
 
-    fn backup<'a>(&'a self, path: &'a Path) -> Answer<'a, ()> {
+    fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.backup(path))
     }
 }
 
-impl Shelf for Faulty {
-    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> Answer<'a, ()> {
+impl SideRows for Faulty {
+    fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
         self.unless_down(self.inner.put(kind, key, body))
     }
 
-    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, Option<String>> {
+    fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
         self.unless_down(self.inner.get(kind, key))
     }
 
-    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> Answer<'a, bool> {
+    fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
         self.unless_down(self.inner.replace(kind, key, old, new))
     }
 
-    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> Answer<'a, bool> {
+    fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {
         self.unless_down(self.inner.sum_up(summing_up))
     }
 
-    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> Answer<'a, bool> {
+    fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool> {
         self.unless_down(self.inner.remove(kind, key))
     }
 
-    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> Answer<'a, Vec<String>> {
+    fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>> {
         self.inner.kinds(after, limit)
     }
 
-    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> Answer<'a, Vec<(String, String)>> {
+    fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>> {
         self.unless_down(self.inner.list(kind, after, limit))
     }
 }

@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Failure, Health, Journal, Nouns, Shelf, StoreError, Streams, Verdict, rebuild, verify};
 use rusqlite::Connection;
-use store::{OpenError, Sqlite, SqliteSettings};
+use skald_journal::{Failure, Health, Journal, SideRows, StoreError, StreamKinds, Streams, Verdict, rebuild, verify};
+use skald_store::{OpenError, Sqlite, SqliteSettings};
 
-use crate::places::{Folder, block_on, until};
+use crate::places::{block_on, until};
 use crate::tally::{Tally, add, stream};
+use skald_testkit::TemporaryFolder;
 
 async fn open(path: &Path) -> Result<Arc<Sqlite>, OpenError> {
     Sqlite::open(path, SqliteSettings::default()).await
@@ -24,12 +25,12 @@ async fn fill(journal: Arc<Sqlite>, count: i64) {
 }
 
 async fn verdict(journal: &Sqlite) -> Result<Verdict, StoreError> {
-    verify(journal, &Nouns::default().with::<Tally>()).await
+    verify(journal, &StreamKinds::default().with::<Tally>()).await
 }
 
 #[test]
 fn a_commit_is_in_the_file_once_it_is_answered() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         fill(open(&path).await.unwrap(), 5).await;
@@ -41,7 +42,7 @@ fn a_commit_is_in_the_file_once_it_is_answered() {
 
 #[test]
 fn a_newer_file_is_refused_and_left_alone() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         drop(open(&path).await.unwrap());
@@ -54,7 +55,7 @@ fn a_newer_file_is_refused_and_left_alone() {
 /// A file with tokens in rows stays at its version until these are events; one that was made anew never had any.
 #[test]
 fn only_an_older_file_awaits_the_import_of_tokens() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     let version = || {
         let file = Connection::open(&path).unwrap();
@@ -77,7 +78,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
 
 #[test]
 fn a_file_of_something_else_is_refused() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE music (title TEXT)").unwrap();
     let refused = block_on(open(&path)).err().unwrap();
@@ -90,7 +91,7 @@ fn a_file_of_something_else_is_refused() {
 
 #[test]
 fn a_folder_that_is_not_there_is_named() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let refused = block_on(open(&folder.file("nowhere/world.db"))).err().unwrap();
     assert!(refused.to_string().contains("nowhere/world.db cannot be opened"), "{refused}");
 }
@@ -105,7 +106,7 @@ fn a_folder_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_damaged_page_is_a_clear_error() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         fill(open(&path).await.unwrap(), 300).await;
@@ -157,7 +158,7 @@ fn whoever_changes_history_is_found_out() {
         ("DELETE FROM documents WHERE id = 's1'", "row_missing: tally/s1: tallies \"s1\" is missing"),
     ];
     for (trick, found) in tricks {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         let path = folder.file("world.db");
         block_on(async {
             let journal = open(&path).await.unwrap();
@@ -174,7 +175,7 @@ fn whoever_changes_history_is_found_out() {
 
 #[test]
 fn a_cut_tail_changes_the_root() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await.unwrap();
@@ -183,7 +184,7 @@ fn a_cut_tail_changes_the_root() {
         let cut = "UPDATE heads SET revision = 3, hash = (SELECT hash FROM records WHERE stream = 'tally/s1' AND revision = 3)
              WHERE stream = 'tally/s1'; DELETE FROM records WHERE stream = 'tally/s1' AND revision = 4";
         Connection::open(&path).unwrap().execute_batch(cut).unwrap();
-        rebuild(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        rebuild(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         let Verdict::Sound(after) = verdict(&journal).await.unwrap() else { panic!("not sound") };
         assert_ne!(after.root, before.root);
     });
@@ -191,7 +192,7 @@ fn a_cut_tail_changes_the_root() {
 
 #[test]
 fn a_full_file_is_unavailable_until_there_is_room() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         drop(open(&path).await.unwrap());
@@ -224,7 +225,7 @@ fn a_full_file_is_unavailable_until_there_is_room() {
 /// A stopped process keeps the lock; once everybody waited for it without an end.
 #[test]
 fn a_lock_that_another_holds_is_waited_for_with_an_end() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     let settings = SqliteSettings { patience: Duration::from_millis(50), ..SqliteSettings::default() };
     block_on(async {
@@ -254,7 +255,7 @@ fn a_lock_that_another_holds_is_waited_for_with_an_end() {
 
 #[test]
 fn a_backup_taken_while_writing_is_whole() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     block_on(async {
         let journal = open(&folder.file("world.db")).await.unwrap();
         fill(Arc::clone(&journal), 30).await;
@@ -287,10 +288,10 @@ fn a_backup_taken_while_writing_is_whole() {
 fn what_is_made_is_its_owners_alone_and_no_link_is_followed() {
     use std::os::unix::fs::{MetadataExt, symlink};
 
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let mode = |name: &str| std::fs::metadata(folder.file(name)).unwrap().mode() & 0o777;
     block_on(async {
-        store::create_private_folder(&folder.file("new/deep")).unwrap();
+        skald_store::create_private_folder(&folder.file("new/deep")).unwrap();
         assert_eq!((mode("new"), mode("new/deep")), (0o700, 0o700));
         let journal = open(&folder.file("new/world.db")).await.unwrap();
         fill(Arc::clone(&journal), 3).await;
@@ -326,7 +327,7 @@ fn what_is_made_is_its_owners_alone_and_no_link_is_followed() {
 
 #[test]
 fn own_commits_do_not_send_readers_to_the_file() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     block_on(async {
         let journal = open(&folder.file("world.db")).await.unwrap();
         let streams = Streams::<Tally>::new(Arc::clone(&journal) as Arc<dyn Journal>);

@@ -6,8 +6,6 @@ mod chaos;
 mod commands;
 mod faulty;
 mod files;
-#[cfg(unix)]
-mod folders;
 mod outcomes;
 mod places;
 mod postgres;

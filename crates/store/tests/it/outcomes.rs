@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use app::journal::{Failure, Journal, Limits, Streams};
+use skald_journal::{Failure, Journal, Limits, Streams};
 
 use crate::faulty::{Faulty, Trouble};
 use crate::places::block_on;
@@ -14,7 +14,7 @@ fn unavailable<T>(reply: &Result<T, Failure<crate::tally::Refusal>>) -> bool {
 }
 
 async fn faulty() -> (Arc<Faulty>, Streams<Tally>) {
-    let faulty = Faulty::new(store::open("memory").await.unwrap());
+    let faulty = Faulty::new(skald_store::open("memory").await.unwrap());
     let streams = Streams::new(Arc::clone(&faulty) as Arc<dyn Journal>);
     (faulty, streams)
 }
@@ -116,7 +116,7 @@ fn who_waits_for_a_load_that_fails_fails_with_it() {
 fn who_waits_behind_a_turn_that_fails_fails_with_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let faulty = Faulty::new(store::open("memory").await.unwrap());
+        let faulty = Faulty::new(skald_store::open("memory").await.unwrap());
         let limits = Limits { commands_per_commit: 1, ..Limits::default() };
         let streams = Streams::<Tally>::with_limits(Arc::clone(&faulty) as Arc<dyn Journal>, limits);
         let one = stream("one");

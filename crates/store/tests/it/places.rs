@@ -1,12 +1,12 @@
 //! Where the stores under test are.
 
-use std::path::PathBuf;
+use skald_testkit::TemporaryFolder;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use app::journal::Journal;
+use skald_journal::Journal;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -15,52 +15,29 @@ pub(crate) enum Kind {
     Postgres,
 }
 
-/// A folder that is gone after the test.
-pub(crate) struct Folder(PathBuf);
-
-impl Folder {
-    pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("store-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// A fresh store, and the way to open it once more.
 pub(crate) struct Place {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) address: String,
-    _folder: Folder,
+    _folder: TemporaryFolder,
 }
 
 impl Place {
     pub(crate) async fn new(kind: Kind) -> Self {
-        let folder = Folder::new();
+        let folder = TemporaryFolder::new();
         let address = match kind {
             Kind::Memory => "memory".to_owned(),
             Kind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
             Kind::Postgres => postgres().await,
         };
-        Self { journal: store::open(&address).await.unwrap(), address, _folder: folder }
+        Self { journal: skald_store::open(&address).await.unwrap(), address, _folder: folder }
     }
 
     /// The same store as another process or node would have it.
     pub(crate) async fn beside(&self) -> Arc<dyn Journal> {
         match self.address.as_str() {
             "memory" => Arc::clone(&self.journal),
-            address => store::open(address).await.unwrap(),
+            address => skald_store::open(address).await.unwrap(),
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Cursor, Failure, Health, Journal, StoreError, Streams};
-use store::OpenError;
+use skald_journal::{Cursor, Failure, Health, Journal, StoreError, Streams};
+use skald_store::OpenError;
 
 use crate::places::{block_on, client, postgres, server, until};
 use crate::tally::{Tally, add, is_fair, keyed, remove, rivals_let_past, stream};
@@ -14,7 +14,7 @@ const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by
     VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
 
 /// Within which every call is answered, and a second for a machine that is busy.
-const PROMISED: Duration = Duration::from_secs(app::limits::DATABASE_WAIT_SECONDS + 1);
+const PROMISED: Duration = Duration::from_secs(skald_domain::limits::DATABASE_WAIT_SECONDS + 1);
 
 async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
     let page = journal.follow(*after, 100).await.unwrap();
@@ -28,7 +28,7 @@ async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
 fn a_follower_is_not_fooled_by_commits_out_of_order() {
     block_on(async {
         let address = postgres().await;
-        let journal = store::open(&address).await.unwrap();
+        let journal = skald_store::open(&address).await.unwrap();
         let (late, early) = (client(&address).await, client(&address).await);
         late.batch_execute("BEGIN").await.unwrap();
         early.batch_execute("BEGIN").await.unwrap();
@@ -58,7 +58,7 @@ fn a_follower_is_not_fooled_by_commits_out_of_order() {
 fn a_follower_waits_for_a_transaction_that_began_before() {
     block_on(async {
         let address = postgres().await;
-        let journal = store::open(&address).await.unwrap();
+        let journal = skald_store::open(&address).await.unwrap();
         let (first, second) = (client(&address).await, client(&address).await);
         first.batch_execute("BEGIN").await.unwrap();
         first.execute(RECORD, &[&"x/first"]).await.unwrap();
@@ -81,7 +81,7 @@ fn a_lost_connection_is_unavailable_and_comes_back() {
     block_on(async {
         let address = postgres().await;
         let name = address.rsplit_once('=').unwrap().1.to_owned();
-        let journal = store::open(&address).await.unwrap();
+        let journal = skald_store::open(&address).await.unwrap();
         let streams = Streams::<Tally>::new(Arc::clone(&journal));
         let one = stream("one");
         streams.execute(&one, add("a", 1)).await.map_err(|_| "failed").unwrap();
@@ -117,7 +117,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
     block_on(async {
         let address = postgres().await;
         let name = address.rsplit_once('=').unwrap().1.to_owned();
-        let journal = store::open(&address).await.unwrap();
+        let journal = skald_store::open(&address).await.unwrap();
         let streams = Arc::new(Streams::<Tally>::new(Arc::clone(&journal)));
         let writers = (0..8).map(|writer| {
             let streams = Arc::clone(&streams);
@@ -165,9 +165,9 @@ async fn kill(admin: &tokio_postgres::Client, name: &str) {
 fn a_newer_schema_is_refused() {
     block_on(async {
         let address = postgres().await;
-        drop(store::open(&address).await.unwrap());
+        drop(skald_store::open(&address).await.unwrap());
         client(&address).await.batch_execute("INSERT INTO skald_schema (version) VALUES (999)").await.unwrap();
-        let refused = store::open(&address).await.err().unwrap();
+        let refused = skald_store::open(&address).await.err().unwrap();
         assert!(matches!(refused, OpenError::Newer { found: 999, known: 5, .. }), "{refused}");
     });
 }
@@ -177,15 +177,15 @@ fn a_newer_schema_is_refused() {
 fn only_an_older_schema_awaits_the_import_of_tokens() {
     block_on(async {
         let address = postgres().await;
-        assert!(!store::open(&address).await.unwrap().awaits_token_import());
+        assert!(!skald_store::open(&address).await.unwrap().awaits_token_import());
         client(&address).await.batch_execute("UPDATE skald_schema SET version = 4").await.unwrap();
-        let nodes = [store::open(&address).await.unwrap(), store::open(&address).await.unwrap()];
+        let nodes = [skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap()];
         for node in nodes {
             assert!(node.awaits_token_import());
             node.finish_token_import().await.unwrap();
             assert!(!node.awaits_token_import());
         }
-        assert!(!store::open(&address).await.unwrap().awaits_token_import());
+        assert!(!skald_store::open(&address).await.unwrap().awaits_token_import());
     });
 }
 
@@ -193,14 +193,14 @@ fn only_an_older_schema_awaits_the_import_of_tokens() {
 fn nodes_that_start_at_once_make_one_schema() {
     block_on(async {
         let address = postgres().await;
-        let opened = futures::future::join_all((0..6).map(|_| store::open(&address))).await;
+        let opened = futures::future::join_all((0..6).map(|_| skald_store::open(&address))).await;
         assert!(opened.iter().all(Result::is_ok));
     });
 }
 
 #[test]
 fn what_is_not_reachable_is_named_without_its_password() {
-    let refused = block_on(store::open("postgres://skald:secret@127.0.0.1:1/world")).err().unwrap().to_string();
+    let refused = block_on(skald_store::open("postgres://skald:secret@127.0.0.1:1/world")).err().unwrap().to_string();
     assert!(refused.starts_with("the database \"world\" cannot be reached"), "{refused}");
     assert!(!refused.contains("secret"), "{refused}");
 }
@@ -208,7 +208,7 @@ fn what_is_not_reachable_is_named_without_its_password() {
 /// What passes is waited for, and what does not is an error to be mended.
 #[test]
 fn a_database_that_is_away_is_told_from_one_that_refuses() {
-    let refused = |address: &str| block_on(store::open(address)).err().unwrap();
+    let refused = |address: &str| block_on(skald_store::open(address)).err().unwrap();
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("postgres://skald@{}/world", silent.local_addr().unwrap());
     let began = std::time::Instant::now();
@@ -237,7 +237,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
     block_on(async {
         let address = postgres().await;
         // One node has the stream open. The other has to load it, which one caller does for all.
-        let nodes = [store::open(&address).await.unwrap(), store::open(&address).await.unwrap()];
+        let nodes = [skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap()];
         let nodes = nodes.map(|journal| Arc::new(Streams::<Tally>::new(journal)));
         let one = stream("one");
         nodes[0].execute(&one, add("first", 1)).await.map_err(|_| "failed").unwrap();
@@ -278,7 +278,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
 fn other_nodes_are_woken_at_once() {
     block_on(async {
         let address = postgres().await;
-        let (here, there) = (store::open(&address).await.unwrap(), store::open(&address).await.unwrap());
+        let (here, there) = (skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap());
         let mut wakes = here.wakes();
         // The first comes when the node begins to listen.
         wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
@@ -311,7 +311,7 @@ fn other_nodes_are_woken_at_once() {
 fn a_busy_node_does_not_starve_another() {
     block_on(async {
         let address = postgres().await;
-        let busy = Arc::new(Streams::<Tally>::new(store::open(&address).await.unwrap()));
+        let busy = Arc::new(Streams::<Tally>::new(skald_store::open(&address).await.unwrap()));
         let tasks = (0..16).map(|task| {
             let busy = Arc::clone(&busy);
             tokio::spawn(async move {
@@ -324,7 +324,7 @@ fn a_busy_node_does_not_starve_another() {
             })
         });
         let tasks: Vec<_> = tasks.collect();
-        let streams = Streams::<Tally>::new(store::open(&address).await.unwrap());
+        let streams = Streams::<Tally>::new(skald_store::open(&address).await.unwrap());
         until("the busy one", || async { streams.read(&stream("one")).await.unwrap().revision() > 100 }).await;
         let passed = rivals_let_past(&streams).await;
         for task in tasks {
@@ -345,7 +345,7 @@ fn followers_need_no_statistics() {
     ];
     block_on(async {
         let address = postgres().await;
-        let journal = store::open(&address).await.unwrap();
+        let journal = skald_store::open(&address).await.unwrap();
         let client = client(&address).await;
         client.batch_execute("ALTER TABLE records SET (autovacuum_enabled = off)").await.unwrap();
         let many = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)

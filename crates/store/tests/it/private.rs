@@ -3,7 +3,7 @@
 mod postgres {
     use std::path::{Path, PathBuf};
 
-    use app::journal::Streams;
+    use skald_journal::Streams;
 
     use crate::places::{block_on, client, postgres, server};
     use crate::tally::{Tally, add, stream};
@@ -47,7 +47,7 @@ mod postgres {
                 (verified("verify-full", "server"), true),
             ] {
                 let address = postgres().await;
-                let journal = store::open(&with(&address, &parameters)).await.unwrap();
+                let journal = skald_store::open(&with(&address, &parameters)).await.unwrap();
                 let mut wakes = journal.wakes();
                 // The notifier listens once it wakes others.
                 wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
@@ -67,7 +67,7 @@ mod postgres {
             let address = postgres().await;
             let elsewhere = address.replacen("127.0.0.1", "localhost", 1);
             let refused = async |address: &str, parameters: &str| {
-                store::open(&with(address, parameters)).await.err().map(|error| error.to_string())
+                skald_store::open(&with(address, parameters)).await.err().map(|error| error.to_string())
             };
             for mode in ["require", "verify-ca", "verify-full"] {
                 let words = refused(&address, &verified(mode, "stranger")).await.expect("a stranger signed nothing");
@@ -91,7 +91,7 @@ mod postgres {
             for file in ["Cargo.toml", "nowhere.pem"] {
                 let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
                 let parameters = format!("sslmode=verify-full&sslrootcert={}", file.display());
-                let words = store::open(&with(&address, &parameters)).await.err().unwrap().to_string();
+                let words = skald_store::open(&with(&address, &parameters)).await.err().unwrap().to_string();
                 assert!(words.contains(&format!("sslrootcert {}", file.display())), "{words}");
             }
         });

@@ -5,11 +5,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Journal, Nouns, Streams, Verdict, verify};
-use store::{Sqlite, SqliteSettings};
+use skald_journal::{Journal, StreamKinds, Streams, Verdict, verify};
+use skald_store::{Sqlite, SqliteSettings};
 
-use crate::places::{Folder, block_on, until};
+use crate::places::{block_on, until};
 use crate::tally::{Tally, add, is_fair, remove, rivals_let_past, stream};
+use skald_testkit::TemporaryFolder;
 
 /// Set in the child: the file, and the child's name.
 const FILE: &str = "SKALD_TEST_FILE";
@@ -53,7 +54,7 @@ fn processes_that_write_one_stream_lose_nothing() {
         block_on(async { write(open(&path).await, &name).await });
         return;
     }
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
@@ -63,7 +64,7 @@ fn processes_that_write_one_stream_lose_nothing() {
         assert!(status.success());
         let kept = Streams::<Tally>::new(Arc::clone(&journal)).read(&stream("one")).await.unwrap();
         assert_eq!((kept.revision(), kept.state.amounts.len() as u64), (2 * EACH, 2 * EACH));
-        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
     });
 }
@@ -86,7 +87,7 @@ fn what_another_process_commits_is_seen_at_once() {
         });
         return;
     }
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
@@ -127,7 +128,7 @@ fn a_busy_process_does_not_starve_another() {
         });
         return;
     }
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     block_on(async {
         let journal = open(&path).await;
@@ -138,7 +139,7 @@ fn a_busy_process_does_not_starve_another() {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_fair(&passed), "{passed:?}");
-        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
     });
 }
@@ -157,7 +158,7 @@ fn a_killed_process_takes_nothing_with_it() {
         });
         return;
     }
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let path = folder.file("world.db");
     let kills = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().unwrap());
     for round in 0..kills {
@@ -171,7 +172,7 @@ fn a_killed_process_takes_nothing_with_it() {
         block_on(async {
             let journal = open(&path).await;
             assert!(journal.head(&stream("one")).await.unwrap().revision >= noted().unwrap_or_default());
-            let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+            let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
             assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
         });
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{
-    Append, Batch, Change, Command, Cursor, Document, Head, Health, Journal, Key, Nouns, Record, StoreError,
-    StreamName, Streams, SummingUp, Verdict, rebuild, verify,
+use skald_journal::{
+    Append, Batch, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Key, ReadModelChange, Record, StoreError,
+    StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
@@ -32,8 +32,8 @@ on_every_store! {
     a_write_elsewhere_is_seen_and_wakes,
 }
 
-fn nouns() -> Nouns {
-    Nouns::default().with::<Tally>()
+fn nouns() -> StreamKinds {
+    StreamKinds::default().with::<Tally>()
 }
 
 /// A batch of so many records after a head.
@@ -48,8 +48,8 @@ fn batch(stream: &StreamName, expected: Head, count: usize) -> Batch {
     Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() }
 }
 
-fn command(key: &str, revision: u64) -> Command {
-    Command { key: Key::new(key, &[b"request"]), revision, answer: format!("answer {revision}") }
+fn command(key: &str, revision: u64) -> IdempotentAnswer {
+    IdempotentAnswer { key: Key::new(key, &[b"request"]), revision, answer: format!("answer {revision}") }
 }
 
 fn document(collection: &str, id: &str, rank: i64) -> Document {
@@ -92,7 +92,7 @@ async fn a_batch_that_does_not_fit_leaves_nothing(place: Place) {
     for expected in [Head::default(), Head { revision: 2, ..Head::default() }, Head { revision: 7, ..head }] {
         let mut late = batch(&stream, expected, 2);
         late.commands = vec![command("late", expected.revision + 1)];
-        late.changes = vec![Change::Put(document("things", "late", 1))];
+        late.changes = vec![ReadModelChange::Put(document("things", "late", 1))];
         let refused = journal.append(Append::once(stream.clone(), late)).await;
         assert_eq!(refused, Err(StoreError::Conflict { head }), "{expected:?}");
     }
@@ -123,7 +123,7 @@ async fn a_batch_is_decided_again_on_top_of_what_it_missed(place: Place) {
     let mut late = batch(&stream, Head::default(), 1);
     late.commands = vec![command("key", 1)];
     let (again_stream, missed_records) = (stream.clone(), first.records.clone());
-    let again = Box::new(move |missed: app::journal::Missed| {
+    let again = Box::new(move |missed: skald_journal::ConcurrentAppends| {
         assert_eq!(missed.records, missed_records);
         assert_eq!(missed.answered, [command("key", 1)]);
         Some(batch(&again_stream, missed.records.last().unwrap().head(), 3))
@@ -206,10 +206,12 @@ async fn documents_are_counted_by_a_field(place: Place) {
     let mut written = batch(&stream, Head::default(), 1);
     let bodies = [r#"{"of":"a"}"#, r#"{"of":"a","more":[1]}"#, r#"{"of":"b"}"#, r#"{"of":null}"#, "{}"];
     let numbered = |(number, body): (usize, &&str)| {
-        Change::Put(Document { body: (*body).to_owned(), ..document("things", &number.to_string(), 1) })
+        ReadModelChange::Put(Document { body: (*body).to_owned(), ..document("things", &number.to_string(), 1) })
     };
     written.changes = bodies.iter().enumerate().map(numbered).collect();
-    written.changes.push(Change::Put(Document { body: r#"{"of":"a"}"#.to_owned(), ..document("others", "a", 1) }));
+    written
+        .changes
+        .push(ReadModelChange::Put(Document { body: r#"{"of":"a"}"#.to_owned(), ..document("others", "a", 1) }));
     journal.append(Append::once(stream, written)).await.unwrap();
     for (text, count) in [(Some("a"), 2), (Some("b"), 1), (Some(""), 0), (None, 2)] {
         assert_eq!(journal.count_documents("things", "of", text).await.unwrap(), count, "{text:?}");
@@ -221,8 +223,8 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     let (journal, stream) = (place.journal, stream("one"));
     let mut written = batch(&stream, Head::default(), 1);
     let ranks = [("b", 5), ("a", 5), ("c", -3), ("d", 9), ("e", 5), ("Z", 5)];
-    written.changes = ranks.iter().map(|(id, rank)| Change::Put(document("things", id, *rank))).collect();
-    written.changes.push(Change::Put(document("others", "a", 1)));
+    written.changes = ranks.iter().map(|(id, rank)| ReadModelChange::Put(document("things", id, *rank))).collect();
+    written.changes.push(ReadModelChange::Put(document("others", "a", 1)));
     let head = written.records[0].head();
     journal.append(Append::once(stream.clone(), written)).await.unwrap();
     let ids = |page: &[Document]| page.iter().map(|document| document.id.clone()).collect::<Vec<_>>();
@@ -238,8 +240,8 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     }
     assert_eq!(paged, all);
     let mut next = batch(&stream, head, 1);
-    let delete = Change::Delete { collection: "things".to_owned(), id: "d".to_owned() };
-    next.changes = vec![delete, Change::Put(document("things", "c", 99))];
+    let delete = ReadModelChange::Delete { collection: "things".to_owned(), id: "d".to_owned() };
+    next.changes = vec![delete, ReadModelChange::Put(document("things", "c", 99))];
     journal.append(Append::once(stream.clone(), next)).await.unwrap();
     assert_eq!(ids(&journal.documents("things", None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
     assert_eq!(journal.document("things", "d").await.unwrap(), None);
@@ -342,7 +344,7 @@ async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
 /// The same history has the same root wherever it is kept, and whatever is kept beside it counts.
 async fn the_same_history_has_the_same_root_everywhere(place: Place) {
     let mut roots = Vec::new();
-    for journal in [Arc::new(store::Memory::new()) as Arc<dyn Journal>, place.journal] {
+    for journal in [Arc::new(skald_store::Memory::new()) as Arc<dyn Journal>, place.journal] {
         let streams = Streams::<Tally>::new(Arc::clone(&journal));
         for number in 0..8 {
             let stream = stream(&format!("s{}", number % 3));

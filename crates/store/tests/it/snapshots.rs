@@ -3,16 +3,18 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use app::journal::{
-    AnswerDigest, Ask, Head, Journal, KeptSnapshot, Limits, Nouns, Parted, Record, Snapshot, StreamName, Streams,
-    Verdict, rebuild, verify,
-};
-use domain::universe::{SentState, UniverseCommand, UniverseRules};
 use rusqlite::Connection;
 use serde_json::{Value, json};
+use skald_app::UniverseStream;
+use skald_domain::universe::{SentState, UniverseCommand};
+use skald_journal::{
+    AnswerDigest, Head, Journal, Limits, Record, Snapshot, SnapshotPart, StoredSnapshot, StreamKinds, StreamName,
+    Streams, Submission, Verdict, rebuild, verify,
+};
 
-use crate::places::{Folder, Place, block_on, client, on_every_store, postgres, until};
+use crate::places::{Place, block_on, client, on_every_store, postgres, until};
 use crate::tally::{Piece, State, Tally, add, given, stream};
+use skald_testkit::TemporaryFolder;
 
 on_every_store! {
     a_snapshot_is_kept_with_all_its_parts,
@@ -30,7 +32,7 @@ fn snapshot(revision: u64, parts: &[&str]) -> Snapshot {
 }
 
 /// A part, if it is there.
-async fn part(journal: &dyn Journal, stream: &StreamName, of: &KeptSnapshot, part: u32) -> Option<String> {
+async fn part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, part: u32) -> Option<String> {
     let found = Arc::new(Mutex::new(None));
     let read = Arc::clone(&found);
     let read = Box::new(move |text: &str| *read.lock().unwrap() = Some(text.to_owned()));
@@ -39,7 +41,7 @@ async fn part(journal: &dyn Journal, stream: &StreamName, of: &KeptSnapshot, par
 }
 
 /// All parts of a snapshot, or `None` if some are not there.
-async fn parts(journal: &dyn Journal, stream: &StreamName, of: &KeptSnapshot) -> Option<Vec<String>> {
+async fn parts(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot) -> Option<Vec<String>> {
     let mut parts = vec![of.first.clone()];
     for number in 1..of.parts {
         parts.push(part(journal, stream, of, number).await?);
@@ -186,7 +188,7 @@ async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
 async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
     let (journal, stream) = (&place.journal, stream("one"));
     let wanted = filled(journal).await;
-    let nouns = || Nouns::default().with::<Tally>();
+    let nouns = || StreamKinds::default().with::<Tally>();
     assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), Verdict::Sound(_)));
     let forged = telling(&**journal).await;
     journal.keep_snapshot(&stream, forged.clone()).await.unwrap();
@@ -218,11 +220,11 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
     let roots: Vec<&String> = stars.keys().collect();
     let (state, _) = SentState::read(&json!({"rootIds": roots, "stars": stars})).unwrap();
     let limits = Limits { records_per_snapshot: 1, ..Limits::default() };
-    let streams = Streams::<UniverseRules>::with_limits(Arc::clone(journal), limits);
+    let streams = Streams::<UniverseStream>::with_limits(Arc::clone(journal), limits);
     let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state: Some(state) };
-    let wanted = streams.execute(&stream, Ask::new(create, given())).await.ok().unwrap().kept;
+    let wanted = streams.execute(&stream, Submission::new(create, given())).await.ok().unwrap().kept;
     until("a snapshot", || async { newest(&**journal, &stream).await.is_some() }).await;
-    let opened = || async { Streams::<UniverseRules>::new(Arc::clone(journal)).read(&stream).await.unwrap() };
+    let opened = || async { Streams::<UniverseStream>::new(Arc::clone(journal)).read(&stream).await.unwrap() };
     assert!(opened().await.state == wanted.state);
     let mut told = newest(&**journal, &stream).await.unwrap();
     assert!(told.parts.len() > 2);
@@ -252,10 +254,10 @@ fn a_file_with_a_part_missing_is_read_without_its_snapshot() {
 /// A file as it was before snapshots had parts.
 #[test]
 fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
-    let folder = Folder::new();
+    let folder = TemporaryFolder::new();
     let (new, old) = (folder.file("new.db"), folder.file("old.db"));
     block_on(async {
-        let journal = store::open(&format!("sqlite:{}", new.display())).await.unwrap();
+        let journal = skald_store::open(&format!("sqlite:{}", new.display())).await.unwrap();
         let wanted = filled(&journal).await;
         let records = journal.read(&stream("one"), 0, 1_000).await.unwrap();
         let file = Connection::open(&old).unwrap();
@@ -266,14 +268,14 @@ fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
         let values = rusqlite::params!["tally/one", head.revision.cast_signed(), head.hash, told];
         file.execute("INSERT INTO snapshots VALUES (?1, 1, 1, ?2, ?3, ?4)", values).unwrap();
         drop(file);
-        let journal = store::open(&format!("sqlite:{}", old.display())).await.unwrap();
+        let journal = skald_store::open(&format!("sqlite:{}", old.display())).await.unwrap();
         assert_eq!(newest(&*journal, &stream("one")).await, Some(Snapshot { version: 1, head, parts: vec![told] }));
         assert_eq!(state(&journal).await, wanted, "a snapshot without a digest is not opened");
         journal.keep_snapshot(&stream("one"), telling(&*journal).await).await.unwrap();
         assert!(state(&journal).await.amounts.contains_key("c"));
-        rebuild(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        rebuild(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         assert_eq!(state(&journal).await, wanted);
-        let verdict = verify(&*journal, &Nouns::default().with::<Tally>()).await.unwrap();
+        let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
     });
 }
@@ -346,7 +348,7 @@ mod only_on_postgres {
                 )
                 .await
                 .unwrap();
-            let (journal, stream) = (store::open(&address).await.unwrap(), stream("one"));
+            let (journal, stream) = (skald_store::open(&address).await.unwrap(), stream("one"));
             let kept = newest(&*journal, &stream).await.unwrap();
             assert_eq!((kept.head.revision, kept.parts), (3, vec!["old".to_owned()]));
             journal.keep_snapshot(&stream, snapshot(4, &["a", "b"])).await.unwrap();

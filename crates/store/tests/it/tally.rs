@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use app::journal::{Answer, Ask, Change, Document, Done, Key, Noun, Parted, StreamName, Streams};
-use domain::decider::{Decider, Given};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use skald_domain::decider::{Decider, Given};
+use skald_journal::{
+    AnswerBuilder, Applied, Document, Key, ReadModelChange, SnapshotPart, StreamKind, StreamName, Streams, Submission,
+};
 
 pub(crate) struct Tally;
 
@@ -86,7 +88,7 @@ impl Decider for Tally {
 /// A part of a state in a snapshot: the moment, or one amount.
 pub(crate) struct Piece(State);
 
-impl Parted<State> for Piece {
+impl SnapshotPart<State> for Piece {
     fn write(state: &State) -> Result<Vec<String>, serde_json::Error> {
         let moment = State { amounts: BTreeMap::new(), ..state.clone() };
         let amounts = state
@@ -108,10 +110,11 @@ impl Parted<State> for Piece {
     }
 }
 
-impl Noun for Tally {
+impl StreamKind for Tally {
+    type Rules = Self;
     const NAME: &'static str = "tally";
     type Parts = Piece;
-    type Ready = ();
+    type ReadCache = ();
 
     fn kind(event: &Event) -> &'static str {
         match event {
@@ -121,17 +124,17 @@ impl Noun for Tally {
         }
     }
 
-    fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<Change> {
+    fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
         let document = |collection: &str, id: String, rank, body| {
-            Change::Put(Document { collection: collection.to_owned(), id, rank, body })
+            ReadModelChange::Put(Document { collection: collection.to_owned(), id, rank, body })
         };
         let total = document("tallies", stream.id().to_owned(), state.total(), state.total().to_string());
         let entries = events.iter().map(|event| {
             let id = |name: &str| format!("{}:{name}", stream.id());
             match event {
                 Event::Added { name, amount } => document("entries", id(name), *amount, format!("{name:?}")),
-                Event::Removed { name } => Change::Delete { collection: "entries".to_owned(), id: id(name) },
-                Event::Cursed => Change::Delete { collection: "entries".to_owned(), id: String::new() },
+                Event::Removed { name } => ReadModelChange::Delete { collection: "entries".to_owned(), id: id(name) },
+                Event::Cursed => ReadModelChange::Delete { collection: "entries".to_owned(), id: String::new() },
             }
         });
         entries.chain([total]).collect()
@@ -142,22 +145,22 @@ pub(crate) fn given() -> Given {
     Given { at: Timestamp::new(1_700_000_000, 123_456_789).unwrap(), by: "tester".to_owned() }
 }
 
-pub(crate) fn add(name: &str, amount: i64) -> Ask<Tally> {
-    Ask::new(Order::Add { name: name.to_owned(), amount }, given())
+pub(crate) fn add(name: &str, amount: i64) -> Submission<Tally> {
+    Submission::new(Order::Add { name: name.to_owned(), amount }, given())
 }
 
-pub(crate) fn remove(name: &str) -> Ask<Tally> {
-    Ask::new(Order::Remove { name: name.to_owned() }, given())
+pub(crate) fn remove(name: &str) -> Submission<Tally> {
+    Submission::new(Order::Remove { name: name.to_owned() }, given())
 }
 
-pub(crate) fn keyed(ask: Ask<Tally>, key: &str) -> Ask<Tally> {
+pub(crate) fn keyed(ask: Submission<Tally>, key: &str) -> Submission<Tally> {
     let request = format!("{:?}", ask.command);
-    let answer: Answer<Tally> = Box::new(|done: &Done<Tally>| format!("total {}", done.kept.state.total()));
-    Ask { key: Some((Key::new(key, &[request.as_bytes()]), answer)), ..ask }
+    let answer: AnswerBuilder<Tally> = Box::new(|done: &Applied<Tally>| format!("total {}", done.kept.state.total()));
+    Submission { key: Some((Key::new(key, &[request.as_bytes()]), answer)), ..ask }
 }
 
-pub(crate) fn pinned(ask: Ask<Tally>, expected: u64) -> Ask<Tally> {
-    Ask { expected: Some(expected), ..ask }
+pub(crate) fn pinned(ask: Submission<Tally>, expected: u64) -> Submission<Tally> {
+    Submission { expected: Some(expected), ..ask }
 }
 
 pub(crate) fn stream(id: &str) -> StreamName {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::journal::{Append, Ask, Batch, Done, Failure, Journal, Limits, Record, Streams};
+use skald_journal::{Append, Applied, Batch, Failure, Journal, Limits, Record, Streams, Submission};
 
 use crate::places::{Place, block_on, on_every_store, until};
 use crate::tally::{Order, Refusal, Tally, add, given, keyed, pinned, remove, stream};
@@ -24,7 +24,7 @@ on_every_store! {
     a_record_that_cannot_be_replayed_stops_its_stream_alone,
 }
 
-type Reply = Result<Done<Tally>, Failure<Refusal>>;
+type Reply = Result<Applied<Tally>, Failure<Refusal>>;
 
 fn streams(journal: &Arc<dyn Journal>) -> Streams<Tally> {
     Streams::new(Arc::clone(journal))
@@ -35,7 +35,7 @@ fn seen(reply: Reply) -> Result<(u64, Option<String>, bool), Failure<Refusal>> {
     reply.map(|done| (done.revision, done.answer, done.replayed))
 }
 
-fn ok(reply: Reply) -> Done<Tally> {
+fn ok(reply: Reply) -> Applied<Tally> {
     reply.unwrap_or_else(|failure| panic!("{failure:?}"))
 }
 
@@ -198,7 +198,7 @@ async fn a_panic_in_the_rules_is_one_commands_failure(place: Place) {
     let (streams, stream) = (streams(&place.journal), stream("one"));
     let replies = futures::future::join3(
         streams.execute(&stream, add("a", 1)),
-        streams.execute(&stream, Ask::new(Order::Panic, given())),
+        streams.execute(&stream, Submission::new(Order::Panic, given())),
         streams.execute(&stream, add("b", 1)),
     )
     .await;
@@ -227,7 +227,7 @@ async fn a_record_that_cannot_be_replayed_stops_its_stream_alone(place: Place) {
 fn a_full_mailbox_turns_commands_away() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let journal = store::open("memory").await.unwrap();
+        let journal = skald_store::open("memory").await.unwrap();
         let streams = Streams::<Tally>::with_limits(journal, Limits { mailbox: 3, ..Limits::default() });
         let (one, names) = (stream("one"), ["a", "b", "c", "d", "e"]);
         let replies = futures::future::join_all(names.map(|name| streams.execute(&one, add(name, 1)))).await;
@@ -240,7 +240,7 @@ fn a_full_mailbox_turns_commands_away() {
 #[test]
 fn an_idle_stream_is_closed_and_opens_again() {
     block_on(async {
-        let journal = store::open("memory").await.unwrap();
+        let journal = skald_store::open("memory").await.unwrap();
         let limits = Limits { idle: Duration::from_millis(5), ..Limits::default() };
         let streams = Streams::<Tally>::with_limits(journal, limits);
         for number in 0..20 {

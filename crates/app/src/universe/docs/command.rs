@@ -1,8 +1,8 @@
 //! One command with all that there is to know about it.
 
-use domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_entry, outcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skald_domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_entry, outcome};
 
 use super::super::commands::CommandShown;
 use crate::{Allowed, App, Call, Caller, Code, Exposed, Fault, Kind, Operation, Route, Toolset, input, short};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use domain::universe::{CATEGORIES, CommandEntry, FailureEntry, Reason, WireEvent, outcome};
 use schemars::JsonSchema;
 use serde_json::Value;
+use skald_domain::universe::{CATEGORIES, CommandEntry, FailureEntry, Reason, WireEvent, outcome};
 
 use super::super::wording;
 use crate::schema;
@@ -83,7 +83,7 @@ fn event_fields() -> BTreeMap<String, Vec<String>> {
 
 #[cfg(test)]
 mod tests {
-    use domain::universe::Command;
+    use skald_domain::universe::Command;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use domain::universe::{Command, outcome};
+use skald_domain::universe::{Command, outcome};
 
 use super::commands::{failure, word};
 use crate::limits;

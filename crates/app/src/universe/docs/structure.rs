@@ -2,8 +2,10 @@
 
 use std::fmt::Write;
 
-use domain::universe::{AsteroidBelt, EXAMPLE_STATE, Group, NebulaRegion, ProtoplanetaryDisk, SmallBodyField, Star};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use skald_domain::universe::{
+    AsteroidBelt, EXAMPLE_STATE, Group, NebulaRegion, ProtoplanetaryDisk, SmallBodyField, Star,
+};
 
 use super::super::shape::StateShape;
 use crate::{reference, schema};
@@ -55,8 +57,8 @@ pub(super) fn page() -> String {
 
 #[cfg(test)]
 mod tests {
-    use domain::universe::UniverseState;
     use serde_json::{Value, to_value};
+    use skald_domain::universe::UniverseState;
 
     use super::*;
 

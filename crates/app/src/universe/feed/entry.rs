@@ -1,16 +1,17 @@
 //! The way to a feed: whether the universe is there for this caller, and where they left off.
 
+use crate::universe::UniverseStream;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use domain::universe::{Created, Universe, UniverseEvent, UniverseRules};
+use skald_domain::universe::{Created, Universe, UniverseEvent};
 
 use super::pages::Pages;
 use super::told::{Position, Told};
 use super::{Feed, shared::Shared};
-use crate::journal::{Kept, Record, StreamName, events};
-use crate::universe::noun::{not_found, role_place, stream};
+use crate::universe::stream::{not_found, role_place, stream};
 use crate::{App, Caller, Code, EVERY_CAMPAIGN, Fault, limits, short};
+use skald_journal::{CommittedState, Record, StreamName, events};
 
 /// Records that are looked through at once.
 const LOOKED_AT_ONCE: usize = 256;
@@ -49,7 +50,7 @@ impl App {
         &self,
         caller: &Caller,
         stream: &StreamName,
-        kept: &Kept<UniverseRules>,
+        kept: &CommittedState<UniverseStream>,
         position: Position,
     ) -> Result<Option<Arc<str>>, Fault> {
         let about = kept.state.about();
@@ -103,7 +104,7 @@ fn created(record: &Record) -> Option<Created> {
     if !record.kind.starts_with("universe.created") {
         return None;
     }
-    events::<UniverseRules>(record).ok()?.into_iter().find_map(|event| match event {
+    events::<UniverseStream>(record).ok()?.into_iter().find_map(|event| match event {
         UniverseEvent::Created(created) => Some(created),
         _ => None,
     })

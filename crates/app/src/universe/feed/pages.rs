@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::told::Told;
-use crate::journal::{Journal, StoreError, StreamName};
+use skald_journal::{Journal, StoreError, StreamName};
 
 /// How much a page is about to hold, so that a reader of long records needs no more memory than one of short ones.
 const PAGE_BYTES: usize = 1_000_000;

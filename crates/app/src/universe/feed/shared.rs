@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use super::pages::Pages;
 use super::told::Position;
 use super::window::{Found, Window};
-use crate::journal::{Journal, Record, StoreError, StreamName};
+use skald_journal::{Journal, Record, StoreError, StreamName};
 
 /// How long a feed waits after a failure to read.
 const READ_AGAIN: Duration = Duration::from_millis(500);

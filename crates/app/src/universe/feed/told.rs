@@ -3,14 +3,15 @@
 //! The one place in this room that writes a wire format: made here, it is made once for all readers, and a reader costs
 //! a look at the same bytes.
 
+use crate::universe::UniverseStream;
 use std::fmt::{self, Write};
 
 use bytes::Bytes;
-use domain::universe::{Created, Renamed, Replaced, UniverseEvent, UniverseRules, UniverseState};
 use serde::Serialize;
 use serde_json::json;
+use skald_domain::universe::{Created, Renamed, Replaced, UniverseEvent, UniverseState};
 
-use crate::journal::{Record, events};
+use skald_journal::{Record, events};
 
 /// How far a reader has heard: all of a revision, and perhaps the first parts of the next. It reads `7` or `7.2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +59,7 @@ pub(super) struct Told {
 impl Told {
     pub(super) fn by(record: &Record) -> Self {
         let mut parts = Parts::default();
-        match events::<UniverseRules>(record) {
+        match events::<UniverseStream>(record) {
             Ok(events) => events.iter().for_each(|event| parts.add(event, record.stream.id())),
             Err(error) => {
                 tracing::error!(stream = %record.stream, revision = record.revision, error, "a record cannot be told");
@@ -167,7 +168,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::journal::{Head, StreamName};
+    use skald_journal::{Head, StreamName};
 
     fn told(revision: u64, body: &str) -> Told {
         let head = Head { revision: revision - 1, hash: [0; 32] };

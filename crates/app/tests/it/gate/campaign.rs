@@ -1,7 +1,7 @@
 //! Guards that ask for the campaign of their run.
 
-use app::{Caller, Engine};
 use serde_json::json;
+use skald_app::{Caller, Engine};
 
 use super::{RUN, call, emit, engine, event, human, ok, run};
 
@@ -47,7 +47,7 @@ fn a_guard_knows_the_sessions_rolls_and_universes_and_the_event_keeps_them() {
         let (mut is_run_told, mut is_list_told) = (false, false);
         while !(is_run_told && is_list_told) {
             let news = changes.next().await.expect("the journal goes on");
-            is_run_told |= news.concerns(&owner, &uri);
+            is_run_told |= engine.is_changed(&news, &owner, &uri);
             is_list_told |= news.concerns_list(&owner);
         }
         following.abort();

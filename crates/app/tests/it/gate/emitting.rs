@@ -1,7 +1,7 @@
 //! Events: accepted, recorded, refused, replayed; and all of them in the history.
 
-use app::{Caller, Code};
 use serde_json::json;
+use skald_app::{Caller, Code};
 
 use super::{RUN, call, emit, engine, event, exploration, observing, ok, run};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use app::{App, ArtifactFile, Caller, Engine, FilesError, GateFiles, Local, ProcessFile, Work};
 use futures::future::{BoxFuture, ready};
 use serde_json::{Value, json};
+use skald_app::{App, ArtifactFile, Caller, Engine, FilesError, GateFiles, Local, ProcessFile, Work};
 use tokio::sync::broadcast;
 
 use super::{Counting, RUN, Ticking, call, emit, human, ok, run};
@@ -96,7 +96,7 @@ fn event(name: &str, revision: u64, paths: &[&str]) -> Value {
 async fn written() -> (Arc<Local>, Arc<Slow>) {
     let files = Arc::new(Slow::default());
     let (entropy, clock) = (Counting::default(), Ticking::default());
-    let mut app = App::new(Arc::new(entropy), Arc::new(clock), Arc::new(store::Memory::new()));
+    let mut app = App::new(Arc::new(entropy), Arc::new(clock), Arc::new(skald_store::Memory::new()));
     app.files = Arc::<Slow>::clone(&files);
     let engine = Local::new(app);
     call(&engine, &human("mara"), "state_gate.submit_process", json!({"source": PROCESS})).await.expect("it is right");

@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use app::journal::Journal;
-use app::{
+use serde_json::{Value, json};
+use skald_app::{
     App, Caller, CampaignRole, Clock, Conversation, Credential, Entropy, Fault, Holder, Local, Principal, PrincipalKind,
 };
-use serde_json::{Value, json};
+use skald_journal::Journal;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use crate::universe::{call, ok, run};
@@ -48,7 +48,7 @@ impl Entropy for Counting {
 }
 
 pub(crate) fn engine() -> Arc<Local> {
-    engine_with(Arc::new(store::Memory::new()))
+    engine_with(Arc::new(skald_store::Memory::new()))
 }
 
 pub(crate) fn engine_with(journal: Arc<dyn Journal>) -> Arc<Local> {

@@ -1,7 +1,7 @@
 //! Who may what at a gate.
 
-use app::{Caller, CampaignRole, Code, PrincipalKind};
 use serde_json::json;
+use skald_app::{Caller, CampaignRole, Code, PrincipalKind};
 
 use super::{RUN, acting, call, emit, engine, event, exploration, human, ok, run};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use app::journal::Shelf as _;
-use app::{Caller, Code, Local};
-use domain::limits;
 use serde_json::{Value, json};
+use skald_app::{Caller, Code, Local};
+use skald_domain::limits;
+use skald_journal::SideRows as _;
 
 use super::{RUN, app_with, call, emit, engine, engine_with, event, exploration, human, observing, ok, run};
 
@@ -105,7 +105,7 @@ fn content_that_is_handed_in_has_a_most() {
 #[test]
 fn the_runs_of_a_campaign_keep_only_so_much_content() {
     run(async {
-        let journal = Arc::new(store::Memory::new());
+        let journal = Arc::new(skald_store::Memory::new());
         let engine = engine_with(journal.clone());
         // A run without a campaign counts for whoever created it.
         let counted = (limits::INLINE_CAMPAIGN_BYTES_MAX - 10).to_string();
@@ -128,7 +128,7 @@ fn the_runs_of_a_campaign_keep_only_so_much_content() {
 #[test]
 fn versions_of_processes_that_a_token_submits_have_an_end() {
     run(async {
-        let journal = Arc::new(store::Memory::new());
+        let journal = Arc::new(skald_store::Memory::new());
         let engine = engine_with(journal.clone());
         let mara = human("mara");
         let counted = (limits::PROCESS_VERSIONS_PER_TOKEN_MAX - 2).to_string();

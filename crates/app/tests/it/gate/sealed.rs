@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use app::Caller;
-use app::journal::{SealComparison, SealStatement, Shelf, Verdict, verify_with_contents};
-use app::{Local, limits, nouns};
 use serde_json::json;
-use store::Memory;
+use skald_app::Caller;
+use skald_app::{Local, Nouns, limits};
+use skald_journal::{SealComparison, SealStatement, SideRows, Verdict, verify_with_contents};
+use skald_store::Memory;
 
 use super::{RUN, emit, engine_with, event, observing, run};
 
@@ -35,7 +35,8 @@ impl SealedRun {
 
     /// As it is read from the text that is signed.
     async fn seal(&self) -> SealStatement {
-        let (verdict, contents) = verify_with_contents(&*self.journal, &nouns(), |_, _| {}).await.expect("a verdict");
+        let (verdict, contents) =
+            verify_with_contents(&*self.journal, &Nouns::all().stream_kinds(), |_, _| {}).await.expect("a verdict");
         let Verdict::Sound(report) = verdict else { panic!("{verdict:?}") };
         let statement =
             SealStatement::new(jiff::Timestamp::from_second(1_768_500_000).expect("a moment"), &report, contents);
@@ -45,9 +46,10 @@ impl SealedRun {
     }
 
     async fn compare(&self, seal: &SealStatement) -> SealComparison {
-        let (verdict, contents) = verify_with_contents(&*self.journal, &nouns(), |_, _| {}).await.expect("a verdict");
+        let (verdict, contents) =
+            verify_with_contents(&*self.journal, &Nouns::all().stream_kinds(), |_, _| {}).await.expect("a verdict");
         assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
-        seal.compare(&*self.journal, &nouns(), &contents).await.expect("a comparison")
+        seal.compare(&*self.journal, &Nouns::all().stream_kinds(), &contents).await.expect("a comparison")
     }
 
     /// What is found once an attempt is deleted, which is put back.
@@ -111,7 +113,10 @@ fn attempts_that_were_deleted_by_hand_are_found() {
         let sum = run.journal.get("attempts-summed", RUN).await.unwrap().unwrap();
         for forged in [sum.replace(r#""count":4"#, r#""count":3"#), sum.replace(r#""hash":""#, r#""hash":"f"#)] {
             run.journal.put("attempts-summed", RUN, forged.clone()).await.unwrap();
-            let found = second.compare(&*run.journal, &nouns(), &app::journal::Contents::default()).await.unwrap();
+            let found = second
+                .compare(&*run.journal, &Nouns::all().stream_kinds(), &skald_journal::Contents::default())
+                .await
+                .unwrap();
             assert!(found.findings.iter().any(|finding| finding.place.starts_with("attempt/")), "{forged}: {found:?}");
         }
         assert!(run.journal.remove("attempts-summed", RUN).await.unwrap());

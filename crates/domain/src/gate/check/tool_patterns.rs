@@ -5,7 +5,7 @@ use super::Checker;
 use super::wide_programs::{Reach, WIDE_PROGRAMS, WideProgram};
 use crate::gate::finding::{Rule, short};
 use crate::gate::process::ToolPermissions;
-use crate::gate::shell::{self, Command};
+use skald_tool_calls::shell::{self, Command};
 
 /// What the names of tools that run a command line have in them.
 const SHELL_TOOLS: [&str; 4] = ["bash", "shell", "terminal", "exec"];

@@ -9,9 +9,8 @@ mod parts;
 mod read;
 #[cfg(test)]
 mod tests;
-mod tools;
 
-pub use tools::{Permission, ToolPermissions};
+pub use skald_tool_calls::{Permission, ToolPermissions};
 
 use std::collections::{BTreeMap, BTreeSet};
 

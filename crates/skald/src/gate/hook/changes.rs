@@ -1,7 +1,7 @@
 //! What a command does to folders: which it moves, deletes or changes the permissions of, and into which it puts files
 //! under which names.
 
-use app::shell::{Command, Word};
+use skald_tool_calls::shell::{Command, Word};
 
 /// What a command does to a folder, which is named as in the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -346,7 +346,7 @@ mod tests {
     use super::*;
 
     fn of(line: &str) -> Vec<Change> {
-        app::shell::read(line).all().into_iter().flat_map(changes).collect()
+        skald_tool_calls::shell::read(line).all().into_iter().flat_map(changes).collect()
     }
 
     fn entry(folder: &str, name: &str) -> Change {
@@ -388,7 +388,10 @@ mod tests {
             assert_eq!(of(line), expected, "{line}");
         }
         assert_eq!(of("find a -exec rm {} +"), [gone("a"), gone("{}")]);
-        assert_eq!(find_name(&app::shell::read("find . -name '*.rs'").commands[0]), Some("*.rs".to_owned()));
-        assert_eq!(find_name(&app::shell::read("find . -name a -o -name b").commands[0]), None);
+        assert_eq!(
+            find_name(&skald_tool_calls::shell::read("find . -name '*.rs'").commands[0]),
+            Some("*.rs".to_owned())
+        );
+        assert_eq!(find_name(&skald_tool_calls::shell::read("find . -name a -o -name b").commands[0]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use app::shell::{Command, CommandLine, Word};
+use skald_tool_calls::shell::{Command, CommandLine, Word};
 
 use super::changes::{Change, changes, changes_more, find_name, git_folders, is_changing, is_reader, listed};
 use super::guarded::{Guarded, refusal};

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use app::tool_call::{self, CallString};
 use serde_json::Value;
+use skald_tool_calls::tool_call::{self, CallString};
 
 use super::patterns::{parts, stand_for};
 use super::{paths, program, shell};
@@ -294,7 +294,7 @@ fn is_settings(name: &str) -> bool {
 pub(super) fn refusal(named: &str, what: &str) -> String {
     format!(
         "{} is not for an agent to touch: {what}. Evidence belongs into {FOLDER}/{ARTIFACTS}; a run moves on by its events",
-        app::short(named)
+        skald_app::short(named)
     )
 }
 

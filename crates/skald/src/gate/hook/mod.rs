@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use app::{Code, Fault};
+use skald_app::{Code, Fault};
 
 use super::desk::Desk;
 use crate::arguments::{GateCallArguments, GateCommand, HookCommand};

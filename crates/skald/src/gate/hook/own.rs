@@ -1,6 +1,6 @@
 //! The gate's own tools, as agents name the tools of a server.
 
-use app::{Catalogue, Exposed, Toolset};
+use skald_app::{Catalogue, Exposed, Toolset};
 
 /// Whether a tool is one of the gate's on one of these servers: `mcp__skald__state_gate_emit_event`. A tool of another
 /// server, or one that the gate does not have, is no other than any tool, whatever it is called.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use app::{Fault, tool_call};
 use serde_json::{Value, json};
+use skald_app::Fault;
+use skald_tool_calls::tool_call;
 
 use super::decision::{Decision, Verdict};
 use super::guarded::Guarded;

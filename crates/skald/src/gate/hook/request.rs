@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
 
-use app::short;
 use serde_json::Value;
+use skald_app::short;
 
 /// Bytes that are read: a tool may write a large file, but not any.
 const INPUT_BYTES_MAX: u64 = 64 << 20;

@@ -1,7 +1,7 @@
 //! When an agent begins, or has lost its memory: where its run stands.
 
-use app::Fault;
 use serde_json::json;
+use skald_app::Fault;
 
 use super::{ask, go_to_project, told};
 use crate::arguments::{GateCallArguments, RunArguments};

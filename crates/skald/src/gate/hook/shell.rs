@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use app::shell::{Command, CommandLine, LINE_BYTES_MAX, read};
+use skald_tool_calls::shell::{Command, CommandLine, LINE_BYTES_MAX, read};
 
 use super::guarded::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal};
 use super::patterns::{parts, stand_for};
@@ -93,7 +93,7 @@ fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
 fn hidden_option(command: &Command, guarded: &Guarded) -> Option<String> {
     let program = command.program()?;
     let is_gate = program == "skald" || guarded.program_names().any(|name| name.to_lowercase() == program);
-    let is_hidden = |(at, word): (usize, &app::shell::Word)| {
+    let is_hidden = |(at, word): (usize, &skald_tool_calls::shell::Word)| {
         let is_one_word = word.source.contains('"');
         let before = &command.words[at - 1].text;
         let follows_option = before.starts_with("--") && !before.contains('=');
@@ -113,7 +113,7 @@ fn looked_up(line: &CommandLine, guarded: &Guarded) -> Option<String> {
     let all = line.all();
     let looks_up = |command: &&Command| {
         let is_lookup = matches!(command.program().as_deref(), Some("which" | "whereis" | "type" | "command" | "hash"));
-        let names = |word: &app::shell::Word| guarded.program_names().any(|name| name == word.text);
+        let names = |word: &skald_tool_calls::shell::Word| guarded.program_names().any(|name| name == word.text);
         is_lookup && command.words.iter().skip(1).any(names)
     };
     let is_found = all.len() > 1 && all.iter().any(looks_up);

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use testkit::Client;
-use testkit::message::{BOTH, JSON, initialize};
+use skald_testkit::Client;
+use skald_testkit::message::{BOTH, JSON, initialize};
 
 use crate::process::{Running, run};
 use crate::world::World;

@@ -1,6 +1,6 @@
 //! To have a browser on the owner's machine call the server for a page of another site.
 
-use testkit::{Client, Reply};
+use skald_testkit::{Client, Reply};
 
 use crate::process::Running;
 

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::Client;
-use testkit::message::{BOTH, JSON, call, initialize, request};
+use skald_testkit::Client;
+use skald_testkit::message::{BOTH, JSON, call, initialize, request};
 
 use crate::process::Running;
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::Client;
+use skald_testkit::Client;
 
 use crate::gate_documented::{CREATE, EMIT, GET_STATE};
 use crate::gate_served::{Gate, PROOF, Run};

@@ -7,11 +7,11 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use app::Engine;
-use grpc::{Bridge, Remote};
 use serde_json::{Value, json};
-use testkit::message::{BOTH, JSON, initialize};
-use testkit::{Client, Events};
+use skald_app::Engine;
+use skald_grpc::{Bridge, Remote};
+use skald_testkit::message::{BOTH, JSON, initialize};
+use skald_testkit::{Client, Events};
 
 use crate::universe::star;
 use crate::universes::Program;

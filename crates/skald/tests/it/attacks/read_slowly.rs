@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use serde_json::json;
-use testkit::Client;
-use testkit::message::{BOTH, JSON, initialize, request};
+use skald_testkit::Client;
+use skald_testkit::message::{BOTH, JSON, initialize, request};
 
 use super::crowd_the_server::{create_universe, resident};
 use crate::process::Running;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use app::journal::{AnswerDigest, Hash, Head, Record, StreamName, hex};
 use serde_json::json;
+use skald_journal::{AnswerDigest, Hash, Head, Record, StreamName, hex};
 
 use crate::attacks::edited_store::{EditedStore, verified, verified_with};
 use crate::rest::Rest;
@@ -61,7 +61,7 @@ impl SealedWorld {
     fn records(&self) -> Vec<Record> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("one");
         runtime.block_on(async {
-            let journal = store::open(self.world.store()).await.expect("a store");
+            let journal = skald_store::open(self.world.store()).await.expect("a store");
             journal.read(&StreamName::parse(&self.stream()), 0, 1_000).await.expect("records")
         })
     }

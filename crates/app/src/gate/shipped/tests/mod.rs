@@ -7,13 +7,13 @@ mod trusted;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::decider::{Decider, Given};
-use domain::gate::{
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use skald_domain::decider::{Decider, Given};
+use skald_domain::gate::{
     Emit, Emitted, Facts, Look, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus, Submitted,
     load,
 };
-use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::shipped;
 
@@ -92,7 +92,9 @@ impl Walk {
     /// The agent tries something, and this is why not.
     fn fails(&mut self, event: &str, payload: Value, files: &[(&str, &str)]) -> Vec<String> {
         match self.emits(("robot", "agent"), event, payload, files) {
-            Err(RunRefusal::GuardFailed { results }) => results.iter().map(domain::gate::GuardResult::line).collect(),
+            Err(RunRefusal::GuardFailed { results }) => {
+                results.iter().map(skald_domain::gate::GuardResult::line).collect()
+            }
             other => panic!("{other:?}"),
         }
     }

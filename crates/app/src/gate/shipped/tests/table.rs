@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use domain::gate::{Facts, Override, RunCommand, RunRefusal, RunStatus, Standing};
 use serde_json::json;
+use skald_domain::gate::{Facts, Override, RunCommand, RunRefusal, RunStatus, Standing};
 
 use super::Walk;
 

@@ -1,7 +1,7 @@
 //! What whoever decides relies on: evidence that is as it was submitted, and prompts that the agent does not write.
 
-use domain::gate::{OVERRIDE_GUARD, Presence, RunRefusal, load};
 use serde_json::{Value, json};
+use skald_domain::gate::{OVERRIDE_GUARD, Presence, RunRefusal, load};
 
 use super::table::{checked, drafted};
 use super::{Walk, shipped};
@@ -9,7 +9,7 @@ use super::{Walk, shipped};
 /// What somebody else is told who approves.
 fn refused(walk: &mut Walk, role: &str, payload: Value) -> Vec<String> {
     match walk.emits(("rex", role), "approve", payload, &[]) {
-        Err(RunRefusal::GuardFailed { results }) => results.iter().map(domain::gate::GuardResult::line).collect(),
+        Err(RunRefusal::GuardFailed { results }) => results.iter().map(skald_domain::gate::GuardResult::line).collect(),
         other => panic!("{other:?}"),
     }
 }

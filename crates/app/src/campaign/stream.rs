@@ -1,0 +1,88 @@
+//! The campaign in the journal: its streams, its read models, and what its refusals come to.
+
+use serde_json::json;
+use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRules, CampaignState, RefusalKind};
+
+use crate::{Code, Fault};
+use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
+
+/// All campaigns, the newest first.
+pub(crate) const CAMPAIGNS: &str = "campaigns";
+/// Which campaign a session belongs to.
+pub(super) const SESSIONS: &str = "sessions";
+/// Which campaign a participant belongs to.
+pub(super) const PARTICIPANTS: &str = "participants";
+
+/// The streams of the noun in the journal.
+pub struct CampaignStream;
+
+impl StreamKind for CampaignStream {
+    type Rules = CampaignRules;
+    const NAME: &'static str = "campaign";
+    type Parts = WholeSnapshot<CampaignState>;
+    type ReadCache = ();
+
+    fn kind(event: &CampaignEvent) -> &'static str {
+        event.kind()
+    }
+
+    fn index(stream: &StreamName, state: &CampaignState, events: &[CampaignEvent]) -> Vec<ReadModelChange> {
+        let Some(campaign) = state.campaign() else { return Vec::new() };
+        let put = |collection: &str, id: &str, rank: i64, body: String| {
+            ReadModelChange::Put(Document { collection: collection.to_owned(), id: id.to_owned(), rank, body })
+        };
+        let here = || json!({"campaign_id": stream.id()}).to_string();
+        let places = events.iter().filter_map(|event| match event {
+            CampaignEvent::SessionStarted { session_id, .. } => Some(put(SESSIONS, session_id, 0, here())),
+            CampaignEvent::ParticipantAdded { participant_id, .. } => {
+                Some(put(PARTICIPANTS, participant_id, 0, here()))
+            }
+            CampaignEvent::ParticipantRemoved { participant_id, .. } => {
+                Some(ReadModelChange::Delete { collection: PARTICIPANTS.to_owned(), id: participant_id.clone() })
+            }
+            _ => None,
+        });
+        // Notes and rolls change nothing that a list of campaigns shows.
+        let is_listed = !events
+            .iter()
+            .all(|event| matches!(event, CampaignEvent::NoteAdded { .. } | CampaignEvent::RollRecorded(_)));
+        let listed = is_listed.then(|| {
+            let body = serde_json::to_string(campaign).expect("a campaign is JSON");
+            put(CAMPAIGNS, stream.id(), state.created_micros(), body)
+        });
+        listed.into_iter().chain(places).collect()
+    }
+}
+
+pub(crate) fn stream(campaign_id: &str) -> StreamName {
+    StreamName::new(CampaignStream::NAME, campaign_id)
+}
+
+pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
+    let code = match refusal.kind() {
+        RefusalKind::NotFound => Code::NotFound,
+        RefusalKind::Invalid => Code::InvalidParams,
+        RefusalKind::ActiveSessionExists => Code::ActiveSessionExists,
+        RefusalKind::TooLarge => Code::TooLarge,
+        RefusalKind::Rejected => Code::Rejected,
+    };
+    if matches!(refusal, CampaignRefusal::CampaignNotFound) {
+        return not_found(campaign_id);
+    }
+    let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint());
+    if let Some(pointer) = refusal.pointer() {
+        fault = fault.at(pointer);
+    }
+    if let Some(value) = refusal.value() {
+        fault = fault.value(&value.into());
+    }
+    fault.allowed(refusal.allowed())
+}
+
+/// The same for what is not there and for what is not there for this caller.
+pub(super) fn not_found(campaign_id: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::short(campaign_id)))
+        .at("/campaign_id")
+        .value(&campaign_id.into())
+        .hint("send the id of a campaign that is there; `campaign_read` with view campaigns lists them; `campaign_create` makes one")
+}

@@ -1,0 +1,137 @@
+//! The run in the journal: its streams, its read model, and what its refusals come to.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::gate::{RefusalKind, RunEvent, RunRefusal, RunRules, RunState, RunStatus};
+
+use super::evidence::CONTENTS;
+use super::processes::SOURCES;
+use crate::{Code, Fault, limits, short};
+use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
+
+/// All runs, the newest first.
+pub(crate) const RUNS: &str = "runs";
+
+/// A run in a list: where it stands, not what it holds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ListedRun {
+    pub run_id: String,
+    pub process_id: String,
+    pub process_version: String,
+    pub current_state: String,
+    pub status: RunStatus,
+    /// How many events were accepted, its creation among them.
+    pub revision: u64,
+    pub created_at: Moment,
+    pub updated_at: Moment,
+    /// Who created it.
+    pub created_by: String,
+    /// The campaign it belongs to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign_id: Option<String>,
+}
+
+impl ListedRun {
+    fn of(state: &RunState) -> Option<Self> {
+        let run = state.run()?;
+        Some(Self {
+            run_id: run.id.clone(),
+            process_id: run.process.id.clone(),
+            process_version: run.process.version.clone(),
+            current_state: state.state().to_owned(),
+            status: state.status(),
+            revision: state.revision(),
+            created_at: run.created_at,
+            updated_at: state.updated_at().unwrap_or(run.created_at),
+            created_by: run.created_by.clone(),
+            campaign_id: run.campaign_id.clone(),
+        })
+    }
+}
+
+/// The streams of the noun in the journal.
+pub(crate) struct RunStream;
+
+impl StreamKind for RunStream {
+    type Rules = RunRules;
+    const NAME: &'static str = "run";
+    type Parts = WholeSnapshot<RunState>;
+    type ReadCache = ();
+
+    fn kind(event: &RunEvent) -> &'static str {
+        event.kind()
+    }
+
+    fn index(stream: &StreamName, state: &RunState, _: &[RunEvent]) -> Vec<ReadModelChange> {
+        let listed = ListedRun::of(state).map(|run| {
+            ReadModelChange::Put(Document {
+                collection: RUNS.to_owned(),
+                id: stream.id().to_owned(),
+                rank: state.run().map_or(0, |run| run.created_micros),
+                body: serde_json::to_string(&run).expect("a run in a list is JSON"),
+            })
+        });
+        listed.into_iter().collect()
+    }
+
+    fn needed_content(state: &RunState) -> Vec<(&'static str, String)> {
+        let process = state.run().map(|run| (SOURCES, run.process.hash.clone()));
+        let handed_in = state.evidence().iter().filter(|artifact| artifact.inline);
+        let contents = handed_in.map(|artifact| (CONTENTS, artifact.sha256.clone()));
+        process.into_iter().chain(contents).collect()
+    }
+}
+
+pub(super) fn stream(run_id: &str) -> StreamName {
+    StreamName::new(RunStream::NAME, run_id)
+}
+
+/// Whether an id may be a run's: it is also the name of a folder.
+pub(super) fn is_run_id(id: &str) -> bool {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
+    !id.is_empty() && id.len() <= limits::ID_CHARS_MAX && !id.starts_with('.') && id.chars().all(is_plain)
+}
+
+pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
+    match refusal.kind() {
+        RefusalKind::NotFound => Code::RunNotFound,
+        RefusalKind::InvalidPayload => Code::InvalidPayload,
+        RefusalKind::InvalidEvent => Code::InvalidEvent,
+        RefusalKind::Forbidden => Code::Forbidden,
+        RefusalKind::GuardFailed => Code::GuardFailed,
+        RefusalKind::TooLarge => Code::TooLarge,
+        RefusalKind::OutOfDate => Code::RevisionConflict,
+        RefusalKind::Rejected => Code::Rejected,
+    }
+}
+
+/// A refusal, as every surface shows it.
+pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
+    if refusal.kind() == RefusalKind::NotFound {
+        return not_found(run_id);
+    }
+    let mut message = refusal.to_string();
+    for misfit in refusal.misfits() {
+        message = format!("{message}; {}: {}", misfit.path, misfit.message);
+    }
+    for guard in refusal.guards().iter().filter(|guard| !guard.satisfied) {
+        message = format!("{message}; {}", guard.line());
+    }
+    let mut fault = Fault::new(refused_code(refusal), message).hint(refusal.hint());
+    if let Some(pointer) = refusal.pointer() {
+        fault = fault.at(pointer);
+    }
+    if let Some(value) = refusal.value() {
+        fault = fault.value(&value.into());
+    }
+    fault
+}
+
+/// The same for what is not there and for what is not there for this caller.
+pub(super) fn not_found(run_id: &str) -> Fault {
+    Fault::new(Code::RunNotFound, format!("Run '{}' not found", short(run_id)))
+        .at("/run_id")
+        .value(&run_id.into())
+        .hint("send the id of a run that is there; `state_gate.list_runs` has them; `state_gate.create_run` makes one")
+}

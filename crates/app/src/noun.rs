@@ -1,0 +1,110 @@
+//! The registry of nouns: everything that the rest of the program needs to know of a noun is in one trait, and all nouns
+//! are in one list.
+
+use std::sync::Arc;
+
+use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
+
+use crate::{App, Change, Entry, PromptEntry, Resource, Toolset, campaign, dice, gate, tokens, universe};
+
+/// One kind of thing that Skald keeps. No method has a default, so that a noun that forgets a part does not compile.
+pub trait Noun: Send + Sync + 'static {
+    /// Its operations, in the order of the reference pages.
+    fn operations(&self) -> Vec<Entry>;
+
+    fn resources(&self) -> Vec<Resource>;
+
+    fn prompts(&self) -> Vec<PromptEntry>;
+
+    /// What a model should know before it begins, and the toolset with which that is shown.
+    fn instructions(&self) -> Option<(Toolset, &'static str)>;
+
+    /// Its streams in the journal, which `verify` and `rebuild` replay.
+    fn stream_kind(&self) -> Option<RegisteredKind>;
+
+    /// The kinds of rows that it keeps beside the journal, and how `verify` checks them.
+    fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)>;
+
+    /// The resources that read differently after a record of its streams.
+    fn changed_resources(&self, record: &Record) -> Vec<Change>;
+
+    /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are announced.
+    fn containing_resource(&self, uri: &str) -> Option<String>;
+
+    /// Whose members are told of a record of its streams.
+    fn record_audience(&self) -> RecordAudience;
+
+    /// Called for every record that is appended, of any noun, by this process or another, before watchers are told of it.
+    fn record_appended(&self, app: &App, record: &Record);
+
+    /// Called when a record of any noun has changed something in a campaign: the resources of this noun that may read
+    /// differently because of it.
+    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<Change>;
+
+    /// Names of fields in its records that no answer, resource or history may contain.
+    fn secret_fields(&self) -> &'static [&'static str];
+}
+
+/// Who is told of the records of a noun.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordAudience {
+    /// Nobody: the records are secret.
+    Nobody,
+    /// The members of the campaign whose id is the stream's id.
+    CampaignOfStreamId,
+    /// The members of the campaign that a document names: this collection has one for each stream, by the stream's id.
+    CampaignInDocument(&'static str),
+}
+
+/// All nouns of a program, in the order of the reference pages.
+#[derive(Clone)]
+pub struct Nouns(Arc<[Arc<dyn Noun>]>);
+
+impl Nouns {
+    pub fn all() -> Self {
+        Self(Arc::new([
+            Arc::new(dice::DiceNoun),
+            Arc::new(campaign::CampaignNoun),
+            Arc::new(universe::UniverseNoun),
+            Arc::new(gate::GateNoun),
+            Arc::new(tokens::TokenNoun),
+        ]))
+    }
+
+    /// No nouns: a test has its own operations.
+    pub(crate) fn none() -> Self {
+        Self(Arc::new([]))
+    }
+
+    /// These nouns and one more.
+    #[must_use]
+    pub fn with(&self, noun: Arc<dyn Noun>) -> Self {
+        Self(self.iter().cloned().chain([noun]).collect())
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Arc<dyn Noun>> {
+        self.0.iter()
+    }
+
+    /// The noun of a record's stream; `None` if this program does not know it.
+    pub(crate) fn of(&self, record: &Record) -> Option<&dyn Noun> {
+        let is_its = |noun: &&Arc<dyn Noun>| noun.stream_kind().is_some_and(|kind| kind.name() == record.stream.noun());
+        self.iter().find(is_its).map(|noun| &**noun)
+    }
+
+    /// All kinds of streams and of rows beside them, for whoever goes through all that is stored.
+    pub fn stream_kinds(&self) -> StreamKinds {
+        let kinds = self.iter().filter_map(|noun| noun.stream_kind());
+        let side_rows = self.iter().flat_map(|noun| noun.side_rows());
+        StreamKinds::new(kinds.collect(), side_rows.collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Nouns {
+    type Item = &'a Arc<dyn Noun>;
+    type IntoIter = std::slice::Iter<'a, Arc<dyn Noun>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}

@@ -1,0 +1,163 @@
+//! The universe in the journal: its streams, its read models, and what its refusals come to.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use skald_domain::universe::{
+    About, Created, RefusalKind, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRules,
+};
+
+use super::ready::Ready;
+use crate::{Code, EVERY_CAMPAIGN, Fault, short};
+use skald_journal::{Document, ReadModelChange, SnapshotPart, StreamKind, StreamName};
+
+/// All universes, the newest first.
+pub(crate) const UNIVERSES: &str = "universes";
+/// Which campaign a universe belongs to, also once it is deleted: who is told of that must be known.
+pub(crate) const PLACES: &str = "universe_places";
+/// About how much of a universe a processor reads at once. Were it more, some would wait for the last; were it less,
+/// asking for it would take as long as reading it.
+const PART_BYTES: usize = 128 << 10;
+
+/// A universe in a list: who it is, not what it holds.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    pub id: String,
+    pub name: String,
+    /// The campaign it belongs to, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub campaign_id: Option<String>,
+    pub created_at: String,
+    /// When it was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+    /// How often it was changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+}
+
+impl Listed {
+    fn of(about: &About) -> Self {
+        Self {
+            id: about.id.clone(),
+            name: about.name.clone(),
+            campaign_id: about.campaign_id.clone(),
+            created_at: moment(about.created_at),
+            updated_at: None,
+            revision: None,
+        }
+    }
+
+    pub(super) fn role_place(&self) -> &str {
+        role_place(self.campaign_id.as_deref())
+    }
+}
+
+/// As the original writes a moment: with milliseconds, in UTC.
+pub(super) fn moment(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// The campaign whose roles count: a universe without one is open to those whose role is in every campaign.
+pub(super) fn role_place(campaign_id: Option<&str>) -> &str {
+    campaign_id.unwrap_or(EVERY_CAMPAIGN)
+}
+
+/// The streams of the noun in the journal.
+pub struct UniverseStream;
+
+impl StreamKind for UniverseStream {
+    type Rules = UniverseRules;
+    const NAME: &'static str = "universe";
+    type Parts = UniversePart;
+    type ReadCache = Ready;
+
+    fn next_read_cache(before: &Ready) -> Ready {
+        before.next()
+    }
+
+    fn kind(event: &UniverseEvent) -> &'static str {
+        event.kind()
+    }
+
+    fn index(stream: &StreamName, state: &Universe, events: &[UniverseEvent]) -> Vec<ReadModelChange> {
+        events.iter().flat_map(|event| indexed(stream, state, event)).collect()
+    }
+}
+
+/// A part of a universe's snapshot.
+pub struct UniversePart(StoredPart);
+
+impl SnapshotPart<Universe> for UniversePart {
+    fn write(universe: &Universe) -> Result<Vec<String>, serde_json::Error> {
+        StoredPart::write(universe, PART_BYTES)
+    }
+
+    fn read(text: &str, is_first: bool) -> Result<Self, serde_json::Error> {
+        StoredPart::read(text, is_first).map(Self)
+    }
+
+    fn join(parts: Vec<Self>) -> Option<Universe> {
+        StoredPart::join(parts.into_iter().map(|part| part.0).collect())
+    }
+}
+
+/// What is done to a universe's bodies changes no list.
+fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
+    let put = |collection: &str, rank: i64, body: String| {
+        ReadModelChange::Put(Document { collection: collection.to_owned(), id: stream.id().to_owned(), rank, body })
+    };
+    let listed = || {
+        let about = state.about()?;
+        let body = serde_json::to_string(&Listed::of(about)).expect("a universe in a list is JSON");
+        Some(put(UNIVERSES, about.created_at.as_microsecond(), body))
+    };
+    match event {
+        UniverseEvent::Created(Created { campaign_id, .. }) => {
+            let place = json!({"campaign_id": role_place(campaign_id.as_deref())}).to_string();
+            listed().into_iter().chain([put(PLACES, 0, place)]).collect()
+        }
+        UniverseEvent::Renamed(_) | UniverseEvent::Replaced(Replaced { name: Some(_), .. }) => {
+            listed().into_iter().collect()
+        }
+        UniverseEvent::Deleted(_) => {
+            vec![ReadModelChange::Delete { collection: UNIVERSES.to_owned(), id: stream.id().to_owned() }]
+        }
+        UniverseEvent::Replaced(_) | UniverseEvent::Commanded(_) => Vec::new(),
+    }
+}
+
+pub(super) fn stream(universe_id: &str) -> StreamName {
+    StreamName::new(UniverseStream::NAME, universe_id)
+}
+
+/// A refusal, as every surface shows it. `within` is the field of the input that holds what was refused.
+pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal) -> Fault {
+    let code = match refusal.kind() {
+        RefusalKind::NotFound => return not_found(universe_id),
+        RefusalKind::Invalid => Code::InvalidParams,
+        RefusalKind::TooLarge => Code::TooLarge,
+        RefusalKind::Rejected => Code::Rejected,
+    };
+    let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint()).universe(universe_id);
+    match refusal.pointer().as_deref() {
+        Some("/id") if within.is_empty() => fault = fault.at("/universeId"),
+        Some(pointer) => fault = fault.at(format!("{within}{pointer}")),
+        None => {}
+    }
+    if let Some(value) = refusal.value() {
+        fault = fault.value(&value.into());
+    }
+    fault.events(refusal.failure().map(|failure| json!(failure)))
+}
+
+/// The same for what is not there and for what is not there for this caller.
+pub(super) fn not_found(universe_id: &str) -> Fault {
+    Fault::new(Code::NotFound, format!("universe not found: {:?}", short(universe_id)))
+        .at("/universeId")
+        .value(&universe_id.into())
+        .hint("send the id of a universe that is there; `universes://list` has them; `universe` creates one")
+        .universe(universe_id)
+}

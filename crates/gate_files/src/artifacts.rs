@@ -1,0 +1,130 @@
+//! Artifacts: their folders, what they hold, and whether they still hold it.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use skald_app::{ArtifactFile, FilesError};
+use skald_domain::limits;
+use skald_journal::{Hash, hex};
+
+use super::below::Below;
+use super::cache::Cache;
+use super::names::is_plain;
+use super::reading::wrong;
+use super::stamp::Stamp;
+use super::{lock, words};
+
+/// How often a file that changes under the reader is read.
+const ATTEMPTS: usize = 3;
+
+const BUFFER_BYTES: usize = 65_536;
+
+/// A file as it was read.
+pub(super) struct Examined {
+    pub(super) hash: Hash,
+    pub(super) stamp: Stamp,
+    /// Whether a change after the reading shows in the stamp.
+    pub(super) is_settled: bool,
+    content: Option<Vec<u8>>,
+}
+
+impl Examined {
+    pub(super) fn into_artifact(self) -> ArtifactFile {
+        let json = self.content.and_then(|content| skald_app::parse_json(&content).ok());
+        ArtifactFile { sha256: hex(&self.hash), bytes: self.stamp.size(), json }
+    }
+}
+
+/// Makes the folder of a run, and says where it is.
+pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesError> {
+    let folder = root.join(run_id);
+    if !is_plain(run_id) {
+        return Err(wrong(root, format!("can have no folder for a run of the id {run_id:?}, which is no plain name")));
+    }
+    let unmade = |path: &Path, error: &io::Error| wrong(path, format!("cannot be made: {error}"));
+    std::fs::create_dir_all(root).map_err(|error| unmade(root, &error))?;
+    match std::fs::create_dir(&folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            let about = std::fs::symlink_metadata(&folder).map_err(|error| unmade(&folder, &error))?;
+            if !about.is_dir() {
+                return Err(wrong(&folder, "is no folder, so the run cannot have its artifacts there; move it away"));
+            }
+        }
+        Err(error) => return Err(unmade(&folder, &error)),
+    }
+    let told = folder.to_str().ok_or_else(|| wrong(&folder, "has a name that is not UTF-8; choose another folder"))?;
+    Ok(told.to_owned())
+}
+
+/// Reads a file, until it was the same from the first byte to the last. Small content is kept if asked for.
+pub(super) fn examine(below: &Below, path: &str, wants_content: bool) -> Result<Examined, String> {
+    for _ in 0..ATTEMPTS {
+        let at = SystemTime::now();
+        let (file, stamp) = below.file(path)?;
+        // On disk first, so that whoever has it mapped cannot change it behind its stamp.
+        let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
+        let keeps = wants_content && stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX;
+        let (hash, bytes, content) = read(file, keeps).map_err(|error| words::unreadable(path, &error))?;
+        if bytes == stamp.size() && below.stamp(path)? == stamp {
+            return Ok(Examined { hash, stamp, is_settled, content });
+        }
+    }
+    Err(words::changing(path))
+}
+
+/// Reads to the end, but not on and on with a file that grows.
+fn read(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
+    let mut file = file.take(limits::ARTIFACT_BYTES_MAX + 1);
+    let (mut hasher, mut bytes, mut content) = (Sha256::new(), 0, keeps.then(Vec::new));
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let count = match file.read(&mut buffer) {
+            Ok(0) => return Ok((hasher.finalize().into(), bytes, content)),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hasher.update(&buffer[..count]);
+        bytes += count as u64;
+        if let Some(content) = &mut content {
+            content.extend_from_slice(&buffer[..count]);
+        }
+    }
+}
+
+/// Those paths whose file is gone or holds something else.
+pub(super) fn stale(folder: &str, held: Vec<(String, String)>, cache: &Mutex<Cache>) -> BTreeSet<String> {
+    let Ok(below) = Below::open(folder) else { return held.into_iter().map(|(path, _)| path).collect() };
+    let holds = |path: &str, sha256: &str| content_of(&below, path, cache).is_ok_and(|hash| hex(&hash) == sha256);
+    held.into_iter().filter(|(path, sha256)| !holds(path, sha256)).map(|(path, _)| path).collect()
+}
+
+fn content_of(below: &Below, path: &str, cache: &Mutex<Cache>) -> Result<Hash, String> {
+    let stamp = below.stamp(path)?;
+    if let Some(hash) = lock(cache).get(&stamp) {
+        return Ok(hash);
+    }
+    let examined = examine(below, path, false)?;
+    lock(cache).put(&examined);
+    Ok(examined.hash)
+}
+
+/// What a file holds, for somebody who wants to look at it.
+pub(super) fn content(below: &Below, path: &str) -> Result<Vec<u8>, String> {
+    let examined = match below.stamp(path)?.size() {
+        bytes if bytes > limits::ARTIFACT_CONTENT_BYTES_MAX => return Err(too_much(path, bytes)),
+        _ => examine(below, path, true)?,
+    };
+    // It may have grown since.
+    examined.content.ok_or_else(|| too_much(path, examined.stamp.size()))
+}
+
+fn too_much(path: &str, bytes: u64) -> String {
+    words::too_large(path, bytes, limits::ARTIFACT_CONTENT_BYTES_MAX)
+}

@@ -1,0 +1,171 @@
+//! The folders of a gate on this machine: process files, artifacts, and the file that names a run.
+//!
+//! Whoever writes into an artifact folder is not trusted: nothing below it is reached by a link, and only the content of
+//! an ordinary file counts. The other folders are the owner's.
+
+mod artifacts;
+mod below;
+mod cache;
+mod names;
+mod naming;
+mod pace;
+mod processes;
+mod reading;
+mod stamp;
+mod watching;
+mod words;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::future::{BoxFuture, ready};
+use skald_app::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+use tokio::sync::broadcast;
+
+use cache::Cache;
+use watching::Watching;
+
+pub use naming::{NAMING_FILES, named_run, run_in_file};
+
+/// Where the folders are.
+#[derive(Debug, Clone)]
+pub struct FoldersOptions {
+    /// Where `state-gate.json` may lie, or in a folder above.
+    pub working: PathBuf,
+    /// Where process files lie; of two with one id, that in the earlier folder counts.
+    pub process_folders: Vec<PathBuf>,
+    /// Below which each run has its folder; none where several machines serve the same runs.
+    pub artifacts: Option<PathBuf>,
+}
+
+/// Process files and artifacts, in folders of this machine.
+pub struct Folders {
+    working: PathBuf,
+    processes: Arc<[PathBuf]>,
+    artifacts: Option<PathBuf>,
+    cache: Arc<Mutex<Cache>>,
+    watching: Watching,
+}
+
+impl Folders {
+    /// Looks at no file yet. Relative folders are taken from where this process is now.
+    pub fn new(options: FoldersOptions) -> Self {
+        let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        let artifacts = options.artifacts.map(absolute);
+        Self {
+            working: absolute(options.working),
+            processes: options.process_folders.into_iter().map(absolute).collect(),
+            watching: Watching::new(artifacts.clone()),
+            artifacts,
+            cache: Arc::default(),
+        }
+    }
+}
+
+impl GateFiles for Folders {
+    fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>> {
+        let folders = Arc::clone(&self.processes);
+        Box::pin(owners(move || processes::list(&folders)))
+    }
+
+    fn process<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>> {
+        let (folders, id) = (Arc::clone(&self.processes), id.to_owned());
+        Box::pin(owners(move || processes::find(&folders, &id)))
+    }
+
+    fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
+        let working = self.working.clone();
+        Box::pin(owners(move || naming::named_run(&working)))
+    }
+
+    fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
+        let Some(root) = self.artifacts.clone() else { return Box::pin(ready(Ok(None))) };
+        let run_id = run_id.to_owned();
+        Box::pin(async move {
+            let made = owners(move || artifacts::make_folder(&root, &run_id)).await?;
+            self.watching.look();
+            Ok(Some(made))
+        })
+    }
+
+    fn artifact<'a>(
+        &'a self,
+        folder: &'a str,
+        path: &'a str,
+        wants_json: bool,
+    ) -> BoxFuture<'a, Result<ArtifactFile, String>> {
+        let cache = Arc::clone(&self.cache);
+        self.below(folder, path, move |below, path| {
+            let examined = artifacts::examine(below, path, wants_json)?;
+            lock(&cache).put(&examined);
+            Ok(examined.into_artifact())
+        })
+    }
+
+    fn is_in_working_folder<'a>(&'a self, path: &'a str) -> BoxFuture<'a, bool> {
+        let file = self.working.join(path);
+        Box::pin(async move {
+            let found = tokio::task::spawn_blocking(move || std::fs::symlink_metadata(file)).await;
+            matches!(found, Ok(Ok(about)) if about.is_file())
+        })
+    }
+
+    fn relative_to_working_folder(&self, path: &str) -> Option<String> {
+        let below = Path::new(path).strip_prefix(&self.working).ok()?.to_str()?;
+        (!below.is_empty()).then(|| below.to_owned())
+    }
+
+    fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>> {
+        let all = held.iter().map(|(path, _)| path.clone()).collect();
+        if self.artifacts.is_none() {
+            return Box::pin(ready(all));
+        }
+        let (folder, cache) = (folder.to_owned(), Arc::clone(&self.cache));
+        Box::pin(async move {
+            let looked = tokio::task::spawn_blocking(move || artifacts::stale(&folder, held, &cache)).await;
+            looked.unwrap_or(all)
+        })
+    }
+
+    fn content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>> {
+        self.below(folder, path, artifacts::content)
+    }
+
+    fn touched(&self) -> broadcast::Receiver<String> {
+        self.watching.touched()
+    }
+}
+
+impl Folders {
+    /// Does something with a file below a folder, where waiting for a disk holds up nobody else.
+    fn below<'a, T: Send + 'static>(
+        &self,
+        folder: &str,
+        path: &str,
+        work: impl FnOnce(&below::Below, &str) -> Result<T, String> + Send + 'static,
+    ) -> BoxFuture<'a, Result<T, String>> {
+        if self.artifacts.is_none() {
+            return Box::pin(ready(Err(words::no_folder_here())));
+        }
+        let (folder, path) = (folder.to_owned(), path.to_owned());
+        Box::pin(async move {
+            let whose = path.clone();
+            let done = tokio::task::spawn_blocking(move || work(&below::Below::open(&folder)?, &path)).await;
+            done.unwrap_or_else(|cut| Err(words::unreadable(&whose, &cut)))
+        })
+    }
+}
+
+/// Does something with files of the owner, where waiting for a disk holds up nobody else.
+async fn owners<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
+) -> Result<T, FilesError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|cut| Err(FilesError { path: "the folders of the gate".to_owned(), why: cut.to_string() }))
+}
+
+/// What is remembered of files is right at every moment, so a panic elsewhere spoils nothing.
+fn lock(cache: &Mutex<Cache>) -> std::sync::MutexGuard<'_, Cache> {
+    cache.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,421 @@
+//! What is stored, as values.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+/// How many parts a large installation may be cut into.
+const SHARDS: u64 = 4_096;
+
+/// SHA-256.
+pub type Hash = [u8; 32];
+
+/// A stream: its noun and its id, as `universe/u_1`. Two names are one if they read the same.
+#[derive(Clone)]
+pub struct StreamName {
+    name: Arc<str>,
+    shard: u16,
+}
+
+impl StreamName {
+    /// A stream that is its own tenant.
+    pub fn new(noun: &str, id: &str) -> Self {
+        Self::parse(&format!("{noun}/{id}"))
+    }
+
+    /// A stream as it was stored; what stands before the first slash is the noun.
+    pub fn parse(name: &str) -> Self {
+        let tenant = name.split_once('/').map_or(name, |(_, id)| id);
+        Self { name: name.into(), shard: shard(tenant) }
+    }
+
+    /// A stream with the shard that it began with.
+    pub fn stored(name: &str, shard: u16) -> Self {
+        Self { name: name.into(), shard }
+    }
+
+    /// The same stream as a part of its tenant, whose streams are kept together. It counts when the stream begins.
+    #[must_use]
+    pub fn belonging_to(self, tenant: &str) -> Self {
+        Self { shard: shard(tenant), ..self }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    pub fn noun(&self) -> &str {
+        self.name.split_once('/').map_or("", |(noun, _)| noun)
+    }
+
+    pub fn id(&self) -> &str {
+        self.name.split_once('/').map_or(&*self.name, |(_, id)| id)
+    }
+
+    pub fn shard(&self) -> u16 {
+        self.shard
+    }
+}
+
+fn shard(tenant: &str) -> u16 {
+    let hash = Sha256::digest(tenant.as_bytes());
+    let number = hash.iter().take(8).fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+    u16::try_from(number % SHARDS).unwrap_or_default()
+}
+
+impl PartialEq for StreamName {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for StreamName {}
+
+impl PartialOrd for StreamName {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for StreamName {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl std::hash::Hash for StreamName {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Display for StreamName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.name)
+    }
+}
+
+impl fmt::Debug for StreamName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.name, formatter)
+    }
+}
+
+/// Where a stream ends: the revision and the hash of its last record, zeros before the first.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Head {
+    pub revision: u64,
+    pub hash: Hash,
+}
+
+impl fmt::Debug for Head {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.revision, hex(&self.hash))
+    }
+}
+
+/// A hash as people compare it.
+pub fn hex(hash: &Hash) -> String {
+    use fmt::Write;
+    hash.iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// One accepted command: the events that it became, chained to the record before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    pub stream: StreamName,
+    /// Dense from 1: it counts accepted commands.
+    pub revision: u64,
+    /// The kind of its first event.
+    pub kind: String,
+    /// In whole microseconds, which is what every store keeps.
+    pub at: Timestamp,
+    pub by: String,
+    /// The events, a JSON array.
+    pub body: String,
+    pub previous: Hash,
+    /// What was answered under the command's idempotency key, as a digest.
+    pub answer: AnswerDigest,
+    pub hash: Hash,
+}
+
+/// What a record says of the answer that is stored beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerDigest {
+    /// Nothing: the record was written before records had digests of answers.
+    NotNoted,
+    /// The command had no idempotency key, so that no answer was stored.
+    NoAnswer,
+    Of(Hash),
+}
+
+impl Record {
+    /// The next record of a stream.
+    pub fn next(stream: &StreamName, head: Head, kind: &str, at: Timestamp, by: &str, body: String) -> Self {
+        let mut record = Self {
+            stream: stream.clone(),
+            revision: head.revision + 1,
+            kind: kind.to_owned(),
+            at: to_micros(at),
+            by: by.to_owned(),
+            body,
+            previous: head.hash,
+            answer: AnswerDigest::NoAnswer,
+            hash: Hash::default(),
+        };
+        record.hash = record.computed_hash();
+        record
+    }
+
+    /// The same record with the digest of the answer that is stored with it.
+    #[must_use]
+    pub fn with_answer(mut self, command: &IdempotentAnswer) -> Self {
+        self.answer = AnswerDigest::Of(command.digest());
+        self.hash = self.computed_hash();
+        self
+    }
+
+    pub fn head(&self) -> Head {
+        Head { revision: self.revision, hash: self.hash }
+    }
+
+    /// The hash that this record must have.
+    pub fn computed_hash(&self) -> Hash {
+        let content = self.content_hash();
+        let answer = match &self.answer {
+            AnswerDigest::NotNoted => return content,
+            AnswerDigest::NoAnswer => &[][..],
+            AnswerDigest::Of(digest) => digest,
+        };
+        let mut hash = Sha256::new();
+        hash.update(content);
+        hash.update(answer);
+        hash.finalize().into()
+    }
+
+    /// A hash of the record without its answer, so that the answer itself may name it. Every text is preceded by its
+    /// length, so that no two records read alike.
+    pub fn content_hash(&self) -> Hash {
+        let mut hash = Sha256::new();
+        hash.update(self.previous);
+        hash.update(self.revision.to_be_bytes());
+        hash.update(self.at.as_microsecond().to_be_bytes());
+        for text in [self.stream.as_str(), &self.kind, &self.by, &self.body] {
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(text.as_bytes());
+        }
+        hash.finalize().into()
+    }
+
+    /// Whether it stands after this head, with a hash that is its own.
+    pub fn follows(&self, head: Head) -> bool {
+        self.revision == head.revision + 1 && self.previous == head.hash && self.hash == self.computed_hash()
+    }
+}
+
+/// A moment as precise as stores keep it.
+pub fn to_micros(at: Timestamp) -> Timestamp {
+    Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
+}
+
+/// What makes a retry safe: the caller's key, and a hash of what was asked under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    pub key: String,
+    pub request: Hash,
+}
+
+impl Key {
+    /// A key for a request, given as the parts that make it what it is.
+    pub fn new(key: impl Into<String>, request: &[&[u8]]) -> Self {
+        let mut hash = Sha256::new();
+        for part in request {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self { key: key.into(), request: hash.finalize().into() }
+    }
+}
+
+/// What was answered under an idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotentAnswer {
+    pub key: Key,
+    pub revision: u64,
+    pub answer: String,
+}
+
+impl IdempotentAnswer {
+    /// SHA-256 of the key, the request and the answer.
+    pub fn digest(&self) -> Hash {
+        let mut hash = Sha256::new();
+        for part in [self.key.key.as_bytes(), &self.key.request, self.answer.as_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+/// A row of a read model, which belongs to the stream that it is derived from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    pub collection: String,
+    pub id: String,
+    /// Lists run from the highest rank to the lowest.
+    pub rank: i64,
+    /// JSON.
+    pub body: String,
+}
+
+/// What a command changes in the read models.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadModelChange {
+    Put(Document),
+    Delete { collection: String, id: String },
+}
+
+impl ReadModelChange {
+    pub fn key(&self) -> (&str, &str) {
+        match self {
+            Self::Put(document) => (&document.collection, &document.id),
+            Self::Delete { collection, id } => (collection, id),
+        }
+    }
+}
+
+/// A state, to be kept so that opening a stream need not read all of it. A cache: the records alone are the truth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Of the state's shape; another version is as good as none.
+    pub version: u32,
+    pub head: Head,
+    /// At least one; a large state has several, which can be read at once.
+    pub parts: Vec<String>,
+}
+
+impl Snapshot {
+    /// What is kept with the snapshot, so that one whose text was changed is not opened.
+    pub fn digest(&self, stream: &StreamName) -> Hash {
+        let parts = self.parts.iter().map(|part| part_digest(part));
+        snapshot_digest(stream, self.version, self.head, parts)
+    }
+}
+
+/// The digest of one part, which is made where the part is read.
+pub(super) fn part_digest(text: &str) -> Hash {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// The digest of a snapshot, from those of its parts in order.
+pub(super) fn snapshot_digest(
+    stream: &StreamName,
+    version: u32,
+    head: Head,
+    parts: impl Iterator<Item = Hash>,
+) -> Hash {
+    let mut hash = Sha256::new();
+    hash.update((stream.as_str().len() as u64).to_be_bytes());
+    hash.update(stream.as_str());
+    hash.update(version.to_be_bytes());
+    hash.update(head.revision.to_be_bytes());
+    hash.update(head.hash);
+    parts.for_each(|part| hash.update(part));
+    hash.finalize().into()
+}
+
+/// A snapshot that is kept, with the first of its parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredSnapshot {
+    pub version: u32,
+    pub head: Head,
+    /// A number that no other snapshot of the stream has: parts of two snapshots are never taken for one.
+    pub mark: i64,
+    /// How many parts there are, with the first.
+    pub parts: u32,
+    /// Of the snapshot as it was kept; no snapshot has the one of zeros, which stands for none.
+    pub digest: Hash,
+    pub first: String,
+}
+
+/// A place in the order of all records. Where it came from, reading on from it skips nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
+pub struct Cursor {
+    /// The transaction, where transactions may commit in another order than they wrote.
+    pub transaction: u64,
+    pub position: u64,
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.transaction, self.position)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (transaction, position) = text.split_once('.').unwrap_or(("0", text));
+        Ok(Self { transaction: transaction.parse()?, position: position.parse()? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(stream: &str, kind: &str, by: &str, body: &str) -> Record {
+        let head = Head { revision: 41, hash: [9; 32] };
+        let at = Timestamp::new(1_700_000_000, 123_456_789).unwrap();
+        Record::next(&StreamName::parse(stream), head, kind, at, by, body.to_owned())
+    }
+
+    /// Stored hashes and shards are promises: if this changes, no journal verifies any more.
+    #[test]
+    fn hashes_and_shards_stay_what_they_are() {
+        let record = record("universe/u_1", "star_added", "local", r#"[{"type":"star_added"}]"#);
+        assert_eq!(record.revision, 42);
+        assert_eq!(hex(&record.hash), "d9eea85d1d82b4d621ea0dfc8d998cd4cbc778b81dab0d07d4441328a075d385");
+        let older = Record { answer: AnswerDigest::NotNoted, ..record.clone() };
+        let without_answer = "43a05c1e8dad9d562c54b5282395b8245d48d144ffafbf47878c1f34aae28f8c";
+        assert_eq!([older.computed_hash(), record.content_hash()].map(|hash| hex(&hash)), [without_answer; 2]);
+        let command = IdempotentAnswer { key: Key::new("key", &[b"a"]), revision: 42, answer: "{}".to_owned() };
+        assert_eq!(
+            hex(&record.with_answer(&command).hash),
+            "59556dbd455d78580ef32dfb6f66b1b3e3ffd58f39c079da2d0f71b8395d968e"
+        );
+        let stream = StreamName::new("universe", "u_1");
+        assert_eq!((stream.shard(), stream.belonging_to("camp_1").shard()), (3357, 3955));
+        assert_eq!(
+            hex(&Key::new("key", &[b"a", b"bc"]).request),
+            "3fafa1cf2f19a7c1129beb20cf0983f73a489a221fc0dd2f16d1be292d089205"
+        );
+    }
+
+    #[test]
+    fn no_two_records_read_alike() {
+        let hashes = [
+            record("a/b", "c", "d", "e"),
+            record("a/bc", "", "d", "e"),
+            record("a/b", "cd", "", "e"),
+            record("a/b", "c", "de", ""),
+        ]
+        .map(|record| record.hash);
+        assert!((1..hashes.len()).all(|at| !hashes[at..].contains(&hashes[at - 1])));
+        assert_ne!(Key::new("key", &[b"a", b"bc"]), Key::new("key", &[b"ab", b"c"]));
+    }
+
+    #[test]
+    fn a_cursor_reads_back() {
+        let cursor = Cursor { transaction: 12, position: 345 };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        assert!("x.1".parse::<Cursor>().is_err());
+    }
+}

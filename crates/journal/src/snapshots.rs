@@ -1,0 +1,138 @@
+//! Snapshots: a stream is opened at one, its parts read on all processors, and one is kept now and then.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures::future::{join, try_join_all};
+use tokio::sync::oneshot;
+use tokio::task::spawn_blocking;
+
+use super::record::{part_digest, snapshot_digest};
+use super::stream_kind::StateOf;
+use super::{
+    CommittedState, Hash, Head, Journal, Snapshot, SnapshotPart, StoreError, StoredSnapshot, StreamKind, StreamName,
+};
+
+/// How often a snapshot is looked for that nobody replaces while it is read.
+const ATTEMPTS: usize = 3;
+
+/// A state that was read from a snapshot.
+pub(super) struct Opened<K: StreamKind> {
+    pub(super) state: StateOf<K>,
+    pub(super) head: Head,
+    pub(super) bytes: u64,
+}
+
+/// The newest state that is kept. `None` if there is none that can be used.
+pub(super) async fn opened<K: StreamKind>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+) -> Result<Option<Opened<K>>, StoreError> {
+    if !K::IS_OPENED_AT_SNAPSHOTS {
+        return Ok(None);
+    }
+    for _ in 0..ATTEMPTS {
+        let Some(snapshot) = journal.snapshot(stream).await? else { break };
+        // One from before snapshots had digests cannot be told from one that was changed.
+        let has_digest = snapshot.digest != Hash::default();
+        if snapshot.version != K::SNAPSHOT_VERSION || snapshot.head.revision == 0 || !has_digest {
+            break;
+        }
+        // A snapshot of another history than the one that is stored is none.
+        let last = journal.read(stream, snapshot.head.revision - 1, 1).await?;
+        if last.first().is_none_or(|record| record.head() != snapshot.head) {
+            break;
+        }
+        if let Some(opened) = read::<K>(journal, stream, snapshot).await? {
+            return Ok(Some(opened));
+        }
+    }
+    Ok(None)
+}
+
+/// A part that was read, how many bytes it had, and its digest.
+struct ReadPart<K: StreamKind> {
+    part: K::Parts,
+    bytes: u64,
+    digest: Hash,
+}
+
+fn part<K: StreamKind>(text: &str, is_first: bool) -> Option<ReadPart<K>> {
+    // What is read takes about three times its text. Asked for at once and given back, the memory is there before many
+    // small pieces are wanted: the allocator would fetch it page by page, and processors would wait for each other.
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(3 * text.len())));
+    Some(ReadPart { part: K::Parts::read(text, is_first).ok()?, bytes: text.len() as u64, digest: part_digest(text) })
+}
+
+async fn read<K: StreamKind>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    mut snapshot: StoredSnapshot,
+) -> Result<Option<Opened<K>>, StoreError> {
+    let StoredSnapshot { version, head, digest, .. } = snapshot;
+    let first = std::mem::take(&mut snapshot.first);
+    let first = spawn_blocking(move || part::<K>(&first, true));
+    let (first, others) = join(first, others::<K>(journal, stream, &snapshot)).await;
+    let (Ok(Some(first)), Some(others)) = (first, others?) else { return Ok(None) };
+    let parts: Vec<ReadPart<K>> = [first].into_iter().chain(others).collect();
+    if snapshot_digest(stream, version, head, parts.iter().map(|part| part.digest)) != digest {
+        tracing::warn!(stream = stream.as_str(), "a snapshot is not as it was kept, and is not used; see skald verify");
+        return Ok(None);
+    }
+    let joined = spawn_blocking(move || {
+        let bytes = parts.iter().map(|part| part.bytes).sum();
+        let parts = parts.into_iter().map(|part| part.part).collect();
+        Some(Opened { state: K::Parts::join(parts)?, head, bytes })
+    });
+    // A panic in the rules makes it as unreadable as any other fault.
+    Ok(joined.await.unwrap_or_default())
+}
+
+/// All parts after the first, in order: as many at once as there are processors.
+async fn others<K: StreamKind>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    snapshot: &StoredSnapshot,
+) -> Result<Option<Vec<ReadPart<K>>>, StoreError> {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicU32::new(1);
+    let readers = (0..processors).map(|_| async {
+        let mut read = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= snapshot.parts {
+                return Ok(Some(read));
+            }
+            let (found, part_found) = oneshot::channel();
+            let read_part = Box::new(move |text: &str| {
+                // Nobody waits for it if another part is not there.
+                let _ = found.send(part::<K>(text, false));
+            });
+            journal.snapshot_part(stream, snapshot, number, read_part).await?;
+            let Ok(Some(part)) = part_found.await else { return Ok(None) };
+            read.push((number, part));
+        }
+    });
+    let Some(read) = try_join_all(readers).await?.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let mut read: Vec<_> = read.into_iter().flatten().collect();
+    read.sort_by_key(|(number, _)| *number);
+    Ok(Some(read.into_iter().map(|(_, part)| part).collect()))
+}
+
+/// Has a state kept, and says how many bytes it has.
+pub(super) async fn keep<K: StreamKind>(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    kept: &Arc<CommittedState<K>>,
+) -> Result<u64, StoreError> {
+    let state = Arc::clone(kept);
+    let parts = spawn_blocking(move || K::Parts::write(&state.state)).await;
+    let parts = match parts {
+        Ok(Ok(parts)) => parts,
+        Ok(Err(error)) => return Err(StoreError::Refused(error.to_string())),
+        Err(error) => return Err(StoreError::Refused(error.to_string())),
+    };
+    let bytes = parts.iter().map(|part| part.len() as u64).sum();
+    journal.keep_snapshot(stream, Snapshot { version: K::SNAPSHOT_VERSION, head: kept.head, parts }).await?;
+    Ok(bytes)
+}

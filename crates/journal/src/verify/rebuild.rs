@@ -1,0 +1,81 @@
+//! Making anew what follows from the records: rows of read models, and snapshots. What follows from none is removed.
+
+use super::super::{Head, Journal, Limits, StoreError, StreamFold, StreamKinds, StreamName};
+use super::{NAMES, PAGE};
+
+/// Makes all read models and snapshots anew, stream by stream. Answers how many documents there are.
+pub async fn rebuild(journal: &dyn Journal, nouns: &StreamKinds) -> Result<u64, StoreError> {
+    rebuild_with_progress(journal, nouns, |_, _| {}).await
+}
+
+/// As [`rebuild`]; `tell` hears after every stream how many streams were read and documents made.
+pub async fn rebuild_with_progress(
+    journal: &dyn Journal,
+    nouns: &StreamKinds,
+    tell: impl Fn(u64, u64),
+) -> Result<u64, StoreError> {
+    journal.drop_snapshots().await?;
+    let (mut after, mut documents, mut streams) = (String::new(), 0, 0);
+    loop {
+        let names = journal.stream_names(&after, NAMES).await?;
+        for stream in &names {
+            documents += rebuild_one(journal, nouns, stream).await?;
+            streams += 1;
+            tell(streams, documents);
+        }
+        match names.last() {
+            Some(last) => last.as_str().clone_into(&mut after),
+            None => return Ok(documents),
+        }
+    }
+}
+
+async fn rebuild_one(journal: &dyn Journal, nouns: &StreamKinds, stream: &StreamName) -> Result<u64, StoreError> {
+    loop {
+        let head = journal.head(stream).await?;
+        let Some(mut fold) = nouns.fold(stream).filter(|_| head.revision > 0) else {
+            journal.delete_documents(stream).await?;
+            return Ok(0);
+        };
+        folded(journal, stream, head, &mut *fold).await?;
+        let snapshot = (head.revision >= Limits::default().records_per_snapshot).then(|| fold.snapshot(head)).flatten();
+        let documents = fold.documents();
+        let count = documents.len() as u64;
+        match journal.replace_documents(stream, head, documents).await {
+            Ok(()) => {
+                if let Some(snapshot) = snapshot {
+                    journal.keep_snapshot(stream, snapshot).await?;
+                }
+                return Ok(count);
+            }
+            // Somebody wrote meanwhile.
+            Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Folds a stream up to its head. Nothing is made of records that are not what was written.
+async fn folded(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    head: Head,
+    fold: &mut dyn StreamFold,
+) -> Result<(), StoreError> {
+    let damaged = |revision: u64, what: &str| StoreError::Damaged(format!("{stream} at revision {revision}: {what}"));
+    let mut at = Head::default();
+    while at.revision < head.revision {
+        let page = journal.read(stream, at.revision, PAGE).await?;
+        if page.first().is_none_or(|record| record.revision > head.revision) {
+            return Err(damaged(at.revision, &format!("the head is at {}, the records end here", head.revision)));
+        }
+        for record in page.into_iter().take_while(|record| record.revision <= head.revision) {
+            if !record.follows(at) {
+                return Err(damaged(record.revision, "the record is not what was written, see skald verify"));
+            }
+            fold.record(&record).map_err(|error| damaged(record.revision, &error))?;
+            at = record.head();
+        }
+    }
+    if at == head { Ok(()) } else { Err(damaged(at.revision, "the head has another hash than the last record")) }
+}

@@ -1,0 +1,71 @@
+//! The root: one hash of all that must not change unseen.
+//!
+//! It does not depend on the store: it holds neither places in the order of all streams nor snapshots, which are taken at
+//! any time and are compared with the records instead.
+
+use sha2::{Digest, Sha256};
+
+use super::super::{Document, Hash, IdempotentAnswer, StreamName};
+use super::stream::Checked;
+
+/// Rows, as a number and a hash of them in order.
+#[derive(Clone, Default)]
+pub(super) struct RowsDigest {
+    pub(super) rows: u64,
+    hash: Sha256,
+}
+
+impl RowsDigest {
+    pub(super) fn document(&mut self, document: &Document) {
+        let Document { collection, id, rank, body } = document;
+        self.row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
+    }
+
+    pub(super) fn answer(&mut self, command: &IdempotentAnswer) {
+        self.row(&[&command.digest(), &command.revision.to_be_bytes()]);
+    }
+
+    /// The hash of the rows so far.
+    pub(super) fn hash(&self) -> Hash {
+        self.hash.clone().finalize().into()
+    }
+
+    fn row(&mut self, parts: &[&[u8]]) {
+        self.rows += 1;
+        for part in parts {
+            add(&mut self.hash, part);
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Root(Sha256);
+
+impl Root {
+    pub(super) fn stream(&mut self, name: &StreamName, checked: &Checked) {
+        add(&mut self.0, b"stream");
+        add(&mut self.0, name.as_str().as_bytes());
+        self.0.update(checked.head.revision.to_be_bytes());
+        self.0.update(checked.head.hash);
+        for digest in [&checked.documents, &checked.answers] {
+            self.0.update(digest.rows.to_be_bytes());
+            self.0.update(digest.hash());
+        }
+    }
+
+    pub(super) fn beside(&mut self, kind: &str, key: &str, body: &str) {
+        for part in ["beside", kind, key, body] {
+            add(&mut self.0, part.as_bytes());
+        }
+    }
+
+    pub(super) fn finish(self) -> Hash {
+        self.0.finalize().into()
+    }
+}
+
+/// Each part is preceded by its length, so that no two sequences read alike.
+fn add(hash: &mut Sha256, part: &[u8]) {
+    hash.update((part.len() as u64).to_be_bytes());
+    hash.update(part);
+}

@@ -1,0 +1,305 @@
+//! One stream: its records, its head, its snapshot, its rows in read models, and its answers under idempotency keys.
+
+use std::collections::{HashMap, HashSet};
+
+use tokio::sync::oneshot;
+
+use super::super::{
+    AnswerDigest, Document, Hash, Head, Journal, Record, StoreError, StoredSnapshot, StreamFold, StreamKinds,
+    StreamName,
+};
+use super::root::RowsDigest;
+use super::{Finding, FindingKind, PAGE};
+
+/// How often a stream is looked at because somebody wrote to it meanwhile.
+const ATTEMPTS: usize = 6;
+
+/// What there is of a stream, and what is wrong with it.
+#[derive(Default)]
+pub(super) struct Checked {
+    pub(super) head: Head,
+    pub(super) records: u64,
+    pub(super) documents: RowsDigest,
+    pub(super) answers: RowsDigest,
+    /// Of records that do not note them; `None` if there is no such record.
+    pub(super) older_answers: Option<RowsDigest>,
+    pub(super) findings: Vec<Finding>,
+    /// Somebody wrote to it all the while, so that only its records were compared.
+    pub(super) is_busy: bool,
+}
+
+/// Checks a stream against its head. If somebody writes meanwhile it is looked at again, so that a finding is one.
+pub(super) async fn check(
+    journal: &dyn Journal,
+    nouns: &StreamKinds,
+    stream: &StreamName,
+) -> Result<Checked, StoreError> {
+    let mut checked = Checked::default();
+    for _ in 0..ATTEMPTS {
+        let mark;
+        (checked, mark) = check_once(journal, nouns, stream).await?;
+        if checked.findings.is_empty() {
+            return Ok(checked);
+        }
+        let mark_now = journal.snapshot(stream).await?.map(|snapshot| snapshot.mark);
+        if journal.head(stream).await? == checked.head && mark_now == mark {
+            return Ok(checked);
+        }
+    }
+    // Records stay as they are, whoever writes others.
+    checked.findings.retain(|finding| finding.kind.is_of_records());
+    checked.is_busy = true;
+    Ok(checked)
+}
+
+async fn check_once(
+    journal: &dyn Journal,
+    nouns: &StreamKinds,
+    stream: &StreamName,
+) -> Result<(Checked, Option<i64>), StoreError> {
+    let head = journal.head(stream).await?;
+    let snapshot = journal.snapshot(stream).await?;
+    let mark = snapshot.as_ref().map(|snapshot| snapshot.mark);
+    let mut walk = Walk {
+        journal,
+        stream,
+        checked: Checked { head, ..Checked::default() },
+        fold: nouns.fold(stream),
+        is_unfoldable: false,
+        snapshot: match snapshot {
+            Some(snapshot) => Some(with_parts(journal, stream, snapshot).await?),
+            None => None,
+        },
+        is_snapshot_compared: false,
+        noted_answers: HashMap::new(),
+        older: HashSet::new(),
+    };
+    walk.records().await?;
+    walk.snapshot();
+    walk.content().await?;
+    walk.answers().await?;
+    walk.documents().await?;
+    Ok((walk.checked, mark))
+}
+
+/// A snapshot and the text of all its parts, as far as they are there.
+async fn with_parts(
+    journal: &dyn Journal,
+    stream: &StreamName,
+    mut snapshot: StoredSnapshot,
+) -> Result<(StoredSnapshot, Vec<String>), StoreError> {
+    let mut parts = vec![std::mem::take(&mut snapshot.first)];
+    for number in 1..snapshot.parts {
+        let (found, part) = oneshot::channel();
+        let read = Box::new(move |text: &str| {
+            // The receiver waits below.
+            let _ = found.send(text.to_owned());
+        });
+        journal.snapshot_part(stream, &snapshot, number, read).await?;
+        let Ok(part) = part.await else { break };
+        parts.push(part);
+    }
+    Ok((snapshot, parts))
+}
+
+struct Walk<'a> {
+    journal: &'a dyn Journal,
+    stream: &'a StreamName,
+    checked: Checked,
+    /// Gone once a record cannot be folded.
+    fold: Option<Box<dyn StreamFold>>,
+    is_unfoldable: bool,
+    snapshot: Option<(StoredSnapshot, Vec<String>)>,
+    is_snapshot_compared: bool,
+    /// The digests of answers that records note, by revision.
+    noted_answers: HashMap<u64, Hash>,
+    /// Records that say nothing of answers.
+    older: HashSet<u64>,
+}
+
+impl Walk<'_> {
+    fn found(&mut self, kind: FindingKind, what: impl Into<String>) {
+        self.checked.findings.push(Finding::new(kind, self.stream.as_str(), what));
+    }
+
+    fn found_at(&mut self, kind: FindingKind, revision: u64, what: &str) {
+        let place = format!("{} at revision {revision}", self.stream);
+        self.checked.findings.push(Finding::new(kind, place, what));
+    }
+
+    /// Every record up to the head, each against the one before, and whether there are others behind the head.
+    async fn records(&mut self) -> Result<(), StoreError> {
+        let head = self.checked.head;
+        let mut at = Head::default();
+        while at.revision < head.revision {
+            let page = self.journal.read(self.stream, at.revision, PAGE).await?;
+            if page.first().is_none_or(|record| record.revision > head.revision) {
+                let what = format!("the head is at revision {}, the records end at {}", head.revision, at.revision);
+                self.found(FindingKind::HeadWithoutRecords, what);
+                break;
+            }
+            for record in page.into_iter().take_while(|record| record.revision <= head.revision) {
+                self.record(&record, at);
+                at = record.head();
+                self.compare_snapshot(at);
+            }
+        }
+        if at.revision == head.revision && at.hash != head.hash {
+            self.found(FindingKind::HeadDiffers, "the head has another hash than the last record");
+        }
+        let behind = self.journal.read(self.stream, at.revision.max(head.revision), 1).await?;
+        if let Some(record) = behind.first() {
+            let revision = record.revision;
+            if head.revision == 0 {
+                self.found(FindingKind::HeadMissing, "there are records and no head");
+            } else {
+                self.found_at(FindingKind::RecordHidden, revision, "the head is behind the records");
+            }
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, record: &Record, before: Head) {
+        let revision = record.revision;
+        self.checked.records += 1;
+        if revision > before.revision + 1 {
+            let what = format!("revision {} is missing", before.revision + 1);
+            self.found_at(FindingKind::RecordMissing, revision, &what);
+        } else if record.previous != before.hash {
+            self.found_at(FindingKind::RecordUnchained, revision, "the record does not follow the one before");
+        }
+        if record.hash != record.computed_hash() {
+            self.found_at(FindingKind::RecordChanged, revision, "the record was changed");
+        }
+        match record.answer {
+            AnswerDigest::NotNoted => {
+                self.older.insert(revision);
+                self.checked.older_answers.get_or_insert_default();
+            }
+            AnswerDigest::NoAnswer => {}
+            AnswerDigest::Of(digest) => drop(self.noted_answers.insert(revision, digest)),
+        }
+        if let Some(Err(error)) = self.fold.as_mut().map(|fold| fold.record(record)) {
+            let what = format!("the events cannot be read: {error}");
+            self.found_at(FindingKind::RecordUnreadable, revision, &what);
+            (self.fold, self.is_unfoldable) = (None, true);
+        }
+    }
+
+    /// Compares the snapshot with the state, once the state has come to its revision.
+    fn compare_snapshot(&mut self, at: Head) {
+        let Some((snapshot, parts)) =
+            self.snapshot.as_ref().filter(|(snapshot, _)| snapshot.head.revision == at.revision)
+        else {
+            return;
+        };
+        self.is_snapshot_compared = true;
+        let is_right = self.fold.as_ref().is_none_or(|fold| {
+            // Nobody opens a snapshot of another version, or one without a digest.
+            let is_opened = fold.snapshot_version() == Some(snapshot.version) && snapshot.digest != Hash::default();
+            !is_opened || snapshot.head == at && fold.is_written_as(parts)
+        });
+        if !is_right {
+            self.found_at(FindingKind::SnapshotDiffers, at.revision, "the snapshot is not what the records come to");
+        }
+    }
+
+    fn snapshot(&mut self) {
+        let Some((snapshot, _)) = &self.snapshot else { return };
+        let revision = snapshot.head.revision;
+        if self.checked.head.revision == 0 {
+            self.found(FindingKind::SnapshotOrphaned, "there is a snapshot of a stream that never began");
+        } else if self.fold.as_ref().is_some_and(|fold| fold.snapshot_version().is_none()) {
+            self.found(FindingKind::SnapshotOrphaned, "there is a snapshot of a stream that is never opened at one");
+        } else if !self.is_snapshot_compared {
+            self.found_at(FindingKind::SnapshotDiffers, revision, "the snapshot is of a revision that is not there");
+        }
+    }
+
+    /// What the state needs beside the journal has to be there.
+    async fn content(&mut self) -> Result<(), StoreError> {
+        let needed = self.fold.as_ref().map(|fold| fold.needed_content()).unwrap_or_default();
+        for (kind, key) in needed {
+            if self.journal.get(kind, &key).await?.is_none() {
+                self.found(FindingKind::ContentMissing, format!("{kind} {key} is not there"));
+            }
+        }
+        Ok(())
+    }
+
+    async fn answers(&mut self) -> Result<(), StoreError> {
+        let mut after = String::new();
+        loop {
+            let page = self.journal.answers(self.stream, &after, PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after.clone_from(&last.key.key);
+            for command in &page {
+                // Of a command that came meanwhile.
+                if command.revision > self.checked.head.revision && self.checked.head.revision > 0 {
+                    let has_moved = self.journal.head(self.stream).await?.revision >= command.revision;
+                    if has_moved {
+                        continue;
+                    }
+                }
+                self.checked.answers.answer(command);
+                let (key, revision) = (&command.key.key, command.revision);
+                match self.noted_answers.remove(&revision) {
+                    Some(digest) if digest == command.digest() => {}
+                    Some(_) => {
+                        let what = format!("the answer under {key:?} is not the one that was given");
+                        self.found_at(FindingKind::AnswerDiffers, revision, &what);
+                    }
+                    None if self.older.contains(&revision) => {
+                        self.checked.older_answers.get_or_insert_default().answer(command);
+                    }
+                    None => {
+                        let what = format!("the answer under {key:?} is of no command");
+                        self.found_at(FindingKind::AnswerOrphaned, revision, &what);
+                    }
+                }
+            }
+        }
+        let mut missing: Vec<u64> = self.noted_answers.keys().copied().collect();
+        missing.sort_unstable();
+        for revision in missing {
+            self.found_at(FindingKind::AnswerMissing, revision, "the answer that was given is not there");
+        }
+        Ok(())
+    }
+
+    /// Compares the stored documents of the stream with those that they should be, both by collection and id.
+    async fn documents(&mut self) -> Result<(), StoreError> {
+        let mut wanted = self.fold.take().map(StreamFold::documents).unwrap_or_default().into_iter().peekable();
+        let mut after = (String::new(), String::new());
+        loop {
+            let page = self.journal.owned_documents(self.stream, (&after.0, &after.1), PAGE).await?;
+            let Some(last) = page.last() else { break };
+            after = (last.collection.clone(), last.id.clone());
+            for document in &page {
+                self.checked.documents.document(document);
+                while let Some(missing) = wanted.next_if(|wanted| place(wanted) < place(document)) {
+                    self.row(FindingKind::RowMissing, &missing, "is missing");
+                }
+                match wanted.next_if(|wanted| place(wanted) == place(document)) {
+                    Some(wanted) if wanted == *document => {}
+                    Some(_) => self.row(FindingKind::RowDiffers, document, "is not what the records come to"),
+                    // Without a state nothing can be said of the rows that it should have made.
+                    None if self.is_unfoldable => {}
+                    None => self.row(FindingKind::RowOrphaned, document, "follows from no record"),
+                }
+            }
+        }
+        for missing in wanted {
+            self.row(FindingKind::RowMissing, &missing, "is missing");
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, kind: FindingKind, document: &Document, what: &str) {
+        self.found(kind, format!("{} {:?} {what}", document.collection, document.id));
+    }
+}
+
+fn place(document: &Document) -> (&str, &str) {
+    (&document.collection, &document.id)
+}

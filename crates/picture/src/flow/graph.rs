@@ -1,0 +1,213 @@
+//! Everything that needs a place: stops, names of arrows, and where arrows pass a row.
+
+use super::levels::Levels;
+use super::words::{self, Lines};
+use super::{Flow, real};
+use crate::label::{BOLD, shorten, width};
+
+/// Places in which arrows may pass a row, over the whole picture. The longest arrows are cut short past that.
+const BENDS_MAX: usize = 4_000;
+
+/// Size of the name of a stop.
+pub(super) const NAME: f64 = 14.0;
+const NAME_ROOM: f64 = 260.0;
+const BOX_HEIGHT: f64 = 42.0;
+const BOX_WIDTH_MIN: f64 = 96.0;
+/// Between the ends of arrows on one side of a box.
+pub(super) const PORTS_APART: f64 = 16.0;
+/// Between the end of an arrow and the corner of its box.
+pub(super) const PORT_INSET: f64 = 14.0;
+/// Room to the left of the first stop, for the arrow that leads to it.
+pub(super) const START_ROOM: f64 = 40.0;
+/// Between a box and the name of an arrow from it to itself.
+pub(super) const LOOP_ROOM: f64 = 34.0;
+
+/// Something that has a place in a row.
+pub(super) struct Item {
+    pub(super) row: usize,
+    /// How far it reaches to both sides of its middle.
+    pub(super) left: f64,
+    pub(super) right: f64,
+    pub(super) height: f64,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    /// A stop, by its index.
+    Stop(usize),
+    /// The name of an arrow.
+    Label,
+    /// Where an arrow passes.
+    Bend,
+}
+
+/// The way of an arrow through the rows.
+pub(super) struct Way {
+    pub(super) arrow: usize,
+    /// What it goes through, from top to bottom. The last is a stop, unless it is cut short after its name.
+    pub(super) items: Vec<usize>,
+    /// Whether it leads to the stop at its top.
+    pub(super) is_up: bool,
+    pub(super) is_cut: bool,
+    pub(super) lines: Lines,
+}
+
+/// A box, and the arrows that lead from it to itself.
+pub(super) struct Shape {
+    pub(super) name: String,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    /// By arrow.
+    pub(super) loops: Vec<(usize, Lines)>,
+}
+
+pub(super) struct Graph {
+    /// Stops come first, in their order.
+    pub(super) items: Vec<Item>,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) ways: Vec<Way>,
+    /// What is in each row, in no order yet.
+    pub(super) rows: Vec<Vec<usize>>,
+    /// What each item is joined with, in the row above and in the row below.
+    pub(super) above: Vec<Vec<usize>>,
+    pub(super) below: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    pub(super) fn new(flow: &Flow) -> Self {
+        let levels = Levels::new(flow);
+        let spans = spans(flow, &levels);
+        let shapes = shapes(flow, &spans);
+        let stop = |(index, shape): (usize, &Shape)| {
+            let loops = shape.loops.iter().map(|(_, lines)| lines.width).fold(0.0, f64::max);
+            let start = if flow.start == Some(index) { START_ROOM } else { 0.0 };
+            Item {
+                row: 2 * levels.of_stop[index],
+                left: shape.width / 2.0 + start,
+                right: shape.width / 2.0 + if shape.loops.is_empty() { 0.0 } else { LOOP_ROOM + loops },
+                height: shape.height,
+                what: What::Stop(index),
+            }
+        };
+        let items = shapes.iter().enumerate().map(stop).collect();
+        let mut graph =
+            Self { items, shapes, ways: Vec::new(), rows: Vec::new(), above: Vec::new(), below: Vec::new() };
+        let mut taken: Vec<f64> = Vec::new();
+        for span in spans {
+            let arrow = &flow.arrows[span.arrow];
+            let lines = words::label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
+            let first = 2 * levels.of_stop[span.top] + 1;
+            let last = if span.is_cut { first } else { 2 * levels.of_stop[span.bottom] - 1 };
+            let row = narrowest(&mut taken, first, last, span.is_up, lines.width);
+            let mut items = vec![span.top];
+            for passed in first..=last {
+                items.push(graph.items.len());
+                graph.items.push(if passed == row { Item::label(row, &lines) } else { Item::bend(passed) });
+            }
+            items.extend((!span.is_cut).then_some(span.bottom));
+            graph.ways.push(Way { arrow: span.arrow, items, is_up: span.is_up, is_cut: span.is_cut, lines });
+        }
+        graph.join();
+        graph
+    }
+
+    fn join(&mut self) {
+        let rows = self.items.iter().map(|item| item.row + 1).max().unwrap_or(0);
+        self.rows = vec![Vec::new(); rows];
+        for (index, item) in self.items.iter().enumerate() {
+            self.rows[item.row].push(index);
+        }
+        (self.above, self.below) = (vec![Vec::new(); self.items.len()], vec![Vec::new(); self.items.len()]);
+        for pair in self.ways.iter().flat_map(|way| way.items.windows(2)) {
+            self.below[pair[0]].push(pair[1]);
+            self.above[pair[1]].push(pair[0]);
+        }
+    }
+}
+
+impl Item {
+    fn label(row: usize, lines: &Lines) -> Self {
+        let half = lines.width / 2.0;
+        Self { row, left: half, right: half, height: lines.height(), what: What::Label }
+    }
+
+    fn bend(row: usize) -> Self {
+        Self { row, left: 0.0, right: 0.0, height: 0.0, what: What::Bend }
+    }
+}
+
+/// The row of names that has the most room left, among those that an arrow passes; the nearest to its beginning, if
+/// several have.
+fn narrowest(taken: &mut Vec<f64>, first: usize, last: usize, is_up: bool, width: f64) -> usize {
+    if taken.len() <= last {
+        taken.resize(last + 1, 0.0);
+    }
+    let rows = (first..=last).step_by(2);
+    let nearest = |row: &usize| if is_up { last - row } else { row - first };
+    let best = rows.min_by(|a, b| taken[*a].total_cmp(&taken[*b]).then(nearest(a).cmp(&nearest(b))));
+    let row = best.unwrap_or(first);
+    taken[row] += width;
+    row
+}
+
+/// An arrow between two stops, and what becomes of it.
+struct Span {
+    arrow: usize,
+    top: usize,
+    bottom: usize,
+    is_up: bool,
+    is_cut: bool,
+}
+
+/// The arrows between two stops, in their order. The longest are cut short, where all together would pass too many rows;
+/// those begin at their stop and go down, wherever they lead.
+fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
+    let passed = |index: usize| {
+        let arrow = &flow.arrows[index];
+        (2 * levels.of_stop[arrow.from].abs_diff(levels.of_stop[arrow.to])).saturating_sub(2)
+    };
+    let mut shortest: Vec<usize> = (0..flow.arrows.len()).collect();
+    shortest.sort_by_key(|index| passed(*index));
+    let mut bends = 0;
+    let mut is_cut = vec![false; flow.arrows.len()];
+    for index in shortest {
+        bends += passed(index);
+        is_cut[index] = bends > BENDS_MAX;
+    }
+    let span = |(index, is_cut): (usize, bool)| {
+        let arrow = &flow.arrows[index];
+        let is_up = levels.is_back[index] && !is_cut;
+        let (top, bottom) = if is_up { (arrow.to, arrow.from) } else { (arrow.from, arrow.to) };
+        (top != bottom).then_some(Span { arrow: index, top, bottom, is_up, is_cut })
+    };
+    is_cut.into_iter().enumerate().filter_map(span).collect()
+}
+
+/// A box has room for its name and for the ends of all arrows, and stands as high as its arrows to itself.
+fn shapes(flow: &Flow, spans: &[Span]) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = flow
+        .stops
+        .iter()
+        .map(|stop| {
+            let name = shorten(stop.name, NAME * BOLD, NAME_ROOM);
+            let width = (width(&name, NAME * BOLD) + 32.0).max(BOX_WIDTH_MIN).ceil();
+            Shape { name, width, height: BOX_HEIGHT, loops: Vec::new() }
+        })
+        .collect();
+    for (index, arrow) in flow.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == arrow.to) {
+        shapes[arrow.from].loops.push((index, words::label(arrow, None)));
+    }
+    let (mut above, mut below) = (vec![0; shapes.len()], vec![0; shapes.len()]);
+    for span in spans {
+        below[span.top] += 1;
+        above[span.bottom] += usize::from(!span.is_cut);
+    }
+    for (shape, ends) in shapes.iter_mut().zip(above.into_iter().zip(below).map(|(above, below)| above.max(below))) {
+        let ports = real(ends.saturating_sub(1)) * PORTS_APART + 2.0 * PORT_INSET;
+        let loops: f64 = shape.loops.iter().map(|(_, lines)| lines.slot()).sum();
+        shape.width = shape.width.max(ports);
+        shape.height = shape.height.max(loops + 8.0);
+    }
+    shapes
+}

@@ -1,0 +1,290 @@
+//! The tools of a coding agent: which it may use in a state, and with which arguments.
+//!
+//! A pattern is a tool's name, or a name and a pattern of its argument: `Read`, `mcp__*`, `Bash(git *)`, `Edit(src/*)`;
+//! `*` stands for anything, and `Bash(git:*)` for `git` alone or with more. In doubt a call is held back:
+//!
+//! - To be let through, every command of a command line and every path must be covered, and a path that goes up by `..`
+//!   never is. A command is covered as it is written, so that `git -C . push` is none of `git status *`. What is known only
+//!   when the line runs (`$x`, `$(…)`) is covered by `*` alone, and so is a command that another one runs, or an option
+//!   that names a program, unless a pattern says it.
+//! - To be held back, it is enough that some words of it, in any case, without quotes, are what is denied: `Bash(rm *)`
+//!   also holds back `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and
+//!   `Edit(secrets/*)` also `/home/me/./secrets/key`. A program that is known only when the line runs may be the one that
+//!   is denied.
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use crate::shell::{self, Command, CommandLine};
+use crate::tool_call::{self, CallString};
+
+/// What a state says of the tools, as patterns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolPermissions {
+    pub allowed: Vec<String>,
+    pub denied: Vec<String>,
+    pub ask: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Permission {
+    Allow,
+    Ask,
+    Deny,
+}
+
+/// What joins commands in a shell, or begins one inside another.
+const JOINTS: &[char] = &[';', '&', '|', '\n', '\r', '`', '(', ')', '{', '}'];
+/// What else ends a word where code is written in a command line.
+const CODE_JOINTS: &[char] = &['\'', '"', ',', '[', ']'];
+/// Lets everything through.
+const ANYTHING: &str = "*";
+/// The arguments by which tools are told where to go.
+const PLACES: [&str; 4] = ["file_path", "notebook_path", "path", "url"];
+
+impl ToolPermissions {
+    /// Whether a tool may be used with this input. What is denied is denied, whatever else is said; then comes what is
+    /// asked for. If anything is allowed, what is not is denied; if nothing is, everything else is allowed.
+    pub fn of(&self, tool: &str, input: &Value) -> Permission {
+        let call = Call::new(tool, input);
+        let any = |patterns: &[String]| patterns.iter().any(|pattern| call.touches(pattern));
+        if any(&self.denied) {
+            Permission::Deny
+        } else if any(&self.ask) {
+            Permission::Ask
+        } else if self.allowed.is_empty() || call.is_covered_by(&self.allowed) {
+            Permission::Allow
+        } else {
+            Permission::Deny
+        }
+    }
+
+    /// The name of a pattern, and the pattern of the argument, if it has one.
+    pub fn name_and_argument(pattern: &str) -> (&str, Option<&str>) {
+        match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
+            Some((name, argument)) => (name, Some(argument)),
+            None => (pattern, None),
+        }
+    }
+
+    /// What an argument pattern stands for: `git:*` is `git`, alone or with more.
+    pub fn argument_forms(argument: &str) -> Vec<String> {
+        match argument.strip_suffix(":*") {
+            Some(command) => vec![command.to_owned(), format!("{command} *")],
+            None => vec![argument.to_owned()],
+        }
+    }
+
+    /// Whether a pattern has the form of one.
+    pub fn is_pattern(pattern: &str) -> bool {
+        match pattern.split_once('(') {
+            Some((name, argument)) => !name.is_empty() && argument.ends_with(')'),
+            None => !pattern.contains(')'),
+        }
+    }
+}
+
+/// A call of a tool.
+struct Call<'a> {
+    tool: &'a str,
+    /// Its command lines, each of whose commands must be allowed.
+    lines: Vec<CommandLine>,
+    /// Its paths and addresses, each of which must be allowed.
+    places: Vec<String>,
+    /// All of it in the plainest form, in which what is denied is looked for.
+    plain: Vec<String>,
+    goes_up: bool,
+}
+
+impl<'a> Call<'a> {
+    fn new(tool: &'a str, input: &Value) -> Self {
+        let command = input.get("command").and_then(words);
+        let mut places: Vec<String> =
+            PLACES.iter().filter_map(|name| Some(input.get(name)?.as_str()?.to_owned())).collect();
+        for pattern in ["pattern", "glob"].iter().filter_map(|name| input.get(name)?.as_str()) {
+            // A pattern of files is looked for below a path, unless it leads away from it.
+            if places.is_empty() || pattern.starts_with(['/', '~']) || goes_up(pattern) {
+                places.push(pattern.to_owned());
+            }
+        }
+        let is_named = |name: &str| ["command", "pattern", "glob"].contains(&name) || PLACES.contains(&name);
+        let strings = tool_call::strings(tool, input);
+        let others = strings.iter().filter(|string| !(string.is_top && is_named(string.field)));
+        let (commands, others): (Vec<&CallString>, Vec<&CallString>) = others.partition(|string| string.is_command());
+        let is_bare = command.is_none() && places.is_empty();
+        places.extend(others.iter().filter(|string| string.is_path()).map(|string| string.text.to_owned()));
+        if is_bare {
+            places.push(input.to_string());
+        }
+        let texts: Vec<String> =
+            command.into_iter().chain(commands.iter().map(|string| string.text.to_owned())).collect();
+        let joined = tool_call::joined_commands(input);
+        let looked_at = texts.iter().map(String::as_str).chain(joined.iter().map(String::as_str));
+        let looked_at =
+            looked_at.chain(others.iter().filter(|string| !string.field.is_empty()).map(|string| string.text));
+        let mut plain: Vec<String> = looked_at.flat_map(plain_commands).collect();
+        plain.extend(places.iter().flat_map(|place| [plain_place(place), resolved(place)]));
+        let lines: Vec<CommandLine> = texts.iter().map(|text| shell::read(text)).collect();
+        let words = lines.iter().flat_map(CommandLine::all).flat_map(|command| &command.words);
+        let goes_up = words.map(|word| &word.text).chain(&texts).chain(&places).any(|text| goes_up(text));
+        Self { tool, lines, places, plain, goes_up }
+    }
+
+    /// Whether a pattern is about this call, or about any part of it.
+    fn touches(&self, pattern: &str) -> bool {
+        let (name, argument) = ToolPermissions::name_and_argument(pattern);
+        let is_like_any = |argument: &str| {
+            let argument = argument.to_lowercase();
+            let forms = [argument.clone(), format!("* {argument}"), format!("*/{argument}")];
+            self.plain.iter().any(|text| forms.iter().any(|form| is_like_whole(form, text))) || self.may_run(&argument)
+        };
+        is_like(&name.to_lowercase(), &self.tool.to_lowercase())
+            && argument.is_none_or(|argument| {
+                ToolPermissions::argument_forms(argument).iter().any(|argument| is_like_any(argument))
+            })
+    }
+
+    /// Whether a command of the call is what a pattern says, or becomes it when the line runs.
+    fn may_run(&self, pattern: &str) -> bool {
+        let program = pattern.split_whitespace().next().filter(|program| !program.contains(['/', '*']));
+        self.lines.iter().any(|line| {
+            (program.is_some() && line.has_unknown_program())
+                || line.all().iter().any(|command| {
+                    let forms = command.normal_forms();
+                    (program.is_some() && command.program().as_deref() == program && command.is_subcommand_unknown())
+                        || forms.iter().any(|form| is_like_whole(pattern, form))
+                })
+        })
+    }
+
+    /// Whether every part of the call is let through by some pattern.
+    fn is_covered_by(&self, patterns: &[String]) -> bool {
+        let patterns = patterns.iter().map(|pattern| ToolPermissions::name_and_argument(pattern));
+        let of_tool: Vec<Option<&str>> =
+            patterns.filter(|(name, _)| is_like(name, self.tool)).map(|(_, argument)| argument).collect();
+        if of_tool.contains(&None) {
+            return true;
+        }
+        let arguments: Vec<String> = of_tool.into_iter().flatten().flat_map(ToolPermissions::argument_forms).collect();
+        let is_covered = |place: &String| arguments.iter().any(|argument| is_like(argument, place));
+        !arguments.is_empty()
+            && !self.goes_up
+            && self.places.iter().all(is_covered)
+            && self.lines.iter().all(|line| is_line_covered(line, &arguments))
+    }
+}
+
+/// Whether every command of a line is let through by some pattern.
+fn is_line_covered(line: &CommandLine, patterns: &[String]) -> bool {
+    let is_covered = |command: &Command| is_command_covered(command, patterns);
+    patterns.iter().any(|pattern| pattern == ANYTHING) || (line.is_understood && line.commands.iter().all(is_covered))
+}
+
+fn is_command_covered(command: &Command, patterns: &[String]) -> bool {
+    let source = command.source();
+    let is_redirected_well = command.redirections.iter().all(|redirection| {
+        redirection.is_harmless() || patterns.iter().any(|pattern| is_like(pattern, &redirection.source()))
+    });
+    let says = |pattern: &str, at: usize| says_up_to(pattern, command, at);
+    command.is_literal()
+        && is_redirected_well
+        && (source.is_empty()
+            || patterns.iter().any(|pattern| {
+                is_like(pattern, &source)
+                    && command.program_option_at().is_none_or(|at| says(pattern, at))
+                    && command.inner.iter().all(|inner| {
+                        says(pattern, inner.at)
+                            || inner.line.as_ref().is_some_and(|line| is_line_covered(line, patterns))
+                    })
+            }))
+}
+
+/// Whether a pattern says what stands in a command up to a word, without a star.
+fn says_up_to(pattern: &str, command: &Command, at: usize) -> bool {
+    let Some(words) = command.words.get(..=at) else { return false };
+    let words = command.assignments.iter().chain(words).map(|word| word.source.as_str());
+    let literal = pattern.split('*').next().unwrap_or_default();
+    literal.starts_with(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// A command line, as a text or as a list of words.
+fn words(command: &Value) -> Option<String> {
+    match command {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => Some(words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" ")),
+        _ => None,
+    }
+}
+
+fn goes_up(text: &str) -> bool {
+    text.split(|character: char| matches!(character, '/' | '\\') || character.is_whitespace()).any(|part| part == "..")
+}
+
+/// A command line in lower case, without quotes, and with one space between words: as it is, and with a space where a
+/// command, or a piece of code in it, may begin.
+fn plain_commands(line: &str) -> [String; 3] {
+    let spaced = line.replace("${IFS}", " ").replace("$IFS", " ").replace(['<', '>'], " ").to_lowercase();
+    let bare = |text: &str| {
+        let text = text.replace(['\'', '"', '\\'], "");
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let apart = spaced.replace(JOINTS, " ");
+    [bare(&spaced), bare(&apart), bare(&apart.replace(CODE_JOINTS, " "))]
+}
+
+/// A path in lower case, without steps that lead nowhere.
+fn plain_place(path: &str) -> String {
+    let path = path.to_lowercase().replace('\\', "/");
+    let (root, rest) = match path.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (if path.starts_with('/') { "/" } else { "" }.to_owned(), path.as_str()),
+    };
+    let steps: Vec<&str> = rest.split('/').filter(|step| !matches!(*step, "" | ".")).collect();
+    root + &steps.join("/")
+}
+
+/// A path where every `..` was taken.
+fn resolved(path: &str) -> String {
+    let path = plain_place(path);
+    let mut steps: Vec<&str> = Vec::new();
+    for step in path.split('/') {
+        if step == ".." && steps.last().is_some_and(|last| !last.is_empty()) {
+            steps.pop();
+        } else {
+            steps.push(step);
+        }
+    }
+    steps.join("/")
+}
+
+/// Whether a text is what a pattern denies. `git push *` also denies `git push` without more.
+fn is_like_whole(pattern: &str, text: &str) -> bool {
+    is_like(pattern, text) || (pattern.ends_with(" *") && is_like(pattern, &format!("{text} ")))
+}
+
+/// Whether a text is like a pattern in which `*` stands for anything; found in one pass with one place to come back to.
+fn is_like(pattern: &str, text: &str) -> bool {
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut at, mut place) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while place < text.len() {
+        match (pattern.get(at), back) {
+            (Some('*'), _) => {
+                back = Some((at + 1, place));
+                at += 1;
+            }
+            (Some(character), _) if *character == text[place] => {
+                at += 1;
+                place += 1;
+            }
+            (_, Some((after, seen))) => {
+                back = Some((after, seen + 1));
+                (at, place) = (after, seen + 1);
+            }
+            (_, None) => return false,
+        }
+    }
+    pattern[at..].iter().all(|character| *character == '*')
+}
