@@ -54,7 +54,7 @@ impl LargeRequests {
 
 /// What is added to the thread's niceness.
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+const NICENESS: i32 = 5;
 
 async fn poll_all(mut requests: mpsc::UnboundedReceiver<BoxFuture<'static, ()>>) {
     let mut under_way = FuturesUnordered::new();
