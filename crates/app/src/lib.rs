@@ -68,4 +68,4 @@ pub use skald_domain::plain_text::short;
 pub use skald_domain::{limits, plain_text};
 pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
-pub use universe::{Fed, Feed, UniverseStream};
+pub use universe::{Fed, FedEvent, FedEvents, Feed, UniverseStream};

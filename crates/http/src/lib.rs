@@ -16,6 +16,7 @@ mod openapi;
 mod public_routes;
 mod routes;
 mod serve;
+mod sse;
 mod universes;
 mod write_timeout;
 

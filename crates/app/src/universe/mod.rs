@@ -24,7 +24,7 @@ mod typed;
 mod wording;
 
 pub(crate) use feed::Feeds;
-pub use feed::{Fed, Feed};
+pub use feed::{Fed, FedEvent, FedEvents, Feed};
 pub use stream::UniverseStream;
 pub(crate) use stream::{Listed, PLACES, UNIVERSES};
 

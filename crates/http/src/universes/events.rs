@@ -1,8 +1,9 @@
 //! `GET /universes/{id}/events`: the commands of a universe as they are accepted, as server-sent events.
 //!
-//! What is sent is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader may still
-//! read, and the end when the token is revoked or the server stops.
+//! The JSON of an event is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader
+//! may still read, and the end when the token is revoked or the server stops.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -18,11 +19,9 @@ use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
 
 use super::UNIVERSES;
 use crate::routes::{Rest, caller};
+use crate::sse::{BEGINNING, HEARTBEAT, encode};
 use crate::{MountedRoutes, fault};
 
-/// At once, so that a reader knows that nothing is missed from here on. A browser comes back after a second if it is cut.
-const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
-const HEARTBEAT: &[u8] = b":heartbeat\n\n";
 /// Sent at once at most: what the connection was given is sent, also if the token is revoked meanwhile.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
 /// Why a reader's stream ends before the universe does.
@@ -54,7 +53,7 @@ async fn events(
         Ok(feed) => feed,
         Err(fault) => return fault::response(UNIVERSES, &fault),
     };
-    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: Bytes::new(), is_over: false };
+    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
     let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
     let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
     let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.stopped())));
@@ -88,7 +87,7 @@ struct Reading {
     caller: Caller,
     engine: Arc<dyn Engine>,
     /// The rest of what was read and is sent piece by piece.
-    unsent: Bytes,
+    unsent: VecDeque<Bytes>,
     is_over: bool,
 }
 
@@ -108,24 +107,28 @@ impl Reading {
     /// The last that a revoked token is sent. Within an event nothing can be said, and a client drops half an event.
     fn end(&mut self) -> Option<Bytes> {
         self.is_over = true;
-        let last = self.feed.give_up(REVOKED);
-        self.unsent.is_empty().then_some(last)
+        let mut last = encode(&[self.feed.give_up(REVOKED)]);
+        if self.unsent.is_empty() { last.pop_front() } else { None }
     }
 
     async fn piece(&mut self) -> Option<Bytes> {
         if self.unsent.is_empty() {
             self.unsent = self.read().await?;
         }
-        let bytes = self.unsent.len().min(PIECE_BYTES_MAX);
-        Some(self.unsent.split_to(bytes))
+        let next = self.unsent.front_mut()?;
+        if next.len() > PIECE_BYTES_MAX {
+            return Some(next.split_to(PIECE_BYTES_MAX));
+        }
+        self.unsent.pop_front()
     }
 
-    async fn read(&mut self) -> Option<Bytes> {
-        match self.feed.next().await? {
-            Fed::Events(bytes) => Some(bytes),
-            Fed::Beat if self.may_go_on().await => Some(Bytes::from_static(HEARTBEAT)),
-            Fed::Beat => Some(self.feed.give_up(REVOKED)),
-        }
+    async fn read(&mut self) -> Option<VecDeque<Bytes>> {
+        Some(match self.feed.next().await? {
+            Fed::Events(events) => encode(events.iter()),
+            Fed::Dropped(last) => encode(&[last]),
+            Fed::Beat if self.may_go_on().await => VecDeque::from([Bytes::from_static(HEARTBEAT)]),
+            Fed::Beat => encode(&[self.feed.give_up(REVOKED)]),
+        })
     }
 
     /// A token may be revoked or lose its role. If that cannot be said right now, it is asked again at the next beat.

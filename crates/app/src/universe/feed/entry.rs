@@ -7,7 +7,7 @@ use std::sync::Arc;
 use skald_domain::universe::{Created, Universe, UniverseEvent};
 
 use super::pages::Pages;
-use super::told::{Position, Told};
+use super::record_events::{Position, RecordEvents};
 use super::{Feed, shared::Shared};
 use crate::universe::stream::{not_found, role_place, stream};
 use crate::{App, Caller, Code, EVERY_CAMPAIGN, Fault, limits, short};
@@ -88,7 +88,7 @@ impl App {
             return Ok(());
         }
         let next = self.journal.read(stream, position.revision, 1).await.map_err(|error| self.unread(&error))?;
-        let is_told = next.first().is_some_and(|record| position.part < Told::by(record).parts());
+        let is_told = next.first().is_some_and(|record| position.part < RecordEvents::of(record).parts());
         if is_told { Ok(()) } else { Err(unreadable(&position.to_string())) }
     }
 }

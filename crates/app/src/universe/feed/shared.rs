@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::pages::Pages;
-use super::told::Position;
+use super::record_events::Position;
 use super::window::{Found, Window};
 use skald_journal::{Journal, Record, StoreError, StreamName};
 
@@ -123,9 +123,9 @@ impl Feeding {
         loop {
             let end = lock(&self.window).end();
             let page = self.pages.after(end).await?;
-            if !page.told.is_empty() {
+            if !page.records.is_empty() {
                 let mut window = lock(&self.window);
-                page.told.into_iter().for_each(|told| window.push(told));
+                page.records.into_iter().for_each(|record| window.push(record));
                 drop(window);
                 self.beats.send_modify(|_| ());
             }
