@@ -14,7 +14,7 @@ use crate::changes::{Happened, Place, Whom};
 use crate::following::{Following, READ_AT_ONCE, happened, place_at};
 use crate::{
     Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
-    Feed, News, Prepared, completion, document, from_text,
+    News, Prepared, completion, document, from_text,
 };
 use skald_journal::{Cursor, Record, StoreError};
 
@@ -112,18 +112,6 @@ pub trait Engine: Send + Sync + 'static {
     /// What changes from now on, or after a place that earlier news have named, as far as this caller may hear of it.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
-    /// The commands of a universe from now on, or after one that the caller was told. Only where the universe is kept: it
-    /// is not for a bridge to hold back what its readers are too slow for.
-    fn feed<'a>(
-        &'a self,
-        _caller: &'a Caller,
-        universe_id: &'a str,
-        _after: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Feed, Fault>> {
-        let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands").universe(universe_id);
-        Box::pin(ready(Err(fault.hint("ask the server that keeps the universe"))))
-    }
-
     /// Who sends a token.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
 
@@ -168,7 +156,7 @@ pub fn universe_named_by(input: &Value) -> Option<String> {
 fn text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
         Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
-        answer @ Answer::Value(_) => {
+        answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_)) => {
             ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default())
         }
     }
@@ -360,16 +348,6 @@ impl Engine for Local {
             Some(after) => Following::after(journal, nouns, Place::read(after), now),
         };
         Box::pin(ready(Changes::here(receiver, following)))
-    }
-
-    fn feed<'a>(
-        &'a self,
-        caller: &'a Caller,
-        universe_id: &'a str,
-        after: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Feed, Fault>> {
-        let feed = self.fenced(Box::pin(self.app.feed(caller, universe_id, after)));
-        feed.map(|feed| feed.map_err(|fault| fault.universe(universe_id))).boxed()
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {

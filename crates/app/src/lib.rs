@@ -33,6 +33,7 @@ pub mod reference;
 mod request_budget;
 mod resource;
 mod revocations;
+mod route;
 mod schema;
 mod seen;
 mod tokens;
@@ -43,7 +44,7 @@ pub(crate) use answered::{Answered, Terms, stored_key};
 pub(crate) use chosen_id::check_chosen_id;
 
 pub use access::{bearer, caller_without_token, unauthorized, unidentified};
-pub use answer::{Answer, Document, Prepared};
+pub use answer::{Answer, Document, ObjectWithDocument, Prepared};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };
@@ -57,12 +58,13 @@ pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub use input::{TooComplex, from_text, nearest, parse_json};
 pub use large_requests::LargeRequests;
 pub use noun::{Noun, Nouns, RecordAudience};
-pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
+pub use operation::{Allowed, Call, Entry, Exposed, Kind, Operation, document};
 pub use ports::{App, Clock, Entropy};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use request_budget::{Reserved, reserve_answer, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, segment};
 pub use revocations::Revocations;
+pub use route::{API, FaultShape, JSON, Method, RequestBody, Route, Success};
 pub use skald_domain::access::Token;
 pub use skald_domain::plain_text::short;
 pub use skald_domain::{limits, plain_text};

@@ -9,7 +9,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, Toolset, Work, input, schema};
+use crate::{
+    Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, JSON, Route, Toolset, Work, input, schema,
+};
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,49 +56,16 @@ pub struct Call<'a> {
     pub input: &'a Value,
 }
 
-/// Where an operation is offered. Every operation has its REST route.
+/// Where an operation is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposed {
+    /// As an MCP tool, and at `POST /api/v1/<operation>`.
     Everywhere,
     /// Not in the list of MCP tools: it is read as a resource there.
     NotAsTool,
+    /// Only at its own REST routes: other surfaces offer the same in a shape of their own.
+    RestOnly,
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    Get,
-}
-
-/// A REST route beside `POST /api/v1/<operation>`; `{name}` in the path is an input field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route {
-    pub verb: Verb,
-    pub path: &'static str,
-    pub mime_type: &'static str,
-    /// An input field that the route itself fills in.
-    pub fixed: Option<(&'static str, &'static str)>,
-}
-
-impl Route {
-    /// A route that answers JSON.
-    pub const fn get(path: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type: JSON, fixed: None }
-    }
-
-    /// A route that answers a document: the `text` of the operation's answer.
-    pub const fn document(path: &'static str, mime_type: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type, fixed: None }
-    }
-
-    /// The same with one input field filled in.
-    #[must_use]
-    pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
-        self.fixed = Some((field, value));
-        self
-    }
-}
-
-pub const JSON: &str = "application/json";
 
 /// An answer as bytes of a type, in pieces: the JSON itself, or the `text` field of a document.
 pub fn document(answer: Answer, mime_type: &str) -> Vec<Bytes> {
@@ -131,6 +100,11 @@ pub trait Operation: 'static {
     /// The output as it is answered; an operation that keeps it ready says so here.
     fn answer(output: Self::Output) -> Result<Answer, serde_json::Error> {
         serde_json::to_value(output).map(Answer::Value)
+    }
+
+    /// A fault in the input in other words, where clients know them.
+    fn reword(fault: Fault) -> Fault {
+        fault
     }
 
     /// What may be typed for an input field, where its schema cannot say it.
@@ -246,7 +220,7 @@ async fn run<O: Operation>(
     entry: &Entry,
     input: Value,
 ) -> Result<Answer, Fault> {
-    let typed = input::typed::<O::Input>(&input, &entry.full_input)?;
+    let typed = input::typed::<O::Input>(&input, &entry.full_input).map_err(O::reword)?;
     let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
     O::answer(output).map_err(|error| Fault::internal(error, app.request_id()))
 }

@@ -51,7 +51,7 @@ where
         }
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let (path, large) = (request.uri().path().to_owned(), self.large.clone());
+        let (shape, large) = (fault::shape(request.extensions()), self.large.clone());
         let answer = async move {
             let answered = async {
                 let (parts, body) = request.into_parts();
@@ -67,7 +67,7 @@ where
                     .await
                     .unwrap_or_else(|| Err(Fault::new(Code::InternalError, "the server failed on this request")))
             };
-            answered.await.unwrap_or_else(|fault| Ok(fault::response(&path, &fault)))
+            answered.await.unwrap_or_else(|fault| Ok(fault::response(shape, &fault)))
         };
         Budgeted::Large { answer: Box::pin(answer) }
     }

@@ -20,13 +20,14 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::Response;
 use pin_project_lite::pin_project;
-use skald_app::{Code, Fault, short};
+use skald_app::{Code, Fault, FaultShape, short};
 use tower_http::cors::{AllowOrigin, Cors, CorsLayer, ResponseFuture};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::identify::Identify;
-use crate::metering::{Meter, Surface};
+use crate::metering::Meter;
+use crate::mounted_routes::Section;
 use crate::{Readiness, fault};
 
 /// No page of another origin may embed an answer.
@@ -150,44 +151,43 @@ pub(crate) struct Door<S> {
 struct Shared {
     allowlist: Allowlist,
     readiness: Readiness,
-    mcp: Meter,
-    rest: Meter,
+    /// Each surface's paths and meter.
+    surfaces: Vec<(Section, Meter)>,
+    /// For what belongs to no surface: health, metrics, and paths where nothing is.
     other: Meter,
 }
 
 impl<S> Door<Identify<S>> {
     /// Only what identifies its callers can be served.
-    pub(crate) fn new(inner: Identify<S>, allowlist: Allowlist, readiness: Readiness) -> Self {
-        let shared = Shared {
-            allowlist,
-            readiness,
-            mcp: Meter::of(Surface::Mcp),
-            rest: Meter::of(Surface::Rest),
-            other: Meter::of(Surface::Other),
-        };
+    pub(crate) fn new(inner: Identify<S>, sections: &[Section], allowlist: Allowlist, readiness: Readiness) -> Self {
+        let surfaces = sections.iter().map(|section| (section.clone(), Meter::of(&section.surface)));
+        let shared = Shared { allowlist, readiness, surfaces: surfaces.collect(), other: Meter::of("other") };
         Self { inner: cors().layer(inner), shared: Arc::new(shared) }
     }
 }
 
 impl Shared {
-    fn check(&self, request: &Request, surface: Surface) -> Result<(), Fault> {
-        self.allowlist.check(request.uri(), request.headers())?;
-        Allowlist::check_site(request.method(), request.headers())?;
-        match surface {
-            Surface::Mcp | Surface::Rest if !self.readiness.takes_requests() => {
-                let fault = Fault::new(Code::Unavailable, "the server is stopping");
-                Err(fault.hint("send the request again, to the server that takes over").retry_after_ms(1_000))
-            }
-            Surface::Mcp | Surface::Rest | Surface::Other => Ok(()),
-        }
+    /// The place in `surfaces` of the one that a path belongs to.
+    fn surface(&self, path: &str) -> Option<usize> {
+        self.surfaces.iter().position(|(section, _)| section.holds(path))
     }
 
-    fn meter(&self, surface: Surface) -> &Meter {
-        match surface {
-            Surface::Mcp => &self.mcp,
-            Surface::Rest => &self.rest,
-            Surface::Other => &self.other,
+    fn fault_shape(&self, surface: Option<usize>) -> FaultShape {
+        surface.map_or(FaultShape::Object, |at| self.surfaces[at].0.fault_shape)
+    }
+
+    fn check(&self, request: &Request, surface: Option<usize>) -> Result<(), Fault> {
+        self.allowlist.check(request.uri(), request.headers())?;
+        Allowlist::check_site(request.method(), request.headers())?;
+        if surface.is_some() && !self.readiness.takes_requests() {
+            let fault = Fault::new(Code::Unavailable, "the server is stopping");
+            return Err(fault.hint("send the request again, to the server that takes over").retry_after_ms(1_000));
         }
+        Ok(())
+    }
+
+    fn meter(&self, surface: Option<usize>) -> &Meter {
+        surface.map_or(&self.other, |at| &self.surfaces[at].1)
     }
 }
 
@@ -203,16 +203,20 @@ where
         self.inner.poll_ready(context)
     }
 
-    fn call(&mut self, request: Request) -> Self::Future {
+    fn call(&mut self, mut request: Request) -> Self::Future {
         let began = Instant::now();
-        let surface = Surface::of(request.uri().path());
+        let surface = self.shared.surface(request.uri().path());
+        let fault_shape = self.shared.fault_shape(surface);
+        if fault_shape != FaultShape::Object {
+            request.extensions_mut().insert(fault_shape);
+        }
         let is_preflight = is_preflight(&request);
         // The middleware answers every OPTIONS itself; without a requested method it is no preflight but a request.
         let is_cors = is_preflight || (request.headers().contains_key(ORIGIN) && request.method() != Method::OPTIONS);
         let step = match self.shared.check(&request, surface) {
             Ok(()) if is_cors => Step::Cors { answer: self.inner.call(request) },
             Ok(()) => Step::Inside { answer: self.inner.get_mut().call(request) },
-            Err(fault) => Step::Refused { response: Some(fault::response(request.uri().path(), &fault)) },
+            Err(fault) => Step::Refused { response: Some(fault::response(fault_shape, &fault)) },
         };
         Passing { step, began, surface, is_preflight, shared: Arc::clone(&self.shared) }
     }
@@ -223,7 +227,7 @@ pin_project! {
         #[pin]
         step: Step<F>,
         began: Instant,
-        surface: Surface,
+        surface: Option<usize>,
         is_preflight: bool,
         shared: Arc<Shared>,
     }

@@ -67,12 +67,12 @@ where
         }
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return Identifying::refused(request.uri().path(), &fault),
+            Some(Err(fault)) => return Identifying::refused(&request, &fault),
             None => {
                 let names = request.headers().keys().map(HeaderName::as_str);
                 match caller_without_token(self.access.is_token_required, names) {
                     Ok(caller) => request.extensions_mut().insert(caller),
-                    Err(fault) => return Identifying::refused(request.uri().path(), &fault),
+                    Err(fault) => return Identifying::refused(&request, &fault),
                 };
                 return Identifying::Known { answer: self.inner.call(request) };
             }
@@ -90,7 +90,7 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(request.uri().path(), &fault)),
+                Err(fault) => Ok(fault::response(fault::shape(request.extensions()), &fault)),
             }
         };
         Identifying::Asking { answer: Box::pin(answer) }
@@ -107,8 +107,9 @@ pin_project! {
 }
 
 impl<F> Identifying<F> {
-    fn refused(path: &str, fault: &Fault) -> Self {
-        Self::Refused { response: Some(Box::new(fault::response(path, fault))) }
+    fn refused(request: &Request, fault: &Fault) -> Self {
+        let shape = fault::shape(request.extensions());
+        Self::Refused { response: Some(Box::new(fault::response(shape, fault))) }
     }
 }
 

@@ -6,8 +6,6 @@ use axum::http::StatusCode;
 use metrics::{Counter, Histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::universes::is_universes_path;
-
 /// Upper bounds, in seconds, of the request time's buckets.
 const BUCKETS: [f64; 10] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
 /// How often gathered measurements are folded into their buckets.
@@ -46,32 +44,6 @@ impl Exposition {
     }
 }
 
-/// Which part of the server a request is counted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Surface {
-    Mcp,
-    Rest,
-    Other,
-}
-
-impl Surface {
-    pub(crate) fn of(path: &str) -> Self {
-        match path {
-            "/mcp" => Self::Mcp,
-            _ if path.starts_with("/api/") || is_universes_path(path) => Self::Rest,
-            _ => Self::Other,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Mcp => "mcp",
-            Self::Rest => "rest",
-            Self::Other => "other",
-        }
-    }
-}
-
 /// The meters of one surface, looked up once.
 pub(crate) struct Meter {
     answered: [Counter; 5],
@@ -79,11 +51,11 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn of(surface: Surface) -> Self {
-        let counter = |class: &'static str| metrics::counter!("skald_http_requests_total", "surface" => surface.name(), "status" => class);
+    pub(crate) fn of(surface: &str) -> Self {
+        let counter = |class: &'static str| metrics::counter!("skald_http_requests_total", "surface" => surface.to_owned(), "status" => class);
         Self {
             answered: ["1xx", "2xx", "3xx", "4xx", "5xx"].map(counter),
-            seconds: metrics::histogram!("skald_http_request_seconds", "surface" => surface.name()),
+            seconds: metrics::histogram!("skald_http_request_seconds", "surface" => surface.to_owned()),
         }
     }
 

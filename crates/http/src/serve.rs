@@ -23,7 +23,8 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> io::Result<()> {
     tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
+    let sections = routes.sections().to_vec();
     let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
-    let service = Door::new(Identify::new(routes, access), allowlist, readiness);
+    let service = Door::new(Identify::new(routes, access), &sections, allowlist, readiness);
     accept(listener, service, ConnectionLimits::default(), closing).await
 }

@@ -40,7 +40,9 @@ fn tool(entry: &Entry, names: ToolNames) -> Tool {
 
 pub(crate) fn called(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
     let mut result = match answer {
-        Ok(Answer::Value(value)) => CallToolResult::structured(value),
+        Ok(answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_))) => {
+            CallToolResult::structured(answer.into_value())
+        }
         Ok(Answer::Prepared(prepared)) => {
             let marks = splice::hold(&prepared);
             let mut result = CallToolResult::success(vec![ContentBlock::text(marks.text)]);

@@ -79,7 +79,7 @@ impl Operation for EventsList {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/events")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/events")];
     type Input = EventsListInput;
     type Output = EventsListOutput;
 

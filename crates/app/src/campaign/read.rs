@@ -74,12 +74,12 @@ impl Operation for CampaignRead {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const ROUTES: &'static [Route] = &[
-        Route::get("/campaigns").with("view", "campaigns"),
-        Route::get("/campaigns/{campaign_id}").with("view", "campaign"),
-        Route::get("/campaigns/{campaign_id}/participants").with("view", "participants"),
-        Route::get("/campaigns/{campaign_id}/actors").with("view", "actors"),
-        Route::get("/campaigns/{campaign_id}/sessions").with("view", "sessions"),
-        Route::get("/context").with("view", "context"),
+        Route::get("/api/v1/campaigns").with("view", "campaigns"),
+        Route::get("/api/v1/campaigns/{campaign_id}").with("view", "campaign"),
+        Route::get("/api/v1/campaigns/{campaign_id}/participants").with("view", "participants"),
+        Route::get("/api/v1/campaigns/{campaign_id}/actors").with("view", "actors"),
+        Route::get("/api/v1/campaigns/{campaign_id}/sessions").with("view", "sessions"),
+        Route::get("/api/v1/context").with("view", "context"),
     ];
     type Input = CampaignReadInput;
     type Output = CampaignReadOutput;

@@ -160,7 +160,7 @@ impl Operation for SessionRecap {
     const TOOLSET: Toolset = Toolset::Campaign;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/recap")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/recap")];
     type Input = SessionRecapInput;
     type Output = SessionRecapOutput;
 

@@ -26,7 +26,7 @@ impl Operation for DualityRulesVersion {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/rules_version")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules_version")];
     type Input = Nothing;
     type Output = RulesVersion;
 
@@ -126,7 +126,7 @@ impl Operation for DualityOutcome {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/outcome")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/outcome")];
     type Input = DualityOutcomeInput;
     type Output = Judgement;
 
@@ -163,7 +163,7 @@ impl Operation for DualityExplain {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/explanation")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/explanation")];
     type Input = DualityExplainInput;
     type Output = Explanation;
 
@@ -193,7 +193,7 @@ impl Operation for DualityProbability {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/probability")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/probability")];
     type Input = DualityProbabilityInput;
     type Output = Probability;
 

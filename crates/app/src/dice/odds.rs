@@ -118,7 +118,7 @@ impl Operation for Odds {
     const TOOLSET: Toolset = Toolset::Dice;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/odds")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/odds")];
     const PICTURE: Option<&'static str> = Some("picture");
     type Input = OddsInput;
     type Output = OddsOutput;

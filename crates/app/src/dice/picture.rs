@@ -46,7 +46,7 @@ impl Operation for OddsPicture {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::document("/odds.svg", "image/svg+xml")];
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/odds.svg", "image/svg+xml")];
     type Input = OddsPictureInput;
     type Output = OddsPictureOutput;
 

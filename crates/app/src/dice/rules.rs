@@ -25,7 +25,7 @@ impl Operation for DualityRules {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/rules")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules")];
     type Input = Nothing;
     type Output = Document;
 
@@ -44,7 +44,7 @@ impl Operation for DiceNotation {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/dice/notation")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/dice/notation")];
     type Input = Nothing;
     type Output = Document;
 

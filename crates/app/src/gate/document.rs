@@ -66,12 +66,12 @@ impl Operation for GateDocument {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::document("/processes/{process_id}", YAML).with("form", "source"),
-        Route::document("/processes/{process_id}/diagram", MERMAID).with("form", "mermaid"),
-        Route::document("/processes/{process_id}/diagram.svg", SVG).with("form", "svg"),
-        Route::document("/runs/{run_id}/process", YAML).with("form", "source"),
-        Route::document("/runs/{run_id}/diagram", MERMAID).with("form", "mermaid"),
-        Route::document("/runs/{run_id}/diagram.svg", SVG).with("form", "svg"),
+        Route::document("/api/v1/processes/{process_id}", YAML).with("form", "source"),
+        Route::document("/api/v1/processes/{process_id}/diagram", MERMAID).with("form", "mermaid"),
+        Route::document("/api/v1/processes/{process_id}/diagram.svg", SVG).with("form", "svg"),
+        Route::document("/api/v1/runs/{run_id}/process", YAML).with("form", "source"),
+        Route::document("/api/v1/runs/{run_id}/diagram", MERMAID).with("form", "mermaid"),
+        Route::document("/api/v1/runs/{run_id}/diagram.svg", SVG).with("form", "svg"),
     ];
     type Input = GateDocumentInput;
     type Output = GateDocumentOutput;

@@ -107,9 +107,9 @@ impl Operation for GateRead {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/processes").with("view", "processes"),
-        Route::get("/runs/{run_id}/summary").with("view", "summary"),
-        Route::get("/runs/{run_id}/history").with("view", "history"),
+        Route::get("/api/v1/processes").with("view", "processes"),
+        Route::get("/api/v1/runs/{run_id}/summary").with("view", "summary"),
+        Route::get("/api/v1/runs/{run_id}/history").with("view", "history"),
     ];
     type Input = GateReadInput;
     type Output = GateReadOutput;

@@ -42,7 +42,7 @@ impl Operation for ListRuns {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
-    const ROUTES: &'static [Route] = &[Route::get("/runs")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs")];
     type Input = ListRunsInput;
     type Output = ListRunsOutput;
 

@@ -55,7 +55,7 @@ impl Operation for GetState {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
-    const ROUTES: &'static [Route] = &[Route::get("/runs/{run_id}")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs/{run_id}")];
     type Input = GetStateInput;
     type Output = GetStateOutput;
 
@@ -113,7 +113,7 @@ impl Operation for ListEvents {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
-    const ROUTES: &'static [Route] = &[Route::get("/runs/{run_id}/events")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs/{run_id}/events")];
     type Input = ListEventsInput;
     type Output = ListEventsOutput;
 

@@ -3,8 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::rest;
 use super::send::{SendUniverseCommandOutput, SentCommand, StateWanted, send};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, RequestBody, Route, Toolset, limits,
+};
 
 pub(super) struct SendUniverseCommands;
 
@@ -31,6 +34,7 @@ impl Operation for SendUniverseCommands {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // The three tools of this set are fixed.
     const EXPOSED: Exposed = Exposed::NotAsTool;
+    const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Items("commands"))];
     type Input = SendUniverseCommandsInput;
     type Output = SendUniverseCommandOutput;
 

@@ -19,7 +19,7 @@ pub(super) struct KeepUniverse;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Method {
+pub(super) enum Method {
     Create,
     Rename,
     /// Write it anew: its name, all that it holds, or both.
@@ -45,20 +45,20 @@ impl Method {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct KeepUniverseInput {
     /// What to do.
-    method: Method,
+    pub(super) method: Method,
     /// The universe; on create an id of your own choice, one is made if left out.
-    universe_id: Option<String>,
+    pub(super) universe_id: Option<String>,
     /// What it is called; for create, rename and replace.
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// The campaign a new one belongs to; it cannot be changed.
-    campaign_id: Option<String>,
+    pub(super) campaign_id: Option<String>,
     /// What it holds, as `get_universe_state` answers it; for create and replace. Without a time, the time stays.
-    state: Option<SentObject>,
+    pub(super) state: Option<SentObject>,
     /// For list: the `nextCursor` of the page before.
-    cursor: Option<String>,
+    pub(super) cursor: Option<String>,
     /// For list: rows, the newest first.
     #[schemars(range(min = 1, max = limits::PAGE_MAX))]
-    limit: Option<usize>,
+    pub(super) limit: Option<usize>,
 }
 
 #[derive(Default, Serialize, JsonSchema)]

@@ -37,7 +37,7 @@ impl Operation for UniverseMap {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::document("/universes/{universeId}/map.svg", "image/svg+xml")];
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/universes/{universeId}/map.svg", "image/svg+xml")];
     type Input = UniverseMapInput;
     type Output = UniverseMapOutput;
 

@@ -5,6 +5,7 @@ mod change;
 mod charted;
 mod commands;
 mod docs;
+mod events;
 mod feed;
 mod json_parts;
 mod keep;
@@ -15,6 +16,7 @@ mod read;
 mod ready;
 mod record;
 mod resources;
+mod rest;
 mod send;
 mod shape;
 mod sky;
@@ -51,6 +53,11 @@ impl Noun for UniverseNoun {
             Entry::of::<batch::SendUniverseCommands>(),
             Entry::of::<read::UniverseRead>(),
             Entry::of::<record::ReadRecord>(),
+            Entry::of::<rest::ListUniverses>(),
+            Entry::of::<rest::CreateUniverse>(),
+            Entry::of::<rest::ReplaceUniverse>(),
+            Entry::of::<rest::DeleteUniverse>(),
+            Entry::of::<events::UniverseEvents>(),
             Entry::of::<map::UniverseMap>(),
             Entry::of::<docs::UniverseDocs>(),
             Entry::of::<docs::UniverseCommandDocs>(),

@@ -91,12 +91,12 @@ impl Operation for UniverseRead {
     // Of the three tools of this set none is this one: what it reads are resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/universes").with("view", "universes"),
-        Route::get("/universes/{universeId}/summary").with("view", "summary"),
-        Route::get("/universes/{universeId}/bodies").with("view", "bodies"),
-        Route::get("/universes/{universeId}/body/{bodyId}").with("view", "body"),
-        Route::get("/universes/{universeId}/groups").with("view", "groups"),
-        Route::get("/universes/{universeId}/positions").with("view", "positions"),
+        Route::get("/api/v1/universes").with("view", "universes"),
+        Route::get("/api/v1/universes/{universeId}/summary").with("view", "summary"),
+        Route::get("/api/v1/universes/{universeId}/bodies").with("view", "bodies"),
+        Route::get("/api/v1/universes/{universeId}/body/{bodyId}").with("view", "body"),
+        Route::get("/api/v1/universes/{universeId}/groups").with("view", "groups"),
+        Route::get("/api/v1/universes/{universeId}/positions").with("view", "positions"),
     ];
     type Input = UniverseReadInput;
     type Output = UniverseReadOutput;

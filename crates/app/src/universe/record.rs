@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::universe::Universe;
 
+use super::rest;
 use super::shape::StateShape;
 use super::stream::moment;
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Prepared, Route, Toolset,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Method, Operation, Prepared, Route, Toolset,
 };
 
 /// A universe as it is told, without what it holds.
@@ -71,7 +72,8 @@ impl Operation for ReadRecord {
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // The three tools of this set are fixed: as a resource it is universe://{universeId}.
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/universes/{universeId}")];
+    const ROUTES: &'static [Route] =
+        &[Route::get("/api/v1/universes/{universeId}"), rest::one(Method::Get).conditional()];
     type Input = ReadRecordInput;
     type Output = ReadRecordOutput;
 

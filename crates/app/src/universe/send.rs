@@ -12,10 +12,13 @@ use skald_domain::universe::{
 };
 
 use super::change::Changed;
+use super::rest;
 use super::shape::{EventShape, StateShape};
 use super::sky::{Sky, things};
 use super::wording;
-use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset, limits};
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, RequestBody, Route, Toolset, limits,
+};
 use skald_journal::{Applied, CommittedState};
 
 pub(super) struct SendUniverseCommand;
@@ -246,6 +249,7 @@ impl Operation for SendUniverseCommand {
     // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
+    const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Field("command"))];
     type Input = SendUniverseCommandInput;
     type Output = SendUniverseCommandOutput;
 

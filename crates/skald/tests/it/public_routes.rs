@@ -18,7 +18,7 @@ fn only_the_public_routes_answer_without_a_token() {
     world.token(&["Ada", "--role", "gm"]);
     let mut command =
         world.command(&["serve", "--http-addr", "127.0.0.1:0", "--require-token", "--log-format", "json"]);
-    command.env("SKALD_LOG", "http=debug");
+    command.env("SKALD_LOG", "skald_http=debug");
     let (server, address) = Running::greeted(command);
     server.until_said(MOUNTED);
     let said = server.errors();

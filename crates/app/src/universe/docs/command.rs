@@ -60,7 +60,7 @@ impl Operation for UniverseCommandDocs {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/docs/universe/commands/{command}")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/docs/universe/commands/{command}")];
     type Input = UniverseCommandDocsInput;
     type Output = UniverseCommandDocsOutput;
 

@@ -87,7 +87,7 @@ impl Operation for UniverseDocs {
     const KIND: Kind = Kind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::document("/docs/universe/{page}", "text/markdown")];
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/docs/universe/{page}", "text/markdown")];
     type Input = UniverseDocsInput;
     type Output = UniverseDocsOutput;
 

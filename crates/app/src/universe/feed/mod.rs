@@ -16,6 +16,7 @@ mod shared;
 mod window;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -82,6 +83,11 @@ impl Feed {
         }
     }
 
+    /// The position from which it goes on, as an event's id.
+    pub fn last_event_id(&self) -> String {
+        self.position.to_string()
+    }
+
     /// Whether a caller may read on.
     pub fn admits(&self, caller: &Caller) -> bool {
         caller.role_in(&self.place).is_some()
@@ -125,6 +131,12 @@ impl Feed {
         self.position = Position::after(record.revision);
         self.is_over = record.is_last;
         events.map(Fed::Events)
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Feed").field("position", &self.position).finish_non_exhaustive()
     }
 }
 

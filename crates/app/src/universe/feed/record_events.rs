@@ -107,7 +107,9 @@ impl RecordEvents {
     /// The last part has the revision as its id, those before it say how much of it they are.
     fn numbered(revision: u64, events: &[UniverseEvent], universe_id: &str) -> Self {
         let mut parts = Parts::default();
-        events.iter().for_each(|event| parts.add(event, universe_id));
+        for event in events {
+            parts.add(event, universe_id);
+        }
         let count = parts.parts.len();
         let events = parts.parts.into_iter().enumerate().map(|(at, event)| {
             let id = if at + 1 == count {

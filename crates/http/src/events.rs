@@ -1,4 +1,4 @@
-//! `GET /universes/{id}/events`: the commands of a universe as they are accepted, as server-sent events.
+//! A feed as server-sent events.
 //!
 //! The JSON of an event is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader
 //! may still read, and the end when the token is revoked or the server stops.
@@ -8,19 +8,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
-use axum::routing::get;
 use futures::StreamExt;
 use futures::stream::{once, unfold};
-use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal, short};
+use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal};
 
-use super::UNIVERSES;
-use crate::routes::{Rest, caller};
+use crate::routes::Rest;
 use crate::sse::{BEGINNING, HEARTBEAT, encode};
-use crate::{MountedRoutes, fault};
 
 /// Sent at once at most: what the connection was given is sent, also if the token is revoked meanwhile.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
@@ -28,31 +24,11 @@ const PIECE_BYTES_MAX: usize = 64 * 1024;
 const REVOKED: &str = "the token was revoked, or may not read this universe any more";
 /// A header of the standard, which the crate of headers does not name.
 const LAST_EVENT_ID: &str = "last-event-id";
-/// The same in the query: a page cannot set headers on the first request.
-const LAST_EVENT_ID_FIELD: &str = "lastEventId";
+/// The input field that the header gives. A page cannot set headers on the first request, and sends it in the query.
+pub(crate) const LAST_EVENT_ID_FIELD: &str = "lastEventId";
 
-pub(crate) fn routes() -> MountedRoutes<Rest> {
-    MountedRoutes::default().route("/universes/{id}/events", get(events))
-}
-
-async fn events(
-    State(rest): State<Rest>,
-    Path(universe_id): Path<String>,
-    Query(query): Query<Vec<(String, String)>>,
-    request: Request,
-) -> Response {
-    let caller = match caller(&request) {
-        Ok(caller) => caller,
-        Err(fault) => return fault::response(UNIVERSES, &fault),
-    };
-    let opened = match last_event_id(request.headers(), &query) {
-        Ok(after) => rest.engine.feed(&caller, &universe_id, after).await,
-        Err(fault) => Err(fault.universe(&universe_id)),
-    };
-    let feed = match opened {
-        Ok(feed) => feed,
-        Err(fault) => return fault::response(UNIVERSES, &fault),
-    };
+/// Events as they happen, until the feed ends, the caller may not read on, or the server stops.
+pub(crate) fn response(rest: &Rest, caller: Caller, feed: Feed) -> Response {
     let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
     let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
     let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
@@ -65,20 +41,15 @@ async fn events(
     response
 }
 
-/// The id after which to go on. The header counts, if both are there: a browser that comes back has heard more since it
-/// was given its address. An empty one is none.
-fn last_event_id<'a>(headers: &'a HeaderMap, query: &'a [(String, String)]) -> Result<Option<&'a str>, Fault> {
-    if let Some((name, _)) = query.iter().find(|(name, _)| name != LAST_EVENT_ID_FIELD) {
-        let fault = Fault::new(Code::InvalidParams, format!("{:?} is not a field of this request", short(name)));
-        return Err(fault.at(format!("/{name}")).allowed([LAST_EVENT_ID_FIELD]).hint("leave it out"));
-    }
-    let header = headers.get(LAST_EVENT_ID).map(|value| {
+/// The id after which to go on, if a header says so. It counts before the query: a browser that comes back has heard more
+/// since it was given its address. An empty one is none.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Fault> {
+    let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
+    let text = value.to_str().map_err(|_| {
         let fault = Fault::new(Code::InvalidParams, "the header last-event-id is not the id of an event");
-        value.to_str().map_err(|_| fault.hint("send the id of the last event that came"))
-    });
-    let field = || query.first().map(|(_, value)| value.as_str());
-    let given = header.transpose()?.filter(|text| !text.is_empty()).or_else(field);
-    Ok(given.filter(|text| !text.is_empty()))
+        fault.hint("send the id of the last event that came")
+    })?;
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
 /// One reader.
