@@ -28,6 +28,7 @@ mod gate_served;
 mod gate_shell;
 mod gate_terms;
 mod kills;
+mod older_stores;
 mod parts;
 mod places;
 mod play;

@@ -236,6 +236,14 @@ impl Seat {
         Self { link: Link::Stdio(running), token: None, name: "test".to_owned(), address: None }
     }
 
+    /// Ends a client's own process as clients do, and waits for it.
+    pub(crate) fn end(self) {
+        let Link::Stdio(mut running) = self.link else { panic!("only a client on stdio has a process") };
+        running.close_input();
+        let (status, _, errors) = running.end();
+        assert!(status.success(), "{errors}");
+    }
+
     fn begin(&mut self) {
         let token = self.authorization();
         if let Link::Session { client, id } = &mut self.link {
