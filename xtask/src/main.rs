@@ -26,6 +26,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   test --long       everything, with more cases, a minute of nonsense, and the bench
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed
+  fixture           write the database that later versions are tested with, after a new migration
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
   bench --long      the same with more rounds, and larger sizes
   bench PART        one part of it, such as universe or gate
@@ -50,6 +51,7 @@ fn command(arguments: &[&str]) -> anyhow::Result<()> {
         ["test", "--long"] => suite::test(suite::Mode::Long),
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
+        ["fixture"] => suite::write_fixture(),
         ["bench", words @ ..] => measure::bench(measure::Asked::read(words)?),
         _ => bail!("{USAGE}"),
     }

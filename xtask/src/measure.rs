@@ -10,7 +10,7 @@ use crate::{paths, run};
 
 /// What is built in release mode, and for which parts.
 const BUILDS: [(&[&str], &[&str]); 5] = [
-    (&["skald", "--bins", "--examples"], &["universe", "gate", "cost", "rate", "bridge", "startup"]),
+    (&["skald", "--bins", "--examples"], &["universe", "gate", "lists", "cost", "rate", "bridge", "startup"]),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
     (&["skald-store", "--example", "journal_speed"], &["journal"]),

@@ -68,6 +68,12 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes the database of this version, with which later ones are tested, unless it is there.
+pub(crate) fn write_fixture() -> anyhow::Result<()> {
+    let test = ["test", "--quiet", "--workspace", "--test", "it", "--", "this_version_has_a_fixture"];
+    run::shown(run::cargo(&test).env("SKALD_WRITE_FIXTURE", "1"))
+}
+
 fn own_tests(mode: Mode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
     // They run until all tests have ended: one for all, with certificates, one to be stopped, and one whose transaction ids

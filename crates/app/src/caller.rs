@@ -175,6 +175,17 @@ impl Caller {
         }
     }
 
+    /// The campaigns that the caller has a role in; `None` if it is every campaign.
+    pub(crate) fn campaigns(&self) -> Option<Vec<String>> {
+        match &self.principal {
+            Principal::Owner => None,
+            Principal::Holder(holder) => {
+                let roles = holder.roles.all();
+                (!roles.contains_key(EVERY_CAMPAIGN)).then(|| roles.into_keys().collect())
+            }
+        }
+    }
+
     /// Whether the caller has this role anywhere.
     pub fn is_somewhere(&self, role: CampaignRole) -> bool {
         match &self.principal {

@@ -1,7 +1,7 @@
 //! Lists that are kept beside the streams, page by page.
 
-use crate::{App, Code, Fault, limits, short};
-use skald_journal::Document;
+use crate::{App, Caller, Code, Fault, limits, short};
+use skald_journal::{Document, Partitions};
 
 /// One page of a list.
 pub(crate) struct Page<T> {
@@ -25,9 +25,25 @@ pub(crate) fn bad_cursor(cursor: &str) -> Fault {
 }
 
 impl App {
-    /// What a caller sees of a collection, from the highest rank down. `seen` reads a document, if it is there for them.
+    /// What a caller sees of a collection, from the highest rank down. Only the campaigns that the caller has a role in are
+    /// read. `seen` reads a document, if it is there for them.
     pub(crate) async fn listing<T: Send>(
         &self,
+        caller: &Caller,
+        collection: &str,
+        cursor: Option<&str>,
+        limit: usize,
+        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+    ) -> Result<Page<T>, Fault> {
+        let campaigns = caller.campaigns();
+        let partitions = campaigns.as_deref().map_or(Partitions::All, Partitions::Of);
+        self.listing_of(partitions, collection, cursor, limit, seen).await
+    }
+
+    /// The same of these partitions, whoever asks.
+    pub(crate) async fn listing_of<T: Send>(
+        &self,
+        partitions: Partitions<'_>,
         collection: &str,
         cursor: Option<&str>,
         limit: usize,
@@ -41,10 +57,10 @@ impl App {
             }
         };
         let (mut items, mut next_cursor) = (Vec::new(), None);
-        // A caller who sees few of many reads past the others.
+        // Whoever sees few of many in a campaign reads past the others.
         'pages: loop {
             let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
-            let documents = self.journal.documents(collection, place, limits::PAGE_MAX).await;
+            let documents = self.journal.documents(collection, partitions, place, limits::PAGE_MAX).await;
             let documents = documents.map_err(|error| self.unread(&error))?;
             let is_last = documents.len() < limits::PAGE_MAX;
             for document in documents {

@@ -21,7 +21,7 @@ pub use port::{
     Append, Batch, ConcurrentAppends, Health, Journal, ReadPart, Redecide, SideRows, StoreError, SummingUp,
 };
 pub use record::{
-    AnswerDigest, Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, Record, Snapshot,
+    AnswerDigest, Cursor, Document, Hash, Head, IdempotentAnswer, Key, Partitions, ReadModelChange, Record, Snapshot,
     StoredSnapshot, StreamName, hex, to_micros,
 };
 pub use row_sum::RowSum;

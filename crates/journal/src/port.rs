@@ -5,7 +5,9 @@ use std::path::Path;
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use super::{Cursor, Document, Head, IdempotentAnswer, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName};
+use super::{
+    Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName,
+};
 
 /// What one stream appends, decided against one head.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,22 +136,18 @@ pub trait Journal: SideRows {
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>>;
 
-    /// A collection from the highest rank down, equal ranks by id, after the document with this rank and id.
+    /// The documents of some partitions of a collection, from the highest rank down, equal ranks by id, after the document
+    /// with this rank and id. Nothing of other partitions is read.
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>>;
 
-    /// How many documents of a collection have this text in a field of their JSON; without a text, how many have no such
-    /// field.
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64>;
+    /// How many documents there are in some partitions of a collection.
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64>;
 
     /// The documents that a stream owns, by collection and id, after one of them.
     fn owned_documents<'a>(

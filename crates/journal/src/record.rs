@@ -267,11 +267,30 @@ impl IdempotentAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub collection: String,
+    /// The part of the collection that it is listed with: the campaign that it belongs to, empty if none.
+    pub partition: String,
     pub id: String,
     /// Lists run from the highest rank to the lowest.
     pub rank: i64,
     /// JSON.
     pub body: String,
+}
+
+/// Which partitions of a collection are listed or counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partitions<'a> {
+    All,
+    /// Only these, each named once.
+    Of(&'a [String]),
+}
+
+impl Partitions<'_> {
+    pub fn contains(&self, partition: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(names) => names.iter().any(|name| name == partition),
+        }
+    }
 }
 
 /// What a command changes in the read models.

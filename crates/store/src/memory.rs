@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, ready};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadModelChange, ReadPart, Record, SideRows,
-    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record,
+    SideRows, Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::watch;
 
@@ -221,13 +221,14 @@ impl Journal for Memory {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         let kept = self.kept();
         let all = kept.documents.values().map(|(_, document)| document);
         let mut found: Vec<Document> = all
-            .filter(|document| document.collection == collection)
+            .filter(|document| document.collection == collection && partitions.contains(&document.partition))
             .filter(|document| {
                 after
                     .is_none_or(|(rank, id)| document.rank < rank || document.rank == rank && document.id.as_str() > id)
@@ -239,17 +240,10 @@ impl Journal for Memory {
         at_once(found)
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
         let kept = self.kept();
-        let is_counted = |document: &Document| {
-            let body: serde_json::Value = serde_json::from_str(&document.body).unwrap_or_default();
-            document.collection == collection && body.get(field).and_then(serde_json::Value::as_str) == text
-        };
+        let is_counted =
+            |document: &Document| document.collection == collection && partitions.contains(&document.partition);
         at_once(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
     }
 

@@ -17,3 +17,8 @@ pub(crate) fn small(number: u32) -> i32 {
 pub(crate) fn rows(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
+
+/// A rank and an id that come before those of every document: reading on from there begins at the first.
+pub(crate) fn before_all() -> (i64, String) {
+    (i64::MAX, String::new())
+}

@@ -161,7 +161,8 @@ impl App {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Page<Campaign>, Fault> {
-        self.listing(CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body)).await
+        self.listing(caller, CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body))
+            .await
     }
 
     fn listed(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {

@@ -29,7 +29,8 @@ impl StreamKind for CampaignStream {
     fn index(stream: &StreamName, state: &CampaignState, events: &[CampaignEvent]) -> Vec<ReadModelChange> {
         let Some(campaign) = state.campaign() else { return Vec::new() };
         let put = |collection: &str, id: &str, rank: i64, body: String| {
-            ReadModelChange::Put(Document { collection: collection.to_owned(), id: id.to_owned(), rank, body })
+            let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
+            ReadModelChange::Put(Document { collection, partition, id: id.to_owned(), rank, body })
         };
         let here = || json!({"campaign_id": stream.id()}).to_string();
         let places = events.iter().filter_map(|event| match event {

@@ -8,6 +8,7 @@ use super::stream::{ListedRun, RUNS};
 use crate::listing::{Page, page_limit};
 use crate::seen::sees_run;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset, limits};
+use skald_journal::{Document, Partitions};
 
 pub(super) struct ListRuns;
 
@@ -59,15 +60,21 @@ impl Operation for ListRuns {
 impl App {
     async fn runs_of(&self, caller: &Caller, input: &ListRunsInput) -> Result<Page<ListedRun>, Fault> {
         let limit = page_limit(input.limit)?;
-        self.listing(RUNS, input.cursor.as_deref(), limit, |document| {
+        let seen = |document: &Document| {
             let run: ListedRun =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
             let is_wanted = input.process_id.as_ref().is_none_or(|id| *id == run.process_id)
-                && input.status.is_none_or(|status| status == run.status)
-                && input.campaign_id.as_ref().is_none_or(|id| run.campaign_id.as_ref() == Some(id));
+                && input.status.is_none_or(|status| status == run.status);
             Ok((is_wanted && sees_run(caller, run.campaign_id.as_deref(), &run.created_by)).then_some(run))
-        })
-        .await
+        };
+        let cursor = input.cursor.as_deref();
+        match &input.campaign_id {
+            Some(campaign_id) => {
+                let partition = Partitions::Of(std::slice::from_ref(campaign_id));
+                self.listing_of(partition, RUNS, cursor, limit, seen).await
+            }
+            None => self.listing(caller, RUNS, cursor, limit, seen).await,
+        }
     }
 
     /// Ids that may be typed: of runs, the newest first, of processes or of campaigns.

@@ -67,6 +67,7 @@ impl StreamKind for RunStream {
         let listed = ListedRun::of(state).map(|run| {
             ReadModelChange::Put(Document {
                 collection: RUNS.to_owned(),
+                partition: run.campaign_id.clone().unwrap_or_default(),
                 id: stream.id().to_owned(),
                 rank: state.run().map_or(0, |run| run.created_micros),
                 body: serde_json::to_string(&run).expect("a run in a list is JSON"),

@@ -12,6 +12,7 @@ use super::stream::RUNS;
 use crate::changes::{Happened, Whom};
 use crate::places::Places;
 use crate::{App, Change};
+use skald_journal::Partitions;
 
 /// Runs whose guards ask for their campaign that are remembered.
 const RUNS_MAX: usize = 10_000;
@@ -69,7 +70,7 @@ impl App {
 
     async fn has_runs(&self) -> bool {
         // Whoever cannot be asked now is seen when one of their runs is.
-        self.journal.documents(RUNS, None, 1).await.is_ok_and(|runs| !runs.is_empty())
+        self.journal.documents(RUNS, Partitions::All, None, 1).await.is_ok_and(|runs| !runs.is_empty())
     }
 
     async fn tell_touched(&self, run_id: &str) {

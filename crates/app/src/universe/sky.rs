@@ -12,7 +12,7 @@ use crate::listing::Page;
 use crate::places::Places;
 use crate::seen::Seen;
 use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, limits};
-use skald_journal::{Applied, CommittedState, Failure, StoreError, StreamName};
+use skald_journal::{Applied, CommittedState, Failure, Partitions, StoreError, StreamName};
 
 /// A universe that a caller has found.
 pub(super) struct Sky {
@@ -109,7 +109,7 @@ impl App {
         cursor: Option<&str>,
         limit: usize,
     ) -> Result<Page<Listed>, Fault> {
-        self.listing(UNIVERSES, cursor, limit, |document| {
+        self.listing(caller, UNIVERSES, cursor, limit, |document| {
             let listed: Listed =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
             let seen = Seen::by(caller, listed.role_place());
@@ -119,15 +119,17 @@ impl App {
     }
 
     /// The newest universes of a campaign, by id and name, and how many it has.
-    pub(crate) async fn universes_in(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, usize), Fault> {
-        let all = self.listing(UNIVERSES, None, usize::MAX, |document| {
+    pub(crate) async fn universes_in(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, u64), Fault> {
+        let campaign = [campaign_id.to_owned()];
+        let partition = Partitions::Of(&campaign);
+        let newest = self.listing_of(partition, UNIVERSES, None, most, |document| {
             let listed: Listed =
                 serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
-            Ok((listed.campaign_id.as_deref() == Some(campaign_id)).then_some(listed))
+            Ok(Some(json!({"id": listed.id, "name": listed.name})))
         });
-        let all = all.await?.items;
-        let named = all.iter().take(most).map(|listed| json!({"id": listed.id, "name": listed.name}));
-        Ok((named.collect(), all.len()))
+        let newest = newest.await?.items;
+        let count = self.journal.count_documents(UNIVERSES, partition).await;
+        Ok((newest, count.map_err(|error| self.unread(&error))?))
     }
 
     /// Says where a universe stands. The list does not know: what is done to bodies does not touch it.

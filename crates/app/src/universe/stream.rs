@@ -106,18 +106,19 @@ impl SnapshotPart<Universe> for UniversePart {
 
 /// What is done to a universe's bodies changes no list.
 fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
-    let put = |collection: &str, rank: i64, body: String| {
-        ReadModelChange::Put(Document { collection: collection.to_owned(), id: stream.id().to_owned(), rank, body })
+    let put = |collection: &str, campaign_id: Option<&String>, rank: i64, body: String| {
+        let (collection, partition) = (collection.to_owned(), campaign_id.cloned().unwrap_or_default());
+        ReadModelChange::Put(Document { collection, partition, id: stream.id().to_owned(), rank, body })
     };
     let listed = || {
         let about = state.about()?;
         let body = serde_json::to_string(&Listed::of(about)).expect("a universe in a list is JSON");
-        Some(put(UNIVERSES, about.created_at.as_microsecond(), body))
+        Some(put(UNIVERSES, about.campaign_id.as_ref(), about.created_at.as_microsecond(), body))
     };
     match event {
         UniverseEvent::Created(Created { campaign_id, .. }) => {
             let place = json!({"campaign_id": role_place(campaign_id.as_deref())}).to_string();
-            listed().into_iter().chain([put(PLACES, 0, place)]).collect()
+            listed().into_iter().chain([put(PLACES, campaign_id.as_ref(), 0, place)]).collect()
         }
         UniverseEvent::Renamed(_) | UniverseEvent::Replaced(Replaced { name: Some(_), .. }) => {
             listed().into_iter().collect()

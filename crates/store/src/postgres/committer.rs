@@ -173,6 +173,7 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
             &deletes.1,
             &deletes.2,
             &records.8,
+            &puts.5,
         ],
     )
     .await?;
@@ -189,7 +190,7 @@ struct Columns<'a> {
     heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
     records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>, OptionalBytes<'a>),
     commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
-    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>),
+    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>),
     deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
 }
 
@@ -229,6 +230,7 @@ impl<'a> Columns<'a> {
                     self.puts.2.push(&document.id);
                     self.puts.3.push(document.rank);
                     self.puts.4.push(&document.body);
+                    self.puts.5.push(&document.partition);
                 }
                 ReadModelChange::Delete { collection, id } => {
                     self.deletes.0.push(stream);

@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, try_join, try_join_all};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows,
+    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::OpenError;
-use crate::number::{rows as page, signed, small};
+use crate::number::{before_all, rows as page, signed, small};
 use crate::random_mark::random_mark;
 use crate::snapshots::{marked, read_apart};
 use address::Database;
@@ -250,27 +250,32 @@ impl Journal for Postgres {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
             let limit = page(limit);
-            let found = match after {
-                Some((rank, id)) => self.link.query(sql::DOCUMENTS_AFTER, &[&collection, &rank, &id, &limit]).await?,
-                None => self.link.query(sql::DOCUMENTS, &[&collection, &limit]).await?,
+            let (rank, id) = after.map_or_else(before_all, |(rank, id)| (rank, id.to_owned()));
+            let found = match partitions {
+                Partitions::All => self.link.query(sql::DOCUMENTS, &[&collection, &rank, &id, &limit]).await?,
+                Partitions::Of(names) => {
+                    let parameters: Parameters<'_> = &[&collection, &names, &rank, &id, &limit];
+                    self.link.query(sql::DOCUMENTS_IN_PARTITIONS, parameters).await?
+                }
             };
             Ok(found.iter().map(rows::document).collect())
         })
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
         Box::pin(async move {
-            let found = self.link.query(sql::COUNT_DOCUMENTS, &[&collection, &field, &text]).await?;
+            let found = match partitions {
+                Partitions::All => self.link.query(sql::COUNT_DOCUMENTS, &[&collection]).await?,
+                Partitions::Of(names) => {
+                    self.link.query(sql::COUNT_DOCUMENTS_IN_PARTITIONS, &[&collection, &names]).await?
+                }
+            };
             Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
         })
     }
@@ -298,11 +303,12 @@ impl Journal for Postgres {
         Box::pin(async move {
             let column = |text: fn(&Document) -> &str| documents.iter().map(text).collect::<Vec<_>>();
             let (collections, ids) = (column(|document| &document.collection), column(|document| &document.id));
-            let bodies = column(|document| &document.body);
+            let (bodies, partitions) = (column(|document| &document.body), column(|document| &document.partition));
             let ranks: Vec<i64> = documents.iter().map(|document| document.rank).collect();
             let hash = head.hash.as_slice();
             let revision = signed(head.revision);
-            let parameters: Parameters<'_> = &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision];
+            let parameters: Parameters<'_> =
+                &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision, &partitions];
             let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
             if replaced.iter().any(|row| row.get::<_, i64>(0) == 1) {
                 return Ok(());

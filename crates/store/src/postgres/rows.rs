@@ -86,5 +86,5 @@ impl AsRef<str> for Part {
 }
 
 pub(super) fn document(row: &Row) -> Document {
-    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3) }
+    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3), partition: row.get(4) }
 }

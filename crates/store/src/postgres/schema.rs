@@ -48,8 +48,7 @@ async fn run_migrations(client: &mut Client, wanted: fn(i64, i64) -> i64) -> Res
     within(WAIT, transaction.batch_execute(sql::BEGIN_SCHEMA)).await?;
     let found: i64 = within(WAIT, transaction.query_one(sql::SCHEMA_VERSION, &[])).await?.get(0);
     let version = wanted(found, known_version());
-    let number = |version: i64| usize::try_from(version).unwrap_or_default();
-    let missing = sql::MIGRATIONS.iter().take(number(version)).skip(number(found));
+    let missing = sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default());
     let migrations = async {
         for migration in missing {
             transaction.batch_execute(migration).await?;
@@ -59,6 +58,6 @@ async fn run_migrations(client: &mut Client, wanted: fn(i64, i64) -> i64) -> Res
         }
         transaction.commit().await
     };
-    within(if found < version { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
+    within(if found < known_version() { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
     Ok(version.max(found))
 }

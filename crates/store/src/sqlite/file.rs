@@ -133,10 +133,9 @@ fn known_version() -> i64 {
     i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Runs what is missing up to a version, in a transaction of the caller's.
+/// Runs what a file of the version that was found lacks, and gives it another version, in a transaction of the caller's.
 fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite::Result<()> {
-    let number = |version: i64| usize::try_from(version).unwrap_or_default();
-    for migration in sql::MIGRATIONS.iter().take(number(version)).skip(number(found)) {
+    for migration in sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
         connection.execute_batch(migration)?;
     }
     if found < version {

@@ -19,8 +19,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows,
+    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::{oneshot, watch};
 
@@ -158,6 +158,14 @@ impl Drop for Sqlite {
     }
 }
 
+/// The names of partitions as a JSON array, which statements take apart.
+fn partition_names(partitions: Partitions<'_>) -> Option<String> {
+    match partitions {
+        Partitions::All => None,
+        Partitions::Of(names) => Some(serde_json::Value::from(names).to_string()),
+    }
+}
+
 fn closed() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
@@ -256,21 +264,18 @@ impl Journal for Sqlite {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let (collection, after) = (collection.to_owned(), after.map(|(rank, id)| (rank, id.to_owned())));
-        self.reading(move |rows| rows.documents(&collection, after, limit))
+        let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
+        let after = after.map(|(rank, id)| (rank, id.to_owned()));
+        self.reading(move |rows| rows.documents(&collection, partitions.as_deref(), after, limit))
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
-        let (collection, field, text) = (collection.to_owned(), field.to_owned(), text.map(str::to_owned));
-        self.reading(move |rows| rows.count_documents(&collection, &field, text.as_deref()))
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
+        let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
+        self.reading(move |rows| rows.count_documents(&collection, partitions.as_deref()))
     }
 
     fn owned_documents<'a>(

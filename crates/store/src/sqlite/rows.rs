@@ -9,7 +9,7 @@ use skald_journal::{
 use super::sql;
 use crate::answer_digest::{answer_column, answer_digest};
 use crate::fit::Ledger;
-use crate::number::{rows, signed, unsigned};
+use crate::number::{before_all, rows, signed, unsigned};
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let stream = row.get_ref(1)?.as_str()?;
@@ -33,7 +33,13 @@ fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
 }
 
 fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
-    Ok(Document { collection: row.get(0)?, id: row.get(1)?, rank: row.get(2)?, body: row.get(3)? })
+    Ok(Document {
+        collection: row.get(0)?,
+        id: row.get(1)?,
+        rank: row.get(2)?,
+        body: row.get(3)?,
+        partition: row.get(4)?,
+    })
 }
 
 /// A connection in a transaction, or one whose single statements are each a transaction.
@@ -164,22 +170,33 @@ impl Rows<'_> {
         self.0.prepare_cached(sql::DOCUMENT)?.query_row(params![collection, id], document).optional()
     }
 
-    pub(super) fn count_documents(&self, collection: &str, field: &str, text: Option<&str>) -> rusqlite::Result<u64> {
-        let mut statement = self.0.prepare_cached(sql::COUNT_DOCUMENTS)?;
-        statement.query_row(params![collection, field, text], |row| row.get(0)).map(unsigned)
+    /// Partitions are named in a JSON array; without it, all are counted.
+    pub(super) fn count_documents(&self, collection: &str, partitions: Option<&str>) -> rusqlite::Result<u64> {
+        let count = |row: &Row<'_>| row.get(0).map(unsigned);
+        match partitions {
+            Some(names) => {
+                let mut statement = self.0.prepare_cached(sql::COUNT_DOCUMENTS_IN_PARTITIONS)?;
+                statement.query_row(params![collection, names], count)
+            }
+            None => self.0.prepare_cached(sql::COUNT_DOCUMENTS)?.query_row([collection], count),
+        }
     }
 
+    /// Partitions are named in a JSON array; without it, all are listed.
     pub(super) fn documents(
         &self,
         collection: &str,
+        partitions: Option<&str>,
         after: Option<(i64, String)>,
         limit: usize,
     ) -> rusqlite::Result<Vec<Document>> {
-        if let Some((rank, id)) = after {
-            let mut statement = self.0.prepare_cached(sql::DOCUMENTS_AFTER)?;
-            return statement.query_map(params![collection, rank, id, rows(limit)], document)?.collect();
+        let (rank, id) = after.unwrap_or_else(before_all);
+        if let Some(names) = partitions {
+            let mut statement = self.0.prepare_cached(sql::DOCUMENTS_IN_PARTITIONS)?;
+            return statement.query_map(params![collection, names, rank, id, rows(limit)], document)?.collect();
         }
-        self.0.prepare_cached(sql::DOCUMENTS)?.query_map(params![collection, rows(limit)], document)?.collect()
+        let mut statement = self.0.prepare_cached(sql::DOCUMENTS)?;
+        statement.query_map(params![collection, rank, id, rows(limit)], document)?.collect()
     }
 
     pub(super) fn owned_documents(
@@ -198,8 +215,8 @@ impl Rows<'_> {
 
     pub(super) fn put_document(&self, stream: &StreamName, shard: u16, document: &Document) -> rusqlite::Result<()> {
         let mut statement = self.0.prepare_cached(sql::PUT_DOCUMENT)?;
-        let Document { collection, id, rank, body } = document;
-        statement.execute(params![collection, id, shard, stream.as_str(), rank, body]).map(drop)
+        let Document { collection, partition, id, rank, body } = document;
+        statement.execute(params![collection, id, shard, stream.as_str(), rank, body, partition]).map(drop)
     }
 
     /// Stores a batch, unless the head is not where the batch expects it; then nothing is changed.

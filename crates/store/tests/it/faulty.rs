@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows,
+    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::watch;
 
@@ -174,19 +174,15 @@ impl Journal for Faulty {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        self.unless_down(self.inner.documents(collection, after, limit))
+        self.unless_down(self.inner.documents(collection, partitions, after, limit))
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
-        self.unless_down(self.inner.count_documents(collection, field, text))
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
+        self.unless_down(self.inner.count_documents(collection, partitions))
     }
 
     fn owned_documents<'a>(

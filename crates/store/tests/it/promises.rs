@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use skald_journal::{
-    Append, Batch, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Key, ReadModelChange, Record, StoreError,
-    StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
+    Append, Batch, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Key, Partitions, ReadModelChange, Record,
+    StoreError, StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
@@ -20,7 +20,7 @@ on_every_store! {
     a_batch_is_decided_again_on_top_of_what_it_missed,
     revisions_are_dense_and_chained,
     followers_skip_nothing,
-    documents_are_counted_by_a_field,
+    documents_are_listed_and_counted_by_partition,
     documents_are_listed_from_the_highest_rank,
     streams_are_listed_by_name,
     a_stream_keeps_the_shard_it_began_with,
@@ -53,7 +53,8 @@ fn command(key: &str, revision: u64) -> IdempotentAnswer {
 }
 
 fn document(collection: &str, id: &str, rank: i64) -> Document {
-    Document { collection: collection.to_owned(), id: id.to_owned(), rank, body: format!("{id:?}") }
+    let (collection, partition) = (collection.to_owned(), String::new());
+    Document { collection, partition, id: id.to_owned(), rank, body: format!("{id:?}") }
 }
 
 async fn a_stream_that_never_began_is_empty(place: Place) {
@@ -201,22 +202,52 @@ async fn followers_skip_nothing(place: Place) {
     assert!(revisions.len() == 8 && revisions.values().all(|revision| *revision == 25));
 }
 
-async fn documents_are_counted_by_a_field(place: Place) {
+async fn documents_are_listed_and_counted_by_partition(place: Place) {
     let (journal, stream) = (place.journal, stream("one"));
     let mut written = batch(&stream, Head::default(), 1);
-    let bodies = [r#"{"of":"a"}"#, r#"{"of":"a","more":[1]}"#, r#"{"of":"b"}"#, r#"{"of":null}"#, "{}"];
-    let numbered = |(number, body): (usize, &&str)| {
-        ReadModelChange::Put(Document { body: (*body).to_owned(), ..document("things", &number.to_string(), 1) })
+    let put = |collection: &str, partition: &str, id: &str, rank: i64| {
+        ReadModelChange::Put(Document { partition: partition.to_owned(), ..document(collection, id, rank) })
     };
-    written.changes = bodies.iter().enumerate().map(numbered).collect();
-    written
-        .changes
-        .push(ReadModelChange::Put(Document { body: r#"{"of":"a"}"#.to_owned(), ..document("others", "a", 1) }));
-    journal.append(Append::once(stream, written)).await.unwrap();
-    for (text, count) in [(Some("a"), 2), (Some("b"), 1), (Some(""), 0), (None, 2)] {
-        assert_eq!(journal.count_documents("things", "of", text).await.unwrap(), count, "{text:?}");
+    // Ranks and ids are mixed, so that no order within partitions is the order of all.
+    let rows =
+        [("a", "3", 1), ("b", "1", 1), ("", "2", 1), ("a", "0", 7), ("b", "9", -2), ("a", "6", 1), ("'\"", "5", 4)];
+    written.changes = rows.iter().map(|(partition, id, rank)| put("things", partition, id, *rank)).collect();
+    written.changes.push(put("others", "a", "8", 1));
+    let head = written.records[0].head();
+    journal.append(Append::once(stream.clone(), written)).await.unwrap();
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["a"], &["0", "3", "6"]),
+        (&["b"], &["1", "9"]),
+        (&[""], &["2"]),
+        (&["a", "b"], &["0", "1", "3", "6", "9"]),
+        (&["'\"", "none", ""], &["5", "2"]),
+        (&["A"], &[]),
+        (&[], &[]),
+    ];
+    for (names, expected) in cases {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let partitions = Partitions::Of(&names);
+        for limit in [1, 2, 10] {
+            let (mut ids, mut after) = (Vec::new(), None);
+            loop {
+                let place = after.as_ref().map(|(rank, id): &(i64, String)| (*rank, id.as_str()));
+                let page = journal.documents("things", partitions, place, limit).await.unwrap();
+                assert!(page.len() <= limit);
+                let Some(last) = page.last() else { break };
+                after = Some((last.rank, last.id.clone()));
+                ids.extend(page.into_iter().map(|document| document.id));
+            }
+            assert_eq!(ids, expected, "{names:?} by {limit}");
+        }
+        assert_eq!(journal.count_documents("things", partitions).await.unwrap(), expected.len() as u64, "{names:?}");
     }
-    assert_eq!(journal.count_documents("things", "none", None).await.unwrap(), 5);
+    assert_eq!(journal.count_documents("things", Partitions::All).await.unwrap(), 7);
+    let mut next = batch(&stream, head, 1);
+    next.changes = vec![put("things", "b", "0", 7)];
+    journal.append(Append::once(stream.clone(), next)).await.unwrap();
+    let moved = journal.document("things", "0").await.unwrap().unwrap();
+    assert_eq!(moved.partition, "b");
+    assert_eq!(journal.count_documents("things", Partitions::Of(&["a".to_owned()])).await.unwrap(), 2);
 }
 
 async fn documents_are_listed_from_the_highest_rank(place: Place) {
@@ -228,11 +259,11 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     let head = written.records[0].head();
     journal.append(Append::once(stream.clone(), written)).await.unwrap();
     let ids = |page: &[Document]| page.iter().map(|document| document.id.clone()).collect::<Vec<_>>();
-    let all = journal.documents("things", None, 10).await.unwrap();
+    let all = journal.documents("things", Partitions::All, None, 10).await.unwrap();
     assert_eq!(ids(&all), ["d", "Z", "a", "b", "e", "c"]);
-    let mut paged = journal.documents("things", None, 2).await.unwrap();
+    let mut paged = journal.documents("things", Partitions::All, None, 2).await.unwrap();
     while let Some(last) = paged.last().cloned() {
-        let page = journal.documents("things", Some((last.rank, &last.id)), 2).await.unwrap();
+        let page = journal.documents("things", Partitions::All, Some((last.rank, &last.id)), 2).await.unwrap();
         if page.is_empty() {
             break;
         }
@@ -243,7 +274,7 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     let delete = ReadModelChange::Delete { collection: "things".to_owned(), id: "d".to_owned() };
     next.changes = vec![delete, ReadModelChange::Put(document("things", "c", 99))];
     journal.append(Append::once(stream.clone(), next)).await.unwrap();
-    assert_eq!(ids(&journal.documents("things", None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
+    assert_eq!(ids(&journal.documents("things", Partitions::All, None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
     assert_eq!(journal.document("things", "d").await.unwrap(), None);
     assert_eq!(journal.document("things", "c").await.unwrap(), Some(document("things", "c", 99)));
     let owned = journal.owned_documents(&stream, ("things", "a"), 2).await.unwrap();

@@ -126,7 +126,8 @@ impl StreamKind for Tally {
 
     fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
         let document = |collection: &str, id: String, rank, body| {
-            ReadModelChange::Put(Document { collection: collection.to_owned(), id, rank, body })
+            let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
+            ReadModelChange::Put(Document { collection, partition, id, rank, body })
         };
         let total = document("tallies", stream.id().to_owned(), state.total(), state.total().to_string());
         let entries = events.iter().map(|event| {

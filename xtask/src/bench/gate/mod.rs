@@ -4,7 +4,7 @@
 //! The runs are filled where a commit costs no disk, by ordinary calls, and first measured there: a cost that grew with
 //! the run would not be hidden behind the disk. Then the file is taken to the disk, where every event waits for it.
 
-mod agent;
+pub(super) mod agent;
 mod calls;
 mod house;
 mod judging;

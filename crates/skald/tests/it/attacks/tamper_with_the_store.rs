@@ -49,11 +49,12 @@ fn edits(run: &Run) -> Vec<(&'static str, String)> {
         ),
         ("snapshot_differs", forged_snapshot(run)),
         ("row_differs", format!("UPDATE documents SET body = replace(body, 'active', 'finished') WHERE {stream}")),
+        ("row_differs", format!("UPDATE documents SET partition = 'camp_other' WHERE {stream}")),
         (
             "row_orphaned",
             format!(
-                "INSERT INTO documents (collection, id, shard, stream, rank, body)
-                SELECT collection, 'forged', shard, 'run/forged', rank, body FROM documents WHERE {stream}"
+                "INSERT INTO documents (collection, id, shard, stream, rank, body, partition)
+                SELECT collection, 'forged', shard, 'run/forged', rank, body, partition FROM documents WHERE {stream}"
             ),
         ),
         ("row_missing", format!("DELETE FROM documents WHERE {stream}")),
