@@ -7,7 +7,9 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{App, Call, Operation};
-use skald_journal::{Applied, CommandOf, Failure, Key, RefusalOf, StreamKind, StreamName, Streams, Submission};
+use skald_journal::{
+    Applied, CommandOf, Failure, Key, RefusalOf, SideRow, StreamKind, StreamName, Streams, Submission,
+};
 
 impl App {
     /// Has a command decided and stored, and answers it. The answer is kept for a retry under the same key; what was
@@ -21,8 +23,7 @@ impl App {
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
     ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
         let key = call.work.idempotency_key.as_ref();
-        let terms =
-            Terms { expected: call.work.expected_revision, key: key.map(|key| (key.clone(), call.input.to_string())) };
+        let terms = Terms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
         self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await
     }
 
@@ -37,7 +38,7 @@ impl App {
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
     ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
         let mut ask = Submission::new(command, self.given(call));
-        ask.expected = terms.expected;
+        (ask.expected, ask.side_rows) = (terms.expected, terms.side_rows);
         let answer = Arc::new(answer);
         if let Some((key, request)) = &terms.key {
             let key = Key::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
@@ -63,6 +64,14 @@ pub(crate) struct Terms {
     pub expected: Option<u64>,
     /// The idempotency key, and the request that it stands for.
     pub key: Option<(String, String)>,
+    /// What is stored with the command, if it is accepted.
+    pub side_rows: Vec<SideRow>,
+}
+
+impl Terms {
+    pub(crate) fn new(expected: Option<u64>, key: Option<(String, String)>) -> Self {
+        Self { expected, key, side_rows: Vec::new() }
+    }
 }
 
 /// An idempotency key as it is kept: everybody has keys of their own.

@@ -18,7 +18,7 @@ mod turn;
 mod verify;
 
 pub use port::{
-    Append, Batch, ConcurrentAppends, Health, Journal, ReadPart, Redecide, SideRows, StoreError, SummingUp,
+    Append, Batch, ConcurrentAppends, Health, Journal, ReadPart, Redecide, SideRow, SideRows, StoreError, SummingUp,
 };
 pub use record::{
     AnswerDigest, Cursor, Document, Hash, Head, IdempotentAnswer, Key, Partitions, ReadModelChange, Record, Snapshot,

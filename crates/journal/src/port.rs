@@ -1,6 +1,7 @@
 //! What the room needs of a store. Every promise here is kept by all stores, and one suite checks them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
@@ -10,7 +11,7 @@ use super::{
 };
 
 /// What one stream appends, decided against one head.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     pub expected: Head,
     /// At least one; the first follows `expected`.
@@ -18,6 +19,16 @@ pub struct Batch {
     pub commands: Vec<IdempotentAnswer>,
     /// Each document once.
     pub changes: Vec<ReadModelChange>,
+    /// Rows that stand beside the journal and are put with the records.
+    pub side_rows: Vec<SideRow>,
+}
+
+/// A row that stands beside the journal, and that a record needs: it is stored with the record, or neither is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideRow {
+    pub kind: &'static str,
+    pub key: String,
+    pub body: Arc<str>,
 }
 
 /// Why a batch does not fit: what others appended since, and which of its keys were answered already.

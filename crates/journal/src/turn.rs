@@ -11,8 +11,8 @@ use tokio::sync::oneshot;
 
 use super::stream_kind::{CommandOf, EventOf, RefusalOf, StateOf, replay};
 use super::{
-    Batch, ConcurrentAppends, Hash, Head, IdempotentAnswer, Key, ReadModelChange, Record, StreamKind, StreamName,
-    to_micros,
+    Batch, ConcurrentAppends, Hash, Head, IdempotentAnswer, Key, ReadModelChange, Record, SideRow, StreamKind,
+    StreamName, to_micros,
 };
 
 /// A stream's state as it was committed.
@@ -54,11 +54,13 @@ pub struct Submission<K: StreamKind> {
     /// The revision that the caller has seen and insists on.
     pub expected: Option<u64>,
     pub key: Option<(Key, AnswerBuilder<K>)>,
+    /// What stands beside the journal and is stored with the command, if it is accepted.
+    pub side_rows: Vec<SideRow>,
 }
 
 impl<K: StreamKind> Submission<K> {
     pub fn new(command: CommandOf<K>, given: Given) -> Self {
-        Self { command, given, expected: None, key: None }
+        Self { command, given, expected: None, key: None, side_rows: Vec::new() }
     }
 }
 
@@ -211,7 +213,7 @@ impl<K: StreamKind> Turn<K> {
     /// Decides each command against the state that the ones before left. `None` if none was accepted.
     pub(super) fn decide(&mut self) -> Option<Batch> {
         let mut now = Arc::clone(&self.base);
-        let mut batch = Batch { expected: now.head, records: Vec::new(), commands: Vec::new(), changes: Vec::new() };
+        let mut batch = Batch { expected: now.head, ..Batch::default() };
         let mut changes: BTreeMap<(String, String), ReadModelChange> = BTreeMap::new();
         let mut under_key: BTreeMap<&str, usize> = BTreeMap::new();
         let mut outcomes: Vec<Outcome<K>> = Vec::with_capacity(self.requests.len());
@@ -227,6 +229,7 @@ impl<K: StreamKind> Turn<K> {
                 Ok(step) => {
                     now = Arc::clone(&step.done.kept);
                     batch.records.push(step.record);
+                    batch.side_rows.extend(ask.side_rows.iter().cloned());
                     if let Some(command) = step.command {
                         batch.commands.push(command);
                         under_key.extend(ask.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));

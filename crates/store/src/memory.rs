@@ -63,6 +63,9 @@ impl MemoryTables {
         for command in append.batch.commands {
             self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
         }
+        for row in append.batch.side_rows {
+            self.shelf.insert((row.kind.to_owned(), row.key), (*row.body).to_owned());
+        }
         for change in append.batch.changes {
             let (collection, id) = change.key();
             let key = (collection.to_owned(), id.to_owned());

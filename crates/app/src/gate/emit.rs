@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use skald_domain::gate::{Emit, Facts, Look, Misfit, Process, RunCommand, RunEvent, RunRefusal, RunState};
 
-use super::evidence::{Contents, Sent, SentArtifact};
+use super::evidence::{Contents, Sent, SentArtifact, content_rows};
 use super::gatehouse::{Evidence, Visit};
 use super::unaccepted::{Tried, Unaccepted, unmet};
 use crate::plain_text::{code_point, deceptive_in};
@@ -208,16 +208,20 @@ async fn emit(
     let payload = input.payload.clone().unwrap_or_default();
     let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
     let (command, contents) = app.emission(visit, &emission).await?;
+    let new = app.not_stored(contents).await?;
+    let new_bytes = new.iter().map(|(_, bytes)| bytes.len() as u64).sum();
     let terms = Terms {
         expected: Some(input.expected_revision),
         key: Some((input.idempotency_key.clone(), request.to_owned())),
+        side_rows: content_rows(&new),
     };
     let (process, role) = (Arc::clone(&visit.process), visit.standing.role.clone());
     let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
     let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
     let (answered, done) = tried.map_err(Tripped::Failed)?;
-    // Only what was accepted is kept, and before anybody hears of it; whoever did not hear of it sends it again.
-    app.keep_contents(visit, &contents).await?;
+    if new_bytes > 0 && !done.replayed {
+        app.count_contents(visit, new_bytes).await;
+    }
     let code = done.replayed.then_some(REPLAY);
     Ok(Accepted { answered, replayed: done.replayed, code })
 }

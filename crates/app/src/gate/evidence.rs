@@ -10,7 +10,7 @@ use skald_domain::gate::{Misfit, Process, Submitted, name_matches, plain_path};
 use super::gatehouse::Visit;
 use crate::access::hash_bytes;
 use crate::{App, Code, Fault, limits, short};
-use skald_journal::{FindingKind, RowCheck};
+use skald_journal::{FindingKind, RowCheck, SideRow};
 
 /// Content that was handed in, on the shelf, by its SHA-256.
 pub(super) const CONTENTS: &str = "artifact";
@@ -146,21 +146,16 @@ impl App {
         Ok(Submitted { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
     }
 
-    /// Keeps content that came with a request, each once.
-    pub(super) async fn keep_contents(&self, visit: &Visit, contents: &Contents) -> Result<(), Fault> {
-        let mut added = 0;
+    /// The content that is not stored yet.
+    pub(super) async fn not_stored(&self, contents: Contents) -> Result<Contents, Fault> {
+        let mut not_stored = Vec::new();
         for (sha256, bytes) in contents {
-            let is_kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?.is_some();
-            if !is_kept {
-                let kept = self.journal.put(CONTENTS, sha256, STANDARD.encode(bytes)).await;
-                kept.map_err(|error| self.unread(&error))?;
-                added += bytes.len() as u64;
+            let stored = self.journal.get(CONTENTS, &sha256).await.map_err(|error| self.unread(&error))?;
+            if stored.is_none() {
+                not_stored.push((sha256, bytes));
             }
         }
-        if added > 0 {
-            self.count_contents(visit, added).await?;
-        }
-        Ok(())
+        Ok(not_stored)
     }
 
     /// Refuses content that would be more than is kept of a run, or of a campaign.
@@ -178,7 +173,15 @@ impl App {
         Ok(())
     }
 
-    async fn count_contents(&self, visit: &Visit, added: u64) -> Result<(), Fault> {
+    /// Counts content that was stored with an event. The event is accepted, whatever comes of this: if the store fails just
+    /// now, the content is not counted.
+    pub(super) async fn count_contents(&self, visit: &Visit, added: u64) {
+        if let Err(error) = self.add_to_count(visit, added).await {
+            tracing::warn!(%error, run = visit.run_id, "content that was handed in is not counted");
+        }
+    }
+
+    async fn add_to_count(&self, visit: &Visit, added: u64) -> Result<(), Fault> {
         for Quota { key, .. } in quotas(visit) {
             loop {
                 let counted = self.contents_counted(&key).await?;
@@ -205,6 +208,16 @@ impl App {
         let kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
         Ok(kept.and_then(|text| STANDARD.decode(text).ok()))
     }
+}
+
+/// Content as the rows that are stored in the transaction of the event that it came with: an accepted event never lacks it.
+pub(super) fn content_rows(contents: &Contents) -> Vec<SideRow> {
+    let row = |(sha256, bytes): &(String, Vec<u8>)| SideRow {
+        kind: CONTENTS,
+        key: sha256.clone(),
+        body: STANDARD.encode(bytes).into(),
+    };
+    contents.iter().map(row).collect()
 }
 
 impl Resolved {

@@ -285,7 +285,7 @@ impl RunInput {
             return Err(fault.hint("send a key of your own, new for each request"));
         }
         let expected = self.expected_revision.or(call.work.expected_revision);
-        Ok(Terms { expected, key: key.map(|key| (key.clone(), call.input.to_string())) })
+        Ok(Terms::new(expected, key.map(|key| (key.clone(), call.input.to_string()))))
     }
 }
 

@@ -50,7 +50,7 @@ impl Server {
             head = record.head();
             record
         });
-        let batch = Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() };
+        let batch = Batch { expected, records: records.collect(), ..Batch::default() };
         self.runtime.block_on(journal.append(Append::once(stream.clone(), batch))).unwrap();
     }
 }

@@ -33,6 +33,13 @@ WITH wanted AS (
 ), added_commands AS (
     INSERT INTO commands (stream, key, shard, request, revision, answer)
     SELECT stream, key, shard, request, revision, answer FROM asked JOIN appended USING (stream)
+), put_side_rows AS (
+    INSERT INTO shelf (kind, key, body)
+    SELECT DISTINCT ON (r.kind, r.key) r.kind, r.key, r.body
+    FROM unnest($30::text[], $31::text[], $32::text[], $33::text[]) AS r (stream, kind, key, body)
+    JOIN appended AS a ON a.stream = r.stream
+    ORDER BY r.kind, r.key
+    ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body
 ), put_documents AS (
     INSERT INTO documents (collection, id, shard, stream, rank, body, partition)
     SELECT p.collection, p.id, a.shard, p.stream, p.rank, p.body, p.partition

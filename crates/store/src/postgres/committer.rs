@@ -140,7 +140,7 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
     for job in group {
         columns.add(&job.append);
     }
-    let Columns { heads, records, commands, puts, deletes } = &columns;
+    let Columns { heads, records, commands, puts, deletes, side_rows } = &columns;
     let rows = query(
         session,
         sql::APPEND,
@@ -174,6 +174,10 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
             &deletes.2,
             &records.8,
             &puts.5,
+            &side_rows.0,
+            &side_rows.1,
+            &side_rows.2,
+            &side_rows.3,
         ],
     )
     .await?;
@@ -192,6 +196,7 @@ struct Columns<'a> {
     commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
     puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>),
     deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
+    side_rows: (Texts<'a>, Texts<'a>, Texts<'a>, Texts<'a>),
 }
 
 impl<'a> Columns<'a> {
@@ -221,6 +226,12 @@ impl<'a> Columns<'a> {
             self.commands.2.push(&key.request);
             self.commands.3.push(signed(*revision));
             self.commands.4.push(answer);
+        }
+        for row in &batch.side_rows {
+            self.side_rows.0.push(stream);
+            self.side_rows.1.push(row.kind);
+            self.side_rows.2.push(&row.key);
+            self.side_rows.3.push(&row.body);
         }
         for change in &batch.changes {
             match change {

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use skald_journal::{
-    Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, ReadPart, Record, StoredSnapshot, StreamName,
+    Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, ReadPart, Record, SideRow, StoredSnapshot,
+    StreamName,
 };
 
 use super::sql;
@@ -241,6 +242,9 @@ impl Rows<'_> {
         for IdempotentAnswer { key, revision, answer } in &batch.commands {
             let mut add_command = self.0.prepare_cached(sql::ADD_COMMAND)?;
             add_command.execute(params![stream.as_str(), key.key, shard, key.request, signed(*revision), answer])?;
+        }
+        for SideRow { kind, key, body } in &batch.side_rows {
+            self.0.prepare_cached(sql::SHELF_PUT)?.execute(params![kind, key, &**body])?;
         }
         for change in &batch.changes {
             match change {

@@ -84,7 +84,7 @@ fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Submission<CampaignS
         let answer: AnswerBuilder<CampaignStream> = Box::new(|done: &Applied<_>| words(done.revision, &done.events));
         (Key::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
     });
-    Submission { command: sent.command.clone(), given, expected, key }
+    Submission { expected, key, ..Submission::new(sent.command.clone(), given) }
 }
 
 /// Plays a case on a store, and compares after every step.

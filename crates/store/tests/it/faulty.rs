@@ -24,6 +24,8 @@ pub(crate) enum Trouble {
     Down = 3,
     /// Records are neither read nor written, and that is known only after a while.
     Stuck = 4,
+    /// Nothing is written but appends.
+    SideRowsLost = 5,
 }
 
 /// How often others have their turn before a stuck store fails.
@@ -61,6 +63,10 @@ impl Faulty {
 
     fn unless_down<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
+    }
+
+    fn unless_lost<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        if self.is(Trouble::SideRowsLost) { Box::pin(async { Err(lost()) }) } else { self.unless_down(answer) }
     }
 
     fn unless_stuck<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
@@ -230,7 +236,7 @@ impl Journal for Faulty {
 
 impl SideRows for Faulty {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
-        self.unless_down(self.inner.put(kind, key, body))
+        self.unless_lost(self.inner.put(kind, key, body))
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
@@ -238,7 +244,7 @@ impl SideRows for Faulty {
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
-        self.unless_down(self.inner.replace(kind, key, old, new))
+        self.unless_lost(self.inner.replace(kind, key, old, new))
     }
 
     fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {

@@ -4,6 +4,7 @@
 mod campaigns;
 mod chaos;
 mod commands;
+mod evidence;
 mod faulty;
 mod files;
 mod outcomes;

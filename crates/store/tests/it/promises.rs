@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use skald_journal::{
     Append, Batch, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Key, Partitions, ReadModelChange, Record,
-    StoreError, StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
+    SideRow, StoreError, StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
 };
 
 use crate::places::{Place, on_every_store, until};
@@ -26,6 +26,7 @@ on_every_store! {
     a_stream_keeps_the_shard_it_began_with,
     the_shelf_keeps_what_is_no_event,
     rows_are_removed_with_their_sum_or_not_at_all,
+    rows_of_a_batch_are_stored_with_it_or_not_at_all,
     a_sound_journal_verifies_and_rebuilds,
     the_same_history_has_the_same_root_everywhere,
     a_store_says_that_it_is_ready,
@@ -45,7 +46,7 @@ fn batch(stream: &StreamName, expected: Head, count: usize) -> Batch {
         head = record.head();
         record
     });
-    Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() }
+    Batch { expected, records: records.collect(), ..Batch::default() }
 }
 
 fn command(key: &str, revision: u64) -> IdempotentAnswer {
@@ -279,6 +280,25 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     assert_eq!(journal.document("things", "c").await.unwrap(), Some(document("things", "c", 99)));
     let owned = journal.owned_documents(&stream, ("things", "a"), 2).await.unwrap();
     assert_eq!(ids(&owned), ["b", "c"]);
+}
+
+async fn rows_of_a_batch_are_stored_with_it_or_not_at_all(place: Place) {
+    let (journal, [one, two]) = (place.journal, ["one", "two"].map(stream));
+    let row = |key: &str, body: &str| SideRow { kind: "content", key: key.to_owned(), body: body.into() };
+    let with_rows = |stream: &StreamName, expected: Head, rows: &[SideRow]| {
+        Append::once(stream.clone(), Batch { side_rows: rows.to_vec(), ..batch(stream, expected, 1) })
+    };
+    let rows = [row("a", "first"), row("b", "second")];
+    journal.append(with_rows(&one, Head::default(), &rows)).await.unwrap();
+    // The same row may come with several streams at once.
+    let same = [row("b", "second"), row("c", "third")];
+    let appends = [&two, &stream("three")].map(|stream| journal.append(with_rows(stream, Head::default(), &same)));
+    assert!(futures::future::join_all(appends).await.iter().all(Result::is_ok));
+    let refused = journal.append(with_rows(&one, Head::default(), &[row("a", "other"), row("d", "fourth")])).await;
+    assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
+    let pairs = [("a", "first"), ("b", "second"), ("c", "third")];
+    let stored = pairs.map(|(key, body)| (key.to_owned(), body.to_owned()));
+    assert_eq!(journal.list("content", "", 10).await.unwrap(), stored, "nothing of what did not fit");
 }
 
 async fn streams_are_listed_by_name(place: Place) {

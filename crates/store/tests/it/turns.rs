@@ -214,7 +214,7 @@ async fn a_record_that_cannot_be_replayed_stops_its_stream_alone(place: Place) {
     let head = elsewhere.head(&one).await.unwrap();
     let body = r#"[{"type":"cursed"}]"#.to_owned();
     let records = vec![Record::next(&one, head, "cursed", given().at, "tester", body)];
-    let batch = Batch { expected: head, records, commands: Vec::new(), changes: Vec::new() };
+    let batch = Batch { expected: head, records, ..Batch::default() };
     elsewhere.append(Append::once(one.clone(), batch)).await.unwrap();
     for name in ["b", "c"] {
         let damaged = seen(streams.execute(&one, add(name, 1)).await);
