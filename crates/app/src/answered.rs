@@ -1,14 +1,15 @@
 //! What a command answers, whichever noun it is for: now, or once more what it answered when it was first sent.
 
-use std::sync::Arc;
+use std::fmt::Display;
+use std::sync::{Arc, PoisonError};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::{App, Call, Operation};
+use crate::{App, Call, Code, Fault, Operation, short};
 use skald_journal::{
-    Applied, CommandOf, Failure, Key, RefusalOf, SideRow, StreamKind, StreamName, Streams, Submission,
+    Applied, CommandOf, CommittedState, Failure, Key, RefusalOf, SideRow, StreamKind, StreamName, Streams, Submission,
 };
 
 impl App {
@@ -24,7 +25,8 @@ impl App {
     ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
         let key = call.work.idempotency_key.as_ref();
         let terms = Terms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
-        self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await
+        let done = self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await;
+        done.map_err(|not_done| not_done.failure)
     }
 
     /// The same on terms that stand in the input.
@@ -36,7 +38,7 @@ impl App {
         command: CommandOf<K>,
         terms: Terms,
         answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
-    ) -> Result<(Answered<T>, Applied<K>), Failure<RefusalOf<K>>> {
+    ) -> Result<(Answered<T>, Applied<K>), NotDone<K>> {
         let mut ask = Submission::new(command, self.given(call));
         (ask.expected, ask.side_rows) = (terms.expected, terms.side_rows);
         let answer = Arc::new(answer);
@@ -46,9 +48,11 @@ impl App {
             let stored = move |done: &Applied<K>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
             ask.key = Some((key, Box::new(stored)));
         }
-        let is_keyed = ask.key.is_some();
-        let done = streams.execute(stream, ask).await;
-        let done = if is_keyed { done.map_err(Failure::under_key)? } else { done? };
+        let (is_keyed, refused_on) = (ask.key.is_some(), Arc::clone(&ask.refused_on));
+        let done = streams.execute(stream, ask).await.map_err(|failure| NotDone {
+            failure: if is_keyed { failure.under_key() } else { failure },
+            refused_on: refused_on.lock().unwrap_or_else(PoisonError::into_inner).take(),
+        })?;
         call.work.stands_at(done.revision);
         let answered = match done.answer.as_ref().filter(|_| done.replayed) {
             Some(stored) => Answered::Again(Again::new(stored)),
@@ -57,6 +61,42 @@ impl App {
         Ok((answered, done))
     }
 }
+
+/// Why a command was not done.
+pub(crate) struct NotDone<K: StreamKind> {
+    pub failure: Failure<RefusalOf<K>>,
+    /// The state that it was refused on, if it came to that.
+    pub refused_on: Option<Arc<CommittedState<K>>>,
+}
+
+impl<K: StreamKind> From<Failure<RefusalOf<K>>> for NotDone<K> {
+    fn from(failure: Failure<RefusalOf<K>>) -> Self {
+        Self { failure, refused_on: None }
+    }
+}
+
+/// A value that may stand in the input and beside it, in a header or in metadata: the one that is given. Two that differ
+/// are refused.
+pub(crate) fn given_once<T: PartialEq + Display>(
+    (field, in_input): (&str, Option<T>),
+    (name, beside): (&str, Option<T>),
+) -> Result<Option<T>, Fault> {
+    match (in_input, beside) {
+        (Some(one), Some(other)) if one != other => {
+            let message =
+                format!("{field} is {}, but {name} is {}", short(&one.to_string()), short(&other.to_string()));
+            Err(Fault::new(Code::InvalidParams, message)
+                .at(format!("/{field}"))
+                .value(&one.to_string().into())
+                .hint("send one of the two, or the same in both"))
+        }
+        (in_input, beside) => Ok(in_input.or(beside)),
+    }
+}
+
+/// What the revision and the key are called where they come beside the input.
+pub(crate) const EXPECTED_BESIDE: &str = "If-Match (or skald/expectedRevision)";
+pub(crate) const KEY_BESIDE: &str = "Idempotency-Key (or skald/idempotencyKey)";
 
 /// On what terms a command is done.
 pub(crate) struct Terms {

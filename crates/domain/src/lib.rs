@@ -9,6 +9,7 @@ pub mod decider;
 pub mod dice;
 pub mod gate;
 pub mod id;
+pub mod idempotency_key;
 pub mod limits;
 mod moment;
 pub mod plain_text;

@@ -1,6 +1,6 @@
 //! What travels beside a message: who asks, in which conversation, and how it is to be done. Both ends are here.
 
-use skald_app::plain_text::deceptive_in;
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{Code, Fault, Work, limits, short};
 use tonic::metadata::{MetadataMap, MetadataValue};
 
@@ -45,7 +45,7 @@ pub(crate) fn put(metadata: &mut MetadataMap, Name(name, binary): Name, text: &s
 fn bounded(metadata: &MetadataMap, named: Name) -> Result<Option<String>, Fault> {
     let (most, Name(name, _)) = (limits::KEY_CHARS_MAX, named);
     match text(metadata, named)? {
-        Some(text) if text.is_empty() || text.len() > most || deceptive_in(&text).is_some() => {
+        Some(text) if key_misfit(&text).is_some() => {
             let fault =
                 Fault::new(Code::InvalidParams, format!("the metadata {name} has 1 to {most} plain characters"));
             Err(fault.value(&short(&text).into()).hint(format!("send a shorter {name}, or none")))

@@ -12,6 +12,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::unfold;
 use serde_json::{Value, json};
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
     Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Revocations, Work, universe_named_by,
@@ -137,11 +138,17 @@ impl Remote {
         self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How a command is to be done so that it can be sent again when the answer to it was lost.
-    fn repeatable(&self, work: &Work) -> Work {
+    /// How a command is to be done so that it can be sent again when the answer to it was lost. A key in the input is the
+    /// command's own: a second one beside it would be refused.
+    fn repeatable(&self, work: &Work, input: &Value) -> Work {
         let mut work = work.clone();
-        work.idempotency_key
-            .get_or_insert_with(|| format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed)));
+        if work.idempotency_key.is_none() {
+            work.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
+                // The operation says what is wrong with one that does not fit.
+                Some(key) => (key_misfit(key).is_none()).then(|| key.to_owned()),
+                None => Some(format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed))),
+            };
+        }
         work
     }
 
@@ -265,7 +272,7 @@ impl Engine for Remote {
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
-            let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
+            let how = if entry.kind == Kind::Command { self.repeatable(work, &input) } else { work.clone() };
             let universe_id = universe_named_by(&input);
             let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
             let answer = self.link.ask(|mut gateway| {

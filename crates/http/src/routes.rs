@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use serde_json::{Value, json};
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{
     Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
     limits, parse_json, short, unidentified,
@@ -136,16 +137,11 @@ pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
     Ok(caller.within(Conversation::Client(CLIENT.into())))
 }
 
-/// Of a header, `to_str` lets ASCII and tabs through; a tab may be around a value, and not in it.
-fn is_plain_key(text: &str) -> bool {
-    (1..=limits::KEY_CHARS_MAX).contains(&text.len()) && !text.contains('\t')
-}
-
 /// What the headers say of how a request is to be done.
 fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
-        Some(Ok(text)) if is_plain_key(text.trim()) => Ok(Some(text.trim())),
+        Some(Ok(text)) if key_misfit(text.trim()).is_none() => Ok(Some(text.trim())),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
             Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
@@ -245,16 +241,6 @@ async fn no_method(method: Method, uri: Uri) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_key_is_short_and_plain() {
-        for key in ["k", "a b", &"k".repeat(limits::KEY_CHARS_MAX)] {
-            assert!(is_plain_key(key), "{key}");
-        }
-        for key in ["", "a\tb", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
-            assert!(!is_plain_key(key), "{key}");
-        }
-    }
 
     #[test]
     fn a_request_that_was_not_identified_is_not_the_owners() {

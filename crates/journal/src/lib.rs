@@ -31,7 +31,7 @@ pub use stream_kind::{
     CommandOf, EventOf, RefusalOf, RegisteredKind, StateOf, StreamFold, StreamKind, StreamKinds, events,
 };
 pub use streams::{Limits, Streams};
-pub use turn::{AnswerBuilder, Applied, CommittedState, Failure, Submission};
+pub use turn::{AnswerBuilder, Applied, CommittedState, Failure, RefusedOn, Submission};
 pub use verify::{
     CheckRow, Contents, Finding, FindingKind, Report, RowCheck, SideRowCheck, Verdict, rebuild, rebuild_with_progress,
     verify, verify_with_contents, verify_with_progress,

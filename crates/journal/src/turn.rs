@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use skald_domain::decider::{Decider, Given};
 use tokio::sync::oneshot;
@@ -47,6 +47,9 @@ impl<K: StreamKind> Default for CommittedState<K> {
 /// Makes the answer that a retry under the same key will get again.
 pub type AnswerBuilder<K> = Box<dyn Fn(&Applied<K>) -> String + Send + Sync>;
 
+/// Where the state is left that a command was refused on, for whoever says why it was.
+pub type RefusedOn<K> = Arc<Mutex<Option<Arc<CommittedState<K>>>>>;
+
 /// A command for a stream.
 pub struct Submission<K: StreamKind> {
     pub command: CommandOf<K>,
@@ -56,11 +59,12 @@ pub struct Submission<K: StreamKind> {
     pub key: Option<(Key, AnswerBuilder<K>)>,
     /// What stands beside the journal and is stored with the command, if it is accepted.
     pub side_rows: Vec<SideRow>,
+    pub refused_on: RefusedOn<K>,
 }
 
 impl<K: StreamKind> Submission<K> {
     pub fn new(command: CommandOf<K>, given: Given) -> Self {
-        Self { command, given, expected: None, key: None, side_rows: Vec::new() }
+        Self { command, given, expected: None, key: None, side_rows: Vec::new(), refused_on: Arc::default() }
     }
 }
 
@@ -240,7 +244,10 @@ impl<K: StreamKind> Turn<K> {
                     }
                     Ok(step.done)
                 }
-                Err(failure) => Err(failure),
+                Err(failure) => {
+                    *ask.refused_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&now));
+                    Err(failure)
+                }
             };
             outcomes.push(Outcome::Reply(outcome));
         }

@@ -8,11 +8,9 @@ use serde_json::Value;
 use skald_domain::campaign::{CampaignCommand, CampaignRefusal, CampaignState};
 
 use super::stream::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
-use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Kind, Operation, short};
+use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Kind, Operation, limits, short};
 use skald_journal::{Applied, CommittedState, Failure, StreamName};
 
-/// Characters that an id has at most.
-const ID_CHARS_MAX: usize = 100;
 /// Campaigns that an error names.
 const CAMPAIGNS_NAMED: usize = 10;
 
@@ -47,7 +45,10 @@ pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a s
         return Err(fault(format!("{field} is required, it is empty")).hint(format!("send {field}, or leave it out")));
     }
     let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !['_', '-'].contains(&letter);
-    if id.len() > ID_CHARS_MAX || id.contains(is_odd) || !id.contains(|letter: char| letter.is_ascii_alphanumeric()) {
+    if id.len() > limits::ID_CHARS_MAX
+        || id.contains(is_odd)
+        || !id.contains(|letter: char| letter.is_ascii_alphanumeric())
+    {
         return Err(fault(format!("{field} is malformed: {:?}", short(id))).hint("send an id as it was answered"));
     }
     Ok(Some(id))

@@ -4,16 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 
-use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
+use crate::method_fields::MethodFields;
+use crate::{Allowed, Answered, App, Call, CampaignRole, Fault, Kind, Operation, Toolset};
 
 /// Fields that a method does not take.
-fn only<const N: usize>(method: &str, given: [(&str, bool); N]) -> Result<(), Fault> {
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((field, _)) => Err(Fault::new(Code::InvalidParams, format!("{method} takes no {field}"))
-            .at(format!("/{field}"))
-            .hint(format!("leave {field} out, or use method update"))),
-    }
+fn only<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
+    let checked = MethodFields { method, takes: &[] }.check(&given);
+    checked.map_err(|fault| fault.hint("leave it out, or use method update"))
 }
 
 pub(super) struct CampaignUpdate;

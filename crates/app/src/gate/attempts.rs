@@ -9,11 +9,11 @@ use skald_domain::Moment;
 use skald_domain::gate::GuardResult;
 
 use super::gatehouse::Visit;
-use super::stream::stream;
+use super::stream::{RunStream, stream};
 use crate::access::hash;
 use crate::plain_text::clean_name;
 use crate::{App, Call, Code, Fault, limits};
-use skald_journal::{FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
+use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
 
 /// What is kept of an attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -45,8 +45,8 @@ pub(super) struct Refused<'a> {
     pub code: Code,
     pub message: &'a str,
     pub guards: &'a [GuardResult],
-    /// Where the run stood.
-    pub revision: u64,
+    /// The state of the run that it was refused on.
+    pub on: &'a CommittedState<RunStream>,
     pub request: &'a str,
 }
 
@@ -167,8 +167,8 @@ impl App {
             by: call.caller.id().to_owned(),
             role: visit.standing.role.clone(),
             event: one_line(refused.event, limits::NAME_CHARS_MAX),
-            state: visit.kept.state.state().to_owned(),
-            revision: refused.revision,
+            state: refused.on.state.state().to_owned(),
+            revision: refused.on.revision(),
             code: refused.code.name().to_owned(),
             message: one_line(refused.message, MESSAGE_CHARS_MAX),
             guards: refused.guards.to_vec(),
@@ -176,9 +176,9 @@ impl App {
             hash: String::new(),
         };
         let written = |attempt: &Attempt| serde_json::to_string(attempt).expect("an attempt is JSON");
-        let attempt = Attempt { hash: bound_hash(&visit.kept.head.hash, &written(&attempt)), ..attempt };
+        let attempt = Attempt { hash: bound_hash(&refused.on.head.hash, &written(&attempt)), ..attempt };
         let body = written(&attempt);
-        let key = key(refused.revision, at, &self.request_id());
+        let key = key(refused.on.revision(), at, &self.request_id());
         self.journal.put(&kind(&visit.run_id), &key, body).await.map_err(|error| self.unread(&error))?;
         self.sum_up_attempts(&visit.run_id).await
     }

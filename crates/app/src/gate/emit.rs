@@ -14,7 +14,8 @@ use skald_domain::gate::{Emit, Facts, Look, Misfit, Process, RunCommand, RunEven
 use super::evidence::{Contents, Sent, SentArtifact, content_rows};
 use super::gatehouse::{Evidence, Visit};
 use super::unaccepted::{Tried, Unaccepted, unmet};
-use crate::plain_text::{code_point, deceptive_in};
+use crate::answered::{EXPECTED_BESIDE, KEY_BESIDE, NotDone, given_once};
+use crate::idempotency_key::key_misfit;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits,
     stored_key,
@@ -143,6 +144,10 @@ impl Operation for EmitEvent {
 
     async fn run(app: &App, call: &Call<'_>, input: EmitEventInput) -> Result<EmitEventOutput, Fault> {
         check_name(&input.event_name)?;
+        // The revision and the key stand in the input; those of a header have to be the same.
+        let (revision, key) = (Some(input.expected_revision), Some(input.idempotency_key.as_str()));
+        given_once(("expected_revision", revision), (EXPECTED_BESIDE, call.work.expected_revision))?;
+        given_once(("idempotency_key", key), (KEY_BESIDE, call.work.idempotency_key.as_deref()))?;
         let bad_key = check_key(&input.idempotency_key).err();
         for _ in 0..LOOKS {
             let visit = match (app.visit::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
@@ -155,14 +160,14 @@ impl Operation for EmitEvent {
             let tried = Tried { event: &input.event_name, request: &request };
             if let Some(misfit) = &bad_key {
                 let failure = Failure::Refused(bad_key_refusal(misfit));
-                return app.refuse(call, &visit, &tried, failure).await.map(Into::into);
+                return app.refuse(call, &visit, &tried, failure.into()).await.map(Into::into);
             }
             match emit(app, call, &visit, &input, &request).await {
                 Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
                 // The run moved while files were looked at: what was seen of them is of no use now.
-                Err(Tripped::Failed(Failure::Refused(RunRefusal::OutOfDate { .. }))) => {}
-                Err(Tripped::Failed(failure)) => {
-                    return app.refuse(call, &visit, &tried, failure).await.map(Into::into);
+                Err(Tripped::NotDone(not_done)) if is_out_of_date(&not_done) => {}
+                Err(Tripped::NotDone(not_done)) => {
+                    return app.refuse(call, &visit, &tried, *not_done).await.map(Into::into);
                 }
                 Err(Tripped::Fault(fault)) => return Unaccepted::of(fault).map(Into::into),
             }
@@ -181,7 +186,7 @@ const LOOKS: usize = 5;
 
 /// Why an event was not emitted.
 enum Tripped {
-    Failed(Failure<RunRefusal>),
+    NotDone(Box<NotDone<RunStream>>),
     Fault(Fault),
 }
 
@@ -189,6 +194,10 @@ impl From<Fault> for Tripped {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }
+}
+
+fn is_out_of_date(not_done: &NotDone<RunStream>) -> bool {
+    matches!(not_done.failure, Failure::Refused(RunRefusal::OutOfDate { .. }))
 }
 
 async fn emit(
@@ -203,7 +212,8 @@ async fn emit(
     // A path that no file can have is told before the revision is looked at; a replay comes before both.
     let unfit = sent.unfit_paths();
     if !unfit.is_empty() && !app.is_answered(call, visit, &input.idempotency_key).await? {
-        return Err(Tripped::Failed(Failure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit })));
+        let failure = Failure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit });
+        return Err(Tripped::NotDone(Box::new(failure.into())));
     }
     let payload = input.payload.clone().unwrap_or_default();
     let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
@@ -218,7 +228,7 @@ async fn emit(
     let (process, role) = (Arc::clone(&visit.process), visit.standing.role.clone());
     let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
     let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &visit.stream, command, terms, answer).await;
-    let (answered, done) = tried.map_err(Tripped::Failed)?;
+    let (answered, done) = tried.map_err(|not_done| Tripped::NotDone(Box::new(not_done)))?;
     if new_bytes > 0 && !done.replayed {
         app.count_contents(visit, new_bytes).await;
     }
@@ -238,19 +248,9 @@ fn check_name(name: &str) -> Result<(), Fault> {
 }
 
 pub(super) fn check_key(key: &str) -> Result<(), Misfit> {
-    let wrong = |message: String| Err(Misfit { path: "/idempotency_key".to_owned(), message });
-    match key.chars().count() {
-        0 => wrong("Must not be empty".to_owned()),
-        _ if key.trim().is_empty() => wrong("Must not be blank".to_owned()),
-        count if count > limits::KEY_CHARS_MAX => {
-            wrong(format!("Must have at most {} characters, this has {count}", limits::KEY_CHARS_MAX))
-        }
-        _ => match deceptive_in(key) {
-            Some(character) => {
-                wrong(format!("Must be one line of plain characters, this has {}", code_point(character)))
-            }
-            None => Ok(()),
-        },
+    match key_misfit(key) {
+        Some(message) => Err(Misfit { path: "/idempotency_key".to_owned(), message }),
+        None => Ok(()),
     }
 }
 

@@ -93,7 +93,7 @@ impl App {
     }
 
     async fn source_named(&self, caller: &Caller, id: &str) -> Result<Option<Source>, Fault> {
-        if id.is_empty() || id.len() > limits::ID_CHARS_MAX {
+        if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
         let paths = self.path_view(caller);

@@ -8,15 +8,15 @@ use serde_json::{Map, Value};
 use skald_domain::decider::Decider;
 use skald_domain::gate::{Override, Plan, RunCommand, RunEvent, RunRules};
 
-use super::attempts::Refused;
 use super::emit::{Emission, Moved, Taken, check_key, taken};
 use super::evidence::{Sent, SentArtifact};
 use super::gatehouse::{Evidence, Visit};
 use super::history::Entry;
 use super::shown::{Shown, shown};
-use super::standing::AGENT;
 use super::stream::refused;
 use super::unaccepted::{Tried, Unaccepted, unmet};
+use crate::answered::{EXPECTED_BESIDE, KEY_BESIDE, given_once};
+use crate::method_fields::MethodFields;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Terms, Toolset, limits, short,
 };
@@ -146,9 +146,13 @@ struct Ended {
 }
 
 impl RunInput {
+    fn method_fields(&self) -> MethodFields {
+        MethodFields { method: self.method.word(), takes: self.method.takes() }
+    }
+
     /// Refuses fields that the method does not take.
     fn check_fields(&self) -> Result<(), Fault> {
-        let given = [
+        self.method_fields().check(&[
             ("event_name", self.event_name.is_some()),
             ("payload", self.payload.is_some()),
             ("artifact_paths", self.artifact_paths.is_some()),
@@ -160,22 +164,11 @@ impl RunInput {
             ("idempotency_key", self.idempotency_key.is_some()),
             ("cursor", self.cursor.is_some()),
             ("limit", self.limit.is_some()),
-        ];
-        let taken = self.method.takes();
-        match given.into_iter().find(|(field, is_given)| *is_given && !taken.contains(field)) {
-            None => Ok(()),
-            Some((field, _)) => {
-                let fault = Fault::new(Code::InvalidParams, format!("{} takes no {field}", self.method.word()));
-                Err(fault.at(format!("/{field}")).hint(format!("it takes {}", taken.join(", "))))
-            }
-        }
+        ])
     }
 
     fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
-        given.map(String::as_str).ok_or_else(|| {
-            let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method.word()));
-            fault.at(format!("/{field}")).hint(format!("send {field}"))
-        })
+        self.method_fields().needed(field, given)
     }
 }
 
@@ -279,13 +272,18 @@ fn no_way(visit: &Visit, target: &str) -> Fault {
 impl RunInput {
     /// The terms of the input, or those that came beside it.
     fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
-        let key = self.idempotency_key.as_ref().or(call.work.idempotency_key.as_ref());
-        if let Some(misfit) = key.and_then(|key| check_key(key).err()) {
+        if let Some(misfit) = self.idempotency_key.as_ref().and_then(|key| check_key(key).err()) {
             let fault = Fault::new(Code::InvalidPayload, misfit.message).at(misfit.path);
             return Err(fault.hint("send a key of your own, new for each request"));
         }
-        let expected = self.expected_revision.or(call.work.expected_revision);
-        Ok(Terms::new(expected, key.map(|key| (key.clone(), call.input.to_string()))))
+        let beside = (KEY_BESIDE, call.work.idempotency_key.as_ref());
+        let key = given_once(("idempotency_key", self.idempotency_key.as_ref()), beside)?;
+        Ok(Terms::new(self.expected(call)?, key.map(|key| (key.clone(), call.input.to_string()))))
+    }
+
+    fn expected(&self, call: &Call<'_>) -> Result<Option<u64>, Fault> {
+        let beside = (EXPECTED_BESIDE, call.work.expected_revision);
+        given_once(("expected_revision", self.expected_revision), beside)
     }
 }
 
@@ -298,7 +296,7 @@ async fn override_guard(
     let event = input.needed("event_name", input.event_name.as_ref())?.to_owned();
     let reason = input.needed("reason", input.reason.as_ref())?.to_owned();
     // Whoever overrides a guard has seen where the run stands.
-    if input.expected_revision.or(call.work.expected_revision).is_none() {
+    if input.expected(call)?.is_none() {
         let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").at("/expected_revision");
         return Err(fault.hint("send the revision that you decided on; `state_gate.get_state` has it"));
     }
@@ -318,14 +316,6 @@ async fn override_guard(
 
 async fn cancel(app: &App, call: &Call<'_>, visit: &Visit, input: &RunInput) -> Result<(Answered<Ended>, bool), Fault> {
     let role = visit.standing.role.clone();
-    if role == AGENT {
-        let message = format!("role '{role}' may not cancel a run");
-        let request = call.input.to_string();
-        let (code, revision) = (Code::Forbidden, visit.kept.revision());
-        let refused = Refused { event: "cancelled", code, message: &message, guards: &[], revision, request: &request };
-        app.keep_attempt(call, visit, refused).await?;
-        return Err(Fault::new(code, message).value(&role.into()).hint("ask a person to do it, or finish the run"));
-    }
     let command = RunCommand::Cancel { role, reason: input.reason.clone() };
     let answer =
         |done: &Applied<RunStream>| Ended { revision: done.revision, state: done.kept.state.state().to_owned() };
@@ -345,10 +335,10 @@ async fn change<T: Serialize + 'static>(
     let tried = app.execute_on::<RunOperation, _, T>(&app.runs, call, &visit.stream, command, terms, answer).await;
     match tried {
         Ok((answered, done)) => Ok((answered, done.replayed)),
-        Err(failure) => {
+        Err(not_done) => {
             let request = call.input.to_string();
-            let fault = app.journal_fault(failure.clone(), |refusal| refused(&visit.run_id, &refusal));
-            app.refuse(call, visit, &Tried { event, request: &request }, failure).await?;
+            let fault = app.journal_fault(not_done.failure.clone(), |refusal| refused(&visit.run_id, &refusal));
+            app.refuse(call, visit, &Tried { event, request: &request }, not_done).await?;
             Err(fault)
         }
     }

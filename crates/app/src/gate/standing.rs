@@ -1,11 +1,9 @@
 //! As whom somebody acts at a gate. It follows from who they are, never from what they ask.
 
+pub(crate) use skald_domain::gate::AGENT;
 use skald_domain::gate::Standing;
 
 use crate::{App, Caller, Principal, PrincipalKind};
-
-/// The role of a program that works for somebody, and of whoever has no other.
-pub(crate) const AGENT: &str = "agent";
 
 impl App {
     /// The role of whoever started this process was named when they did; that of a token is the token's.

@@ -1,12 +1,15 @@
 //! Why an event was not accepted, as an ordinary answer: in the shape that clients of a gate know.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use skald_domain::gate::{GuardResult, Misfit, RunRefusal};
 
 use super::attempts::Refused;
 use super::gatehouse::Visit;
-use super::stream::refused_code;
+use super::stream::{RunStream, refused_code};
+use crate::answered::NotDone;
 use crate::{App, Call, Code, Fault, short};
 use skald_journal::Failure;
 
@@ -114,21 +117,19 @@ pub(super) struct Tried<'a> {
 }
 
 impl App {
-    /// What a failure comes to: an answer of the run, which is kept beside it, or a fault of the server.
+    /// What a failure comes to: an answer of the run, which is kept beside it, or a fault of the server. What is kept of the
+    /// run is of the one state that the attempt was refused on.
     pub(super) async fn refuse(
         &self,
         call: &Call<'_>,
         visit: &Visit,
         tried: &Tried<'_>,
-        failure: Failure<RunRefusal>,
+        not_done: NotDone<RunStream>,
     ) -> Result<Unaccepted, Fault> {
-        let mut revision = visit.kept.revision();
-        let (unaccepted, guards) = match failure {
+        let on = not_done.refused_on.unwrap_or_else(|| Arc::clone(&visit.kept));
+        let (unaccepted, guards) = match not_done.failure {
             Failure::Refused(refusal) => (Unaccepted::by(&refusal), refusal.guards().to_vec()),
-            Failure::RevisionConflict { expected, actual } => {
-                revision = actual;
-                (Unaccepted::conflict(expected, actual), Vec::new())
-            }
+            Failure::RevisionConflict { expected, actual } => (Unaccepted::conflict(expected, actual), Vec::new()),
             Failure::IdempotencyMismatch { key } => (Unaccepted::mismatch(&key), Vec::new()),
             other => {
                 return Err(self.journal_fault(other, |_| Fault::internal("a refusal", self.request_id())));
@@ -139,7 +140,7 @@ impl App {
             code: unaccepted.code,
             message: &unaccepted.sentence(),
             guards: &guards,
-            revision,
+            on: &on,
             request: tried.request,
         };
         self.keep_attempt(call, visit, refused).await?;

@@ -10,6 +10,7 @@ use super::shape::SentObject;
 use super::stream::{Listed, stream};
 use super::wording;
 use crate::listing::page_limit;
+use crate::method_fields::MethodFields;
 use crate::{
     Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Kind, Operation, Toolset,
     check_chosen_id, creation_quota, limits,
@@ -37,6 +38,16 @@ impl Method {
             Self::Replace => "replace",
             Self::Delete => "delete",
             Self::List => "list",
+        }
+    }
+
+    fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::Create => &["universeId", "name", "campaignId", "state"],
+            Self::Rename => &["universeId", "name"],
+            Self::Replace => &["universeId", "name", "state"],
+            Self::Delete => &["universeId"],
+            Self::List => &["cursor", "limit"],
         }
     }
 }
@@ -82,34 +93,24 @@ pub(super) struct KeepUniverseOutput {
 type Output = Answered<KeepUniverseOutput>;
 
 impl KeepUniverseInput {
+    fn method_fields(&self) -> MethodFields {
+        MethodFields { method: self.method.word(), takes: self.method.takes() }
+    }
+
     /// Refuses fields that the method does not take.
-    fn only(&self, taken: &[&str]) -> Result<(), Fault> {
-        let given = [
+    fn check_fields(&self) -> Result<(), Fault> {
+        self.method_fields().check(&[
             ("universeId", self.universe_id.is_some()),
             ("name", self.name.is_some()),
             ("campaignId", self.campaign_id.is_some()),
             ("state", self.state.is_some()),
             ("cursor", self.cursor.is_some()),
             ("limit", self.limit.is_some()),
-        ];
-        match given.into_iter().find(|(field, is_given)| *is_given && !taken.contains(field)) {
-            None => Ok(()),
-            Some((field, _)) => {
-                let message = format!("{} takes no {field}", self.method.word());
-                let hint = match taken {
-                    [] => "leave it out".to_owned(),
-                    taken => format!("it takes {}", taken.join(", ")),
-                };
-                Err(Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(hint))
-            }
-        }
+        ])
     }
 
     fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
-        given.map(String::as_str).ok_or_else(|| {
-            let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method.word()));
-            fault.at(format!("/{field}")).hint(format!("send {field}"))
-        })
+        self.method_fields().needed(field, given)
     }
 }
 
@@ -126,25 +127,20 @@ impl Operation for KeepUniverse {
     type Output = Output;
 
     async fn run(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
+        input.check_fields()?;
         match input.method {
             Method::Create => create(app, call, input).await,
             Method::Rename => {
-                input.only(&["universeId", "name"])?;
                 let name = input.needed("name", input.name.as_ref())?.to_owned();
                 change(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
             }
             Method::Replace => {
-                input.only(&["universeId", "name", "state"])?;
                 let (state, repaired) = read(input.state.as_ref())?;
                 let command = UniverseCommand::Replace { name: input.name.clone(), state };
                 change(app, call, &input, command, repaired).await
             }
-            Method::Delete => {
-                input.only(&["universeId"])?;
-                change(app, call, &input, UniverseCommand::Delete, Vec::new()).await
-            }
+            Method::Delete => change(app, call, &input, UniverseCommand::Delete, Vec::new()).await,
             Method::List => {
-                input.only(&["cursor", "limit"])?;
                 let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
                 let (universes, next_cursor) = (Some(page.items), page.next_cursor);
                 Ok(Answered::Now(KeepUniverseOutput { universes, next_cursor, ..KeepUniverseOutput::default() }))
@@ -168,7 +164,6 @@ fn read(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), F
 }
 
 async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
-    input.only(&["universeId", "name", "campaignId", "state"])?;
     if let Some(revision) = call.work.expected_revision {
         let message = format!("revision {revision} is expected of a universe that is yet to be created");
         return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));

@@ -30,7 +30,7 @@ pub use process::{
     Process, REJECT, Role, Setting, State, ToolPermissions, Transition, load,
 };
 pub use run::{
-    Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, RefusalKind, Run, RunCommand, RunEvent,
+    AGENT, Cancelled, Created, Emit, Emitted, Overridden, Override, ProcessPin, RefusalKind, Run, RunCommand, RunEvent,
     RunRefusal, RunRules, RunState, RunStatus, Standing, Submitted,
 };
 pub use schema::{Misfit, Schema};

@@ -301,8 +301,11 @@ fn a_request_that_nobody_expects_changes_nothing() {
         let mut other = input.clone();
         other["payload"] = json!({"text": "another"});
         assert_eq!(seat.ok(EMIT, &other)["error"]["code"], "IDEMPOTENCY_MISMATCH");
-        let beside = seat.call_so(EMIT, &input, How { key: Some("another"), revision: None }).expect("a replay");
-        assert_eq!(beside["result"]["event_id"], first["result"]["event_id"]);
+        let beside = |key: &'static str| How { key: Some(key), revision: None };
+        let refused = seat.call_so(EMIT, &input, beside("another")).expect_err("two keys that differ");
+        assert_eq!((&refused["code"], &refused["path"]), (&json!("INVALID_PARAMS"), &json!("/idempotency_key")));
+        let again = seat.call_so(EMIT, &input, beside("once")).expect("a replay");
+        assert_eq!(again["result"]["event_id"], first["result"]["event_id"]);
         stands(&mut seat, &run, "collect", 2);
     }
 }

@@ -23,11 +23,15 @@ pub enum RunCommand {
     },
     Emit(Box<Emit>),
     Override(Box<Override>),
+    /// An agent may not: whoever is to do the work does not end it.
     Cancel {
         role: String,
         reason: Option<String>,
     },
 }
+
+/// The role of a program that works for somebody, and of whoever has no other.
+pub const AGENT: &str = "agent";
 
 /// As whom somebody acts. It follows from who they are, never from what they ask.
 #[derive(Debug, Clone, PartialEq, Eq)]

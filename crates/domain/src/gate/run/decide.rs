@@ -10,7 +10,7 @@ use super::super::facts::Facts;
 use super::super::finding::nearest;
 use super::super::guard::GuardResult;
 use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, admits};
-use super::command::{Emit, Override, RunCommand};
+use super::command::{AGENT, Emit, Override, RunCommand};
 use super::event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 use super::refusal::RunRefusal;
 use super::state::{RunState, RunStatus};
@@ -44,6 +44,9 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
         RunCommand::Emit(emit) => decide_emit(state, emit, given),
         RunCommand::Override(override_) => decide_override(state, override_, given),
         RunCommand::Cancel { role, reason } => {
+            if role == AGENT {
+                return Err(RunRefusal::MayNotCancel { role: role.clone() });
+            }
             going_on(state)?;
             if let Some(reason) = reason {
                 bounded("reason", reason)?;

@@ -13,7 +13,7 @@ mod refusal;
 mod state;
 mod submit;
 
-pub use command::{Emit, Override, RunCommand, Standing, Submitted};
+pub use command::{AGENT, Emit, Override, RunCommand, Standing, Submitted};
 pub(super) use decide::may_decide;
 pub use event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 pub use refusal::{RefusalKind, RunRefusal};

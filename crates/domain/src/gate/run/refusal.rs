@@ -54,6 +54,8 @@ pub enum RunRefusal {
     OwnWork { principal: String },
     #[error("only a person may override a guard, role '{role}' does not act as one")]
     NotHuman { role: String },
+    #[error("role '{role}' may not cancel a run")]
+    MayNotCancel { role: String },
     #[error("idempotency_key does not fit: {}", misfit.message)]
     KeyMisfit { misfit: Misfit },
     #[error("Payload does not match the schema")]
@@ -87,7 +89,8 @@ impl RunRefusal {
             | Self::TransitionsForbidden { .. }
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
-            | Self::NotHuman { .. } => RefusalKind::Forbidden,
+            | Self::NotHuman { .. }
+            | Self::MayNotCancel { .. } => RefusalKind::Forbidden,
             Self::KeyMisfit { .. }
             | Self::PayloadMisfits { .. }
             | Self::ContextMisfits { .. }
@@ -123,6 +126,7 @@ impl RunRefusal {
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
             | Self::NotHuman { .. }
+            | Self::MayNotCancel { .. }
             | Self::GuardFailed { .. } => None,
         }
     }
@@ -140,6 +144,7 @@ impl RunRefusal {
             | Self::MayNotDecide { role: value, .. }
             | Self::OwnWork { principal: value }
             | Self::NotHuman { role: value }
+            | Self::MayNotCancel { role: value }
             | Self::NothingToOverride { guard: value, .. } => Some(value),
             Self::Empty { .. } => Some(""),
             Self::RunNotFound
@@ -195,6 +200,7 @@ impl RunRefusal {
                                      --gate-role ROLE` gives somebody else a token of their own"
                 .to_owned(),
             Self::NotHuman { .. } => "ask a person to do it".to_owned(),
+            Self::MayNotCancel { .. } => "ask a person to do it, or finish the run".to_owned(),
             Self::KeyMisfit { .. } => "send a key of your own, a new one for each event".to_owned(),
             Self::PayloadMisfits { .. } => "change what is listed and send it again under a new key".to_owned(),
             Self::ContextMisfits { settable, .. } => {

@@ -299,6 +299,18 @@ fn an_artifact_that_has_a_schema_is_json_that_fits() {
 }
 
 #[test]
+fn an_agent_does_not_cancel() {
+    let mut desk = Desk::begun(EXPLORATION);
+    let cancel = |role: &str| RunCommand::Cancel { role: role.to_owned(), reason: None };
+    let refused = desk.tries("alice", &cancel(AGENT)).unwrap_err();
+    assert_eq!(refused, RunRefusal::MayNotCancel { role: AGENT.to_owned() });
+    assert_eq!((refused.kind(), refused.value()), (RefusalKind::Forbidden, Some(AGENT)));
+    assert_eq!(desk.state.status(), RunStatus::Active, "and the run goes on");
+    desk.tries("alice", &cancel("reviewer")).unwrap();
+    assert_eq!(desk.tries("alice", &cancel(AGENT)), Err(refused), "also where there is nothing to cancel");
+}
+
+#[test]
 fn a_cancelled_run_is_over() {
     let mut desk = Desk::begun(EXPLORATION);
     let cancel =
