@@ -40,6 +40,7 @@ mod public_routes;
 mod recorded;
 mod rest;
 mod serving;
+mod shards;
 mod stdio;
 mod stoppable;
 mod stories;
