@@ -1,4 +1,4 @@
-//! A seal: where every stream ended at a moment, and what lay beside the journal. CommittedState out of reach, it shows what a chain
+//! A seal: where every stream ended at a moment, and what lay beside the journal. Stored out of reach, it shows what a chain
 //! cannot: that an end was cut off, or that a chain was made anew from some record on.
 //!
 //! This is the statement and the comparison; whoever seals signs the bytes.

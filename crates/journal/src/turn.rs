@@ -123,6 +123,7 @@ pub enum Failure<R> {
 
 impl<R> Failure<R> {
     /// The same for a command that was sent with an idempotency key.
+    #[must_use]
     pub fn under_key(self) -> Self {
         match self {
             Self::Unavailable(cause) => Self::UnavailableUnderKey(cause),

@@ -91,21 +91,21 @@ fn the_streams_of_a_shard_move_to_a_second_database() {
     file.execute("ATTACH ?1 AS second", [database(&second).display().to_string()]).expect("the second file");
     // Rows without a shard: attempts belong to their run, and what is named by its hash is needed on both sides.
     let run_id = &moves.run.id;
-    let mut statements = format!(
-        "BEGIN;
-        INSERT INTO second.shelf SELECT * FROM shelf WHERE kind = 'attempt/{run_id}' OR kind IN ('artifact', 'process')
-            OR key IN ('run/{run_id}', 'campaign/{campaign}');
-        DELETE FROM shelf WHERE kind = 'attempt/{run_id}' OR key IN ('run/{run_id}', 'campaign/{campaign}');",
-        campaign = moves.campaign_id,
+    let campaign_id = &moves.campaign_id;
+    let beside = format!("kind = 'attempt/{run_id}' OR key IN ('run/{run_id}', 'campaign/{campaign_id}')");
+    let copied = format!("{beside} OR kind IN ('artifact', 'process')");
+    let side_rows = format!(
+        "INSERT INTO second.shelf SELECT * FROM shelf WHERE {copied};
+        DELETE FROM shelf WHERE {beside};"
     );
-    for (table, columns) in TABLES {
+    let of_shard = TABLES.map(|(table, columns)| {
         let order = if table == "records" { "ORDER BY position" } else { "" };
-        statements += &format!(
+        format!(
             "INSERT INTO second.{table} ({columns}) SELECT {columns} FROM {table} WHERE shard = {shard} {order};
             DELETE FROM {table} WHERE shard = {shard};"
-        );
-    }
-    file.execute_batch(&(statements + "COMMIT;")).expect("rows that move");
+        )
+    });
+    file.execute_batch(&format!("BEGIN; {side_rows} {} COMMIT;", of_shard.concat())).expect("rows that move");
     drop(file);
     for (world, played) in [(&first, &stays), (&second, &moves)] {
         assert_sound(world);
