@@ -1,4 +1,4 @@
-//! Makes Rust of the `.proto` files, without a compiler that would have to be installed.
+//! Generates Rust code from the `.proto` files, without an installed `protoc`.
 
 use std::path::PathBuf;
 

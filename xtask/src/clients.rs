@@ -1,4 +1,4 @@
-//! Real clients against the real binary, over stdio, over HTTP, over gRPC and through a bridge.
+//! Runs real MCP and gRPC clients against the binary: over stdio, HTTP, gRPC and through a bridge.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, bail, ensure};
 
 use crate::install::{Foreign, OLD_PYTHON_SDKS};
-use crate::server::{Server, free_port};
+use crate::server::{TestServer, free_port};
 use crate::{paths, run, say};
 
 /// Versions of the TypeScript SDK 1.x, by the name that `package.json` gives them, each with the newest revision of the
@@ -18,7 +18,7 @@ const TYPESCRIPT_1_SDKS: [(&str, &str); 3] =
 pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     let skald = paths::built("release", "skald");
     let grpc = format!("127.0.0.1:{}", free_port()?);
-    let server = Server::start(|port| {
+    let server = TestServer::start(|port| {
         let mut command = Command::new(&skald);
         command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", &grpc]);
         command

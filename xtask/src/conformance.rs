@@ -1,17 +1,17 @@
-//! The official MCP conformance suite, at both revisions: against fixtures on our stack, and against Skald itself.
+//! Runs the official MCP conformance suite at both revisions, against fixtures on our stack and against Skald itself.
 
 use std::process::Command;
 
 use anyhow::Context;
 
 use crate::install::Foreign;
-use crate::server::Server;
+use crate::server::TestServer;
 use crate::{paths, run, say};
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
-    let fixtures = Server::start(|port| {
+    let fixtures = TestServer::start(|port| {
         let mut command = Command::new(paths::built("debug", "examples/conformance"));
         command.arg(port.to_string());
         command
@@ -19,7 +19,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     for revision in REVISIONS {
         judge(foreign, &fixtures, revision, "fixtures", &[])?;
     }
-    let skald = Server::start(|port| {
+    let skald = TestServer::start(|port| {
         let mut command = Command::new(paths::built("release", "skald"));
         command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}"), "--grpc-addr", "off"]);
         command
@@ -32,7 +32,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
 }
 
 /// The suite's exit code is its verdict: it counts the scenarios that the revision requires, and no others.
-fn judge(foreign: &Foreign, server: &Server, revision: &str, name: &str, more: &[&str]) -> anyhow::Result<()> {
+fn judge(foreign: &Foreign, server: &TestServer, revision: &str, name: &str, more: &[&str]) -> anyhow::Result<()> {
     let results = paths::target().join("conformance").join(format!("{name}-{revision}"));
     let url = format!("{}/mcp", server.url());
     let mut command = foreign.node("conformance");

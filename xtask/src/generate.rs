@@ -1,4 +1,4 @@
-//! Files that are rendered from the code: written, or compared with what is committed.
+//! Generated files: writes them, or compares them with what is committed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use crate::{paths, run, say};
+use crate::{code_map, paths, run, say};
 
 /// Cargo's way to the binary, built anew if it must be.
 const RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
@@ -55,7 +55,9 @@ fn compare(skald: Command) -> anyhow::Result<()> {
 }
 
 fn render(mut skald: Command, root: &Path) -> anyhow::Result<()> {
-    run::captured(skald.arg("reference").arg(root)).map(drop)
+    run::captured(skald.arg("reference").arg(root)).map(drop)?;
+    fs::write(root.join(code_map::PAGE), code_map::render())?;
+    Ok(())
 }
 
 fn files(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, Vec<u8>>> {

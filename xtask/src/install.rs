@@ -1,5 +1,4 @@
-//! What tests need and do not find, installed by package name: Debian packages for the system, everything else below
-//! the target folder.
+//! Installs missing tools that tests need: Debian packages for the system, everything else below the target folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! The automation, in Rust: `cargo xtask test`, `generate` and `bench`.
+//! The command line of the automation: `cargo xtask test`, `generate` and `bench`.
 
 mod bench;
 mod clients;
+mod code_map;
 mod conformance;
 mod generate;
 mod install;
@@ -26,6 +27,7 @@ const USAGE: &str = "usage: cargo xtask COMMAND
   test --long       everything, with more cases, a minute of nonsense, and the bench
   generate          write the reference pages, tool snapshots, the OpenAPI file and the examples
   generate --check  fail if they differ from what is committed
+  fixture           write the database that later versions are tested with, after a new migration
   bench             Skald beside a bare rmcp server and other SDKs, as ratios
   bench --long      the same with more rounds, and larger sizes
   bench PART        one part of it, such as universe or gate
@@ -45,12 +47,13 @@ fn main() -> ExitCode {
 
 fn command(arguments: &[&str]) -> anyhow::Result<()> {
     match arguments {
-        ["test"] => suite::test(suite::Mode::Default),
-        ["test", "--quick"] => suite::test(suite::Mode::Quick),
-        ["test", "--long"] => suite::test(suite::Mode::Long),
+        ["test"] => suite::test(suite::SuiteMode::Default),
+        ["test", "--quick"] => suite::test(suite::SuiteMode::Quick),
+        ["test", "--long"] => suite::test(suite::SuiteMode::Long),
         ["generate"] => generate::write(),
         ["generate", "--check"] => generate::check(),
-        ["bench", words @ ..] => measure::bench(measure::Asked::read(words)?),
+        ["fixture"] => suite::write_fixture(),
+        ["bench", words @ ..] => measure::bench(measure::BenchArguments::read(words)?),
         _ => bail!("{USAGE}"),
     }
 }

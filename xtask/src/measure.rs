@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds what is compared, and compares it.
+//! `cargo xtask bench`: builds what is compared, and runs the benchmarks.
 
 use std::path::PathBuf;
 
@@ -8,9 +8,9 @@ use crate::bench::{self, BenchOptions};
 use crate::install::Foreign;
 use crate::{paths, run};
 
-/// What is built in release mode, and for which parts.
+/// What is built with the profile of shipped binaries, and for which parts.
 const BUILDS: [(&[&str], &[&str]); 5] = [
-    (&["skald", "--bins", "--examples"], &["universe", "gate", "cost", "rate", "bridge", "startup"]),
+    (&["skald", "--bins", "--examples"], &["universe", "gate", "lists", "cost", "rate", "bridge", "startup"]),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
     (&["skald-domain", "--examples"], &["dice", "universe"]),
     (&["skald-store", "--example", "journal_speed"], &["journal"]),
@@ -21,7 +21,7 @@ const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];
 
 /// What is asked of the bench.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct BenchArguments {
     /// More rounds, and larger sizes.
     pub long: bool,
     /// The one part that is wanted.
@@ -30,7 +30,7 @@ pub(crate) struct Asked {
     pub skald: Option<PathBuf>,
 }
 
-impl Asked {
+impl BenchArguments {
     pub(crate) fn read(mut words: &[&str]) -> anyhow::Result<Self> {
         let mut asked = Self::default();
         loop {
@@ -66,25 +66,25 @@ fn parts() -> String {
 }
 
 /// Runs the whole bench, or the part that is named.
-pub(crate) fn bench(asked: Asked) -> anyhow::Result<()> {
+pub(crate) fn bench(asked: BenchArguments) -> anyhow::Result<()> {
     for (what, parts) in BUILDS {
         // Of a package whose binary is given, only the universe's example is needed.
         let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.wants(&["universe"]);
         if asked.wants(parts) && !is_given {
-            run::shown(run::cargo(&["build", "--quiet", "--release", "--package"]).args(what))?;
+            run::shown(run::cargo(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;
         }
     }
     let foreign = if asked.wants(&WITH_FOREIGN) { Some(Foreign::install()?) } else { None };
     let options = BenchOptions {
-        skald: asked.skald.unwrap_or_else(|| paths::built("release", "skald")),
-        bare: paths::built("release", "examples/bare"),
-        speed: paths::built("release", "examples/speed"),
-        bounds: paths::built("release", "examples/bounds"),
-        universe: paths::built("release", "examples/universe_speed"),
-        readers: paths::built("release", "examples/universe_readers"),
-        journal: paths::built("release", "examples/journal_speed"),
-        echo: paths::built("release", "examples/echo"),
-        calls: paths::built("release", "examples/calls"),
+        skald: asked.skald.unwrap_or_else(|| paths::built("dist", "skald")),
+        bare: paths::built("dist", "examples/bare"),
+        speed: paths::built("dist", "examples/speed"),
+        bounds: paths::built("dist", "examples/bounds"),
+        universe: paths::built("dist", "examples/universe_speed"),
+        readers: paths::built("dist", "examples/universe_readers"),
+        journal: paths::built("dist", "examples/journal_speed"),
+        echo: paths::built("dist", "examples/echo"),
+        calls: paths::built("dist", "examples/calls"),
         typescript: foreign.as_ref().map(|foreign| (foreign.node_program(), foreign.script("typescript_server.mjs"))),
         python: foreign.as_ref().map(|foreign| (foreign.python_program(), foreign.script("python_server.py"))),
         long: asked.long,
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn a_part_and_options_come_in_any_order() {
-        let asked = Asked::read(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
+        let asked = BenchArguments::read(&["--long", "gate", "--skald", "/a/skald"]).unwrap();
         assert_eq!((asked.long, asked.part.as_deref()), (true, Some("gate")));
         assert_eq!(asked.skald, Some(PathBuf::from("/a/skald")));
         assert!(asked.wants(&["cost", "gate"]) && !asked.wants(&WITH_FOREIGN));
-        assert!(Asked::read(&[]).unwrap().wants(&["rate"]));
+        assert!(BenchArguments::read(&[]).unwrap().wants(&["rate"]));
         for wrong in [&["gates"][..], &["gate", "dice"], &["--skald"]] {
-            assert!(Asked::read(wrong).unwrap_err().to_string().contains("universe, gate"), "{wrong:?}");
+            assert!(BenchArguments::read(wrong).unwrap_err().to_string().contains("universe, gate"), "{wrong:?}");
         }
     }
 

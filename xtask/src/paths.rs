@@ -1,6 +1,8 @@
-//! Where things are.
+//! Paths of the workspace, of the target folder, of built binaries, and of files that git knows.
 
 use std::path::PathBuf;
+
+use crate::run;
 
 /// The workspace.
 pub(crate) fn root() -> PathBuf {
@@ -15,4 +17,13 @@ pub(crate) fn target() -> PathBuf {
 /// A binary that a build has left.
 pub(crate) fn built(profile: &str, name: &str) -> PathBuf {
     target().join(profile).join(name)
+}
+
+/// Files that git knows or would take, by how their names end.
+pub(crate) fn files(ending: &str) -> Vec<PathBuf> {
+    let mut command = std::process::Command::new("git");
+    command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());
+    let listed = run::captured(&mut command).expect("git lists the files");
+    let named = listed.lines().filter(|name| name.ends_with(ending)).map(|name| root().join(name));
+    named.filter(|path| path.exists()).collect()
 }

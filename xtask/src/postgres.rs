@@ -1,4 +1,4 @@
-//! A PostgreSQL for tests: on a free port of this machine, in a folder of its own, gone afterwards.
+//! Starts a PostgreSQL for tests: on a free port of this machine, in a folder of its own, removed afterwards.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,7 +17,7 @@ const DEBIAN: &str = "/usr/lib/postgresql";
 const USER: &str = "postgres";
 
 /// Ends with its owner.
-pub(crate) struct Postgres {
+pub(crate) struct TestPostgres {
     programs: PathBuf,
     folder: PathBuf,
     port: u16,
@@ -36,7 +36,7 @@ const CERTIFICATES: &str = "[req]\ndistinguished_name = name\nprompt = no\n[name
     [authority]\nbasicConstraints = critical, CA:TRUE\n\
     [server]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = IP:127.0.0.1\n";
 
-impl Postgres {
+impl TestPostgres {
     /// Finds PostgreSQL or installs it, and starts an empty server.
     pub(crate) fn start() -> anyhow::Result<Self> {
         Self::start_with(Encryption::Off)
@@ -149,7 +149,7 @@ impl Postgres {
     }
 }
 
-impl Drop for Postgres {
+impl Drop for TestPostgres {
     fn drop(&mut self) {
         // It may never have started.
         let _ = run::silent(self.control().args(["--mode", "immediate", "stop"]));

@@ -1,4 +1,4 @@
-//! Running other programs, and saying so.
+//! Runs other programs, with their output shown or captured.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A server under test, on a free port, for as long as it is needed.
+//! Starts a server under test on a free port, and stops it afterwards.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -9,12 +9,12 @@ use anyhow::{Context, bail};
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Ends with its owner.
-pub(crate) struct Server {
+pub(crate) struct TestServer {
     child: Child,
     pub(crate) port: u16,
 }
 
-impl Server {
+impl TestServer {
     /// Starts what `command` makes of a free port, and waits until it listens.
     pub(crate) fn start(command: impl FnOnce(u16) -> Command) -> anyhow::Result<Self> {
         let port = free_port()?;
@@ -45,7 +45,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! Every test there is, in three modes.
+//! `cargo xtask test`: runs all tests, in three modes.
 
 use std::process::Command;
 use std::thread;
@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow};
 
 use crate::install::{self, Foreign};
-use crate::postgres::Postgres;
+use crate::postgres::TestPostgres;
 use crate::{clients, conformance, generate, measure, paths, run, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum SuiteMode {
     /// The inner loop: nothing foreign.
     Quick,
     /// What CI runs.
@@ -36,11 +36,11 @@ const LONG_HOSTILE_SECONDS: &str = "60";
 /// Cases of each property in the long mode; 256 otherwise.
 const LONG_CASES: &str = "4096";
 
-pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
+pub(crate) fn test(mode: SuiteMode) -> anyhow::Result<()> {
     let began = Instant::now();
     let mut steps = Steps::default();
     // Foreign clients are fetched while our own code is built.
-    let foreign = (mode != Mode::Quick).then(|| thread::spawn(Foreign::install));
+    let foreign = (mode != SuiteMode::Quick).then(|| thread::spawn(Foreign::install));
     steps.step("format", || run::shown(&mut run::cargo(&["fmt", "--all", "--check"])))?;
     steps.step("lints", || {
         run::shown(&mut run::cargo(&["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
@@ -60,23 +60,31 @@ pub(crate) fn test(mode: Mode) -> anyhow::Result<()> {
         })?;
         steps.step("conformance", || conformance::test(&foreign))?;
         steps.step("real clients", || clients::test(&foreign))?;
-        if mode == Mode::Long {
-            steps.step("bench", || measure::bench(measure::Asked { long: true, ..Default::default() }))?;
+        if mode == SuiteMode::Long {
+            steps.step("bench", || measure::bench(measure::BenchArguments { long: true, ..Default::default() }))?;
         }
     }
     steps.summary(began.elapsed());
     Ok(())
 }
 
-fn own_tests(mode: Mode) -> anyhow::Result<()> {
+/// Writes the database of this version, with which later ones are tested, unless it is there.
+pub(crate) fn write_fixture() -> anyhow::Result<()> {
+    let test = ["test", "--quiet", "--workspace", "--test", "it", "--", "this_version_has_a_fixture"];
+    run::shown(run::cargo(&test).env("SKALD_WRITE_FIXTURE", "1"))
+}
+
+fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
     // They run until all tests have ended: one for all, with certificates, one to be stopped, and one whose transaction ids
     // are still few. Without them, tests that need them fail rather than pass unrun.
     let databases = match mode {
-        Mode::Quick => None,
-        Mode::Default | Mode::Long => Some([Postgres::start_encrypted()?, Postgres::start()?, Postgres::start()?]),
+        SuiteMode::Quick => None,
+        SuiteMode::Default | SuiteMode::Long => {
+            Some([TestPostgres::start_encrypted()?, TestPostgres::start()?, TestPostgres::start()?])
+        }
     };
-    if mode != Mode::Quick {
+    if mode != SuiteMode::Quick {
         install::debian(&[("strace", "strace")])?;
     }
     // Measured alone, on the release build.
@@ -103,7 +111,7 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
         say("NOT RUN: tests in a module called `second_user`. They start processes as two users, which only root may.");
         left_out.push("second_user::");
     }
-    if mode == Mode::Long {
+    if mode == SuiteMode::Long {
         command.env("SKALD_FUZZ_SECONDS", FUZZ_SECONDS).env("PROPTEST_CASES", LONG_CASES);
         command.env("SKALD_CHI_ROLLS", CHI_ROLLS).env("SKALD_KILLS", LONG_KILLS);
         command.env("SKALD_TOGETHER_SECONDS", LONG_TOGETHER_SECONDS);
@@ -113,11 +121,11 @@ fn own_tests(mode: Mode) -> anyhow::Result<()> {
 }
 
 /// The tests of what a crowd of hostile clients costs, with nothing beside them.
-fn hostile_clients(mode: Mode) -> anyhow::Result<()> {
+fn hostile_clients(mode: SuiteMode) -> anyhow::Result<()> {
     // The same packages as before, so that nothing is built again.
     let mut command = run::cargo(&["test", "--quiet", "--workspace", "--test", "it", "--", HOSTILE]);
     command.env("SKALD_TEST_RELEASE", paths::built("release", "skald"));
-    if mode == Mode::Long {
+    if mode == SuiteMode::Long {
         command.env("SKALD_HOSTILE_SECONDS", LONG_HOSTILE_SECONDS);
     }
     run::shown(&mut command)

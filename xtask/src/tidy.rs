@@ -1,7 +1,9 @@
-//! Rules of the house that a compiler does not check.
+//! Tests of style rules that a compiler does not check: dependencies, names, heads, links, SQL and limits.
 
+mod architecture;
 mod order_by;
 mod tested_limits;
+mod type_names;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,22 +11,58 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::paths::files;
 use crate::{paths, run};
 
-/// Names that say nothing about what is inside.
-const BANNED_NAMES: [&str; 11] =
-    ["utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "types", "data", "info"];
+/// Names of files and folders that say nothing about what is inside: they fit everything, are a bare participle, or a
+/// word from a saga where the trade has one.
+const BANNED_NAMES: [&str; 43] = [
+    "utils",
+    "util",
+    "helpers",
+    "helper",
+    "common",
+    "misc",
+    "manager",
+    "base",
+    "types",
+    "data",
+    "info",
+    "told",
+    "shown",
+    "kept",
+    "ready",
+    "typed",
+    "narrow",
+    "standing",
+    "keep",
+    "manners",
+    "sky",
+    "sheet",
+    "desk",
+    "door",
+    "gatehouse",
+    "beside",
+    "seen",
+    "places",
+    "world",
+    "patience",
+    "shelf",
+    "charted",
+    "wording",
+    "unaccepted",
+    "house",
+    "knowledge",
+    "keeping",
+    "stopping",
+    "listening",
+    "reading",
+    "watching",
+    "trouble",
+    "words",
+];
 /// Lines after which a file is split, by noun or by part.
 const LINES_MAX: usize = 700;
-
-/// Files that git knows or would take.
-fn files(ending: &str) -> Vec<PathBuf> {
-    let mut command = std::process::Command::new("git");
-    command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(paths::root());
-    let listed = run::captured(&mut command).expect("git lists the files");
-    let named = listed.lines().filter(|name| name.ends_with(ending)).map(|name| paths::root().join(name));
-    named.filter(|path| path.exists()).collect()
-}
 
 fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("a text file")
@@ -62,9 +100,22 @@ fn rooms_depend_on_each_other_as_agreed() {
 #[test]
 fn names_say_what_is_inside() {
     for path in files(".rs") {
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        assert!(!BANNED_NAMES.contains(&name), "{} needs a name", path.display());
+        let relative = path.strip_prefix(paths::root()).expect("a file of the repository").with_extension("");
+        let is_banned = |part: &std::ffi::OsStr| part.to_str().is_some_and(|part| BANNED_NAMES.contains(&part));
+        assert!(!relative.iter().any(is_banned), "{} needs a name", path.display());
     }
+}
+
+#[test]
+fn type_names_have_one_meaning() {
+    let is_source = |path: &&PathBuf| {
+        let path = path.display().to_string();
+        path.contains("/src/") && !path.contains("/tests")
+    };
+    let sources: Vec<(String, String)> =
+        files(".rs").iter().filter(is_source).map(|path| (path.display().to_string(), text(path))).collect();
+    let shared = type_names::shared_names(&sources);
+    assert!(shared.is_empty(), "each needs a name of its own: {shared:#?}");
 }
 
 #[test]
@@ -80,6 +131,46 @@ fn every_file_says_what_it_owns() {
     for path in files(".rs") {
         let is_test_of_a_room = path.file_name().is_some_and(|name| name == "tests.rs");
         assert!(is_test_of_a_room || text(&path).starts_with("//! "), "{} has no head", path.display());
+    }
+}
+
+/// Files that ARCHITECTURE.md names are there, and the functions that it names with them are in them.
+#[test]
+fn the_architecture_is_what_the_code_is() {
+    let page = text(&paths::root().join("ARCHITECTURE.md"));
+    let lines = page.lines().count();
+    assert!(lines <= architecture::LINES_MAX, "ARCHITECTURE.md has {lines} lines");
+    let crates = paths::root().join("crates");
+    for path in architecture::named_paths(&page).into_iter().filter(|path| !path.contains('<')) {
+        assert!(crates.join(path).exists() || paths::root().join(path).exists(), "ARCHITECTURE.md names {path}");
+    }
+    let functions = architecture::named_functions(&page);
+    assert!(functions.len() > 30, "the walks name functions");
+    for (path, function) in functions {
+        let source = text(&crates.join(path));
+        let is_there = source.contains(&format!("fn {function}(")) || source.contains(&format!("fn {function}<"));
+        assert!(is_there, "{path} has no function {function}, which ARCHITECTURE.md names");
+    }
+}
+
+/// What one crate alone may use: its name stands in no other crate's dependencies.
+#[test]
+fn libraries_stay_in_the_crate_that_wraps_them() {
+    let owners =
+        [("rmcp", "mcp"), ("tonic", "grpc"), ("rusqlite", "store"), ("tokio-postgres", "store"), ("axum", "http")];
+    for path in files("Cargo.toml") {
+        let manifest = text(&path);
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+        let dependencies = dependencies.split("[dev-dependencies]").next().unwrap_or_default();
+        let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+        for (library, owner) in owners {
+            // MCP over HTTP is a handler of axum's, which `http` mounts.
+            let is_owner = folder == owner || folder == "xtask" || (library, folder) == ("axum", "mcp");
+            let is_used = dependencies
+                .lines()
+                .any(|line| line.starts_with(&format!("{library}.")) || line.starts_with(&format!("{library} =")));
+            assert!(is_owner || !is_used, "{} uses {library}", path.display());
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an operation answers: a value, or a document that was made ready before and is sent as it is.
+//! The answer of an operation: a JSON value, a pre-rendered JSON document that is sent without a copy, or a feed.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -6,13 +6,18 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
+
+use crate::Feed;
 
 /// An answer, in whichever form it is cheapest.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Answer {
     Value(Value),
     Prepared(Prepared),
+    Object(ObjectWithDocument),
+    /// Events as they happen. For a surface that has no streams it is where they begin.
+    Feed(Box<Feed>),
 }
 
 impl Answer {
@@ -20,7 +25,12 @@ impl Answer {
     pub fn into_value(self) -> Value {
         match self {
             Self::Value(value) => value,
-            Self::Prepared(prepared) => serde_json::from_slice(&prepared.to_json()).unwrap_or_default(),
+            Self::Prepared(prepared) => prepared.to_value(),
+            Self::Object(ObjectWithDocument { mut fields, name, document }) => {
+                fields.insert(name.to_owned(), document.to_value());
+                fields.into()
+            }
+            Self::Feed(feed) => json!({"lastEventId": feed.last_event_id()}),
         }
     }
 
@@ -31,17 +41,18 @@ impl Answer {
 
     /// The JSON as bytes. A large document is copied: whoever can sends its pieces.
     pub fn into_json(self) -> Bytes {
-        match self {
-            Self::Value(value) => value.to_string().into(),
-            Self::Prepared(prepared) => prepared.to_json(),
+        match <[Bytes; 1]>::try_from(self.into_json_pieces()) {
+            Ok([piece]) => piece,
+            Err(pieces) => pieces.concat().into(),
         }
     }
 
     /// Bytes of a document that is kept. A value is not large: whatever is, is kept or comes in pages.
     pub fn prepared_len(&self) -> usize {
         match self {
-            Self::Value(_) => 0,
+            Self::Value(_) | Self::Feed(_) => 0,
             Self::Prepared(prepared) => prepared.json_len(),
+            Self::Object(object) => object.document.json_len(),
         }
     }
 
@@ -50,12 +61,57 @@ impl Answer {
         match self {
             Self::Value(value) => vec![value.to_string().into()],
             Self::Prepared(prepared) => prepared.json(),
+            Self::Object(object) => object.into_json_pieces(),
+            feed @ Self::Feed(_) => vec![feed.into_value().to_string().into()],
+        }
+    }
+
+    /// A field that is text, unless it is within a document.
+    pub fn text_field(&self, name: &str) -> Option<&str> {
+        match self {
+            Self::Value(value) => value.get(name)?.as_str(),
+            Self::Object(object) => object.fields.get(name)?.as_str(),
+            Self::Prepared(_) | Self::Feed(_) => None,
+        }
+    }
+
+    /// One field as JSON in pieces, and the fields beside it. A field that is not there is null.
+    pub fn into_field_pieces(self, name: &str) -> (Vec<Bytes>, Map<String, Value>) {
+        match self {
+            Self::Object(object) if object.name == name => (object.document.json(), object.fields),
+            answer => {
+                let mut fields = match answer.into_value() {
+                    Value::Object(fields) => fields,
+                    _ => Map::new(),
+                };
+                let field = fields.shift_remove(name).unwrap_or_default();
+                (vec![field.to_string().into()], fields)
+            }
         }
     }
 }
 
+/// An object one field of which is a document: the other fields can be read without it.
+#[derive(Debug)]
+pub struct ObjectWithDocument {
+    pub fields: Map<String, Value>,
+    /// The field that holds the document.
+    pub name: &'static str,
+    pub document: Prepared,
+}
+
+impl ObjectWithDocument {
+    fn into_json_pieces(self) -> Vec<Bytes> {
+        let comma = if self.fields.is_empty() { "" } else { "," };
+        let fields = Value::Object(self.fields).to_string();
+        let before = format!("{}{comma}{}:", fields.strip_suffix('}').unwrap_or_default(), Value::from(self.name));
+        let document = self.document.json();
+        [before.into()].into_iter().chain(document).chain([Bytes::from_static(b"}")]).collect()
+    }
+}
+
 /// JSON that is kept, in pieces that others may share.
-pub trait Document: fmt::Debug + Send + Sync {
+pub trait JsonDocument: fmt::Debug + Send + Sync {
     fn json(&self) -> Vec<Bytes>;
 
     /// The document as a JSON text, quotes included.
@@ -64,16 +120,21 @@ pub trait Document: fmt::Debug + Send + Sync {
 
 /// A document that was made ready. Clones share it.
 #[derive(Debug, Clone)]
-pub struct Prepared(Arc<dyn Document>);
+pub struct Prepared(Arc<dyn JsonDocument>);
 
 impl Prepared {
-    pub fn of(document: Arc<impl Document + 'static>) -> Self {
+    pub fn of(document: Arc<impl JsonDocument + 'static>) -> Self {
         Self(document)
     }
 
     /// A document that is JSON without line breaks. Its other form is made when it is first asked for.
     pub fn plain(json: Bytes) -> Self {
-        Self(Arc::new(Plain { json, quoted: OnceLock::new() }))
+        Self::pieces(vec![json])
+    }
+
+    /// The same in pieces.
+    pub fn pieces(json: Vec<Bytes>) -> Self {
+        Self(Arc::new(PlainJson { json, quoted: OnceLock::new() }))
     }
 
     pub fn json(&self) -> Vec<Bytes> {
@@ -86,6 +147,10 @@ impl Prepared {
             Ok([piece]) => piece,
             Err(pieces) => pieces.concat().into(),
         }
+    }
+
+    fn to_value(&self) -> Value {
+        serde_json::from_slice(&self.to_json()).unwrap_or_default()
     }
 
     pub fn json_len(&self) -> usize {
@@ -103,21 +168,22 @@ impl Prepared {
 }
 
 #[derive(Debug)]
-struct Plain {
-    json: Bytes,
+struct PlainJson {
+    json: Vec<Bytes>,
     quoted: OnceLock<Bytes>,
 }
 
-impl Document for Plain {
+impl JsonDocument for PlainJson {
     fn json(&self) -> Vec<Bytes> {
-        vec![self.json.clone()]
+        self.json.clone()
     }
 
     fn quoted(&self) -> Vec<Bytes> {
         let quoted = self.quoted.get_or_init(|| {
-            let mut text = Vec::with_capacity(self.json.len() + self.json.len() / 4);
+            let length: usize = self.json.iter().map(Bytes::len).sum();
+            let mut text = Vec::with_capacity(length + length / 4);
             text.push(b'"');
-            quote(&self.json, &mut text);
+            self.json.iter().for_each(|piece| quote(piece, &mut text));
             text.push(b'"');
             text.into()
         });
@@ -146,10 +212,28 @@ pub(crate) fn quote(json: &[u8], text: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
     use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn an_object_with_a_document_reads_as_if_it_were_whole() {
+        let object = |fields: Value| {
+            let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+            let document = Prepared::pieces(vec![Bytes::from_static(b"[1,"), Bytes::from_static(b"2]")]);
+            Answer::Object(ObjectWithDocument { fields, name: "li\"st", document })
+        };
+        for fields in [json!({}), json!({"id": "u-1", "more": {"of": {}}})] {
+            let mut whole = fields.clone();
+            whole["li\"st"] = json!([1, 2]);
+            assert_eq!(object(fields.clone()).into_value(), whole);
+            assert_eq!(object(fields.clone()).into_text(), whole.to_string());
+            assert_eq!(object(fields.clone()).text_field("id"), fields["id"].as_str());
+            for answer in [object(fields.clone()), Answer::Value(whole)] {
+                let (pieces, beside) = answer.into_field_pieces("li\"st");
+                assert_eq!((pieces.concat(), Value::Object(beside)), (b"[1,2]".to_vec(), fields.clone()));
+            }
+        }
+    }
 
     proptest! {
         #[test]

@@ -1,4 +1,4 @@
-//! Who asks. A surface fills it in; every operation gets it.
+//! The caller of an operation: the owner or the holder of a token. Surfaces fill it in; every operation gets it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -172,6 +172,17 @@ impl Caller {
         match &self.principal {
             Principal::Owner => Some(CampaignRole::Gm),
             Principal::Holder(holder) => holder.roles.in_campaign(campaign_id),
+        }
+    }
+
+    /// The campaigns that the caller has a role in; `None` if it is every campaign.
+    pub(crate) fn campaigns(&self) -> Option<Vec<String>> {
+        match &self.principal {
+            Principal::Owner => None,
+            Principal::Holder(holder) => {
+                let roles = holder.roles.all();
+                (!roles.contains_key(EVERY_CAMPAIGN)).then(|| roles.into_keys().collect())
+            }
         }
     }
 

@@ -1,12 +1,15 @@
-//! The one ordered list of everything that Skald offers. Surfaces, reference pages and the OpenAPI file are renderings of it.
+//! The catalogue: one ordered list of all operations, resources and prompts. Surfaces, reference pages and the OpenAPI
+//! file are rendered from it.
 
 use std::collections::HashMap;
 
 use crate::resource::{self, UriFields};
-use crate::{Code, CompletionTarget, Entry, Fault, Kind, Nouns, PromptEntry, Resource, Toolset, short};
+use crate::{
+    Code, CompletionTarget, Fault, Nouns, OperationEntry, OperationKind, PromptEntry, Resource, Toolset, short,
+};
 
 pub struct Catalogue {
-    operations: Vec<Entry>,
+    operations: Vec<OperationEntry>,
     resources: Vec<Resource>,
     prompts: Vec<PromptEntry>,
     positions: HashMap<&'static str, usize>,
@@ -33,17 +36,17 @@ impl Catalogue {
     ///
     /// # Panics
     /// If two operations share a name, or a resource reads through an operation that is not there.
-    pub fn new(operations: Vec<Entry>, resources: Vec<Resource>, prompts: Vec<PromptEntry>) -> Self {
+    pub fn new(operations: Vec<OperationEntry>, resources: Vec<Resource>, prompts: Vec<PromptEntry>) -> Self {
         let positions: HashMap<_, _> = operations.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
         assert_eq!(positions.len(), operations.len(), "two operations share a name");
         for resource in &resources {
-            let reads = positions.get(resource.operation).is_some_and(|at| operations[*at].kind == Kind::Read);
+            let reads = positions.get(resource.operation).is_some_and(|at| operations[*at].kind == OperationKind::Read);
             assert!(reads, "{} reads through no read operation", resource.uri);
         }
         Self { operations, resources, prompts, positions, nouns: Nouns::none(), instructions: Vec::new() }
     }
 
-    pub fn operations(&self) -> &[Entry] {
+    pub fn operations(&self) -> &[OperationEntry] {
         &self.operations
     }
 
@@ -75,7 +78,7 @@ impl Catalogue {
         })
     }
 
-    pub fn operation(&self, name: &str) -> Result<&Entry, Fault> {
+    pub fn operation(&self, name: &str) -> Result<&OperationEntry, Fault> {
         self.position(name).map(|at| &self.operations[at])
     }
 

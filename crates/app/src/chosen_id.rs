@@ -1,8 +1,8 @@
-//! Ids that callers choose for what they create.
+//! Permission check for ids that callers choose for what they create.
 //!
-//! An id is one name in the whole store, so the refusal of one that is taken tells that it exists. A caller who does not see
-//! all that may be called so chooses among names that are nobody else's: those that begin with the id of the token. Every
-//! other id is refused in the same way, whether it is taken or free.
+//! An id is unique in the whole store, so a refusal of a taken id reveals that it exists. A caller who does not see
+//! everything of that kind may only choose ids that begin with the id of their token. Every other id is refused in the
+//! same way, whether it is taken or free.
 
 use crate::{Caller, Code, Fault, Principal};
 

@@ -1,4 +1,4 @@
-//! Completions: what may be typed for an argument, from the same schemas that check it.
+//! Completion of arguments of prompts and resource templates, from the same schemas that validate them.
 
 use skald_domain::limits;
 

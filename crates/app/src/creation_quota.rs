@@ -1,8 +1,8 @@
-//! How many campaigns, universes, runs and versions of processes the holders of tokens may create. Whoever starts Skald owns
-//! the store, and is not bound by it.
+//! Creation quotas: how many campaigns, universes, runs and process versions the holders of tokens may create. The
+//! owner of the store is not limited.
 
 use crate::{App, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Principal, limits};
-use skald_journal::StreamName;
+use skald_journal::{Partitions, StreamName};
 
 /// How many there may be of something.
 #[derive(Clone, Copy)]
@@ -18,9 +18,8 @@ struct Bound {
 #[derive(Clone, Copy)]
 pub(crate) struct CreationQuota {
     bound: Bound,
-    /// The list that has one row for each, and the field of a row that names its campaign.
+    /// The list that has one row for each.
     collection: &'static str,
-    campaign_field: &'static str,
 }
 
 pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
@@ -31,7 +30,6 @@ pub(crate) const UNIVERSES: CreationQuota = CreationQuota {
         hint: "delete universes of the campaign, create it in another campaign, or ask the owner, for whom there is no limit",
     },
     collection: crate::universe::UNIVERSES,
-    campaign_field: "campaignId",
 };
 
 pub(crate) const RUNS: CreationQuota = CreationQuota {
@@ -42,7 +40,6 @@ pub(crate) const RUNS: CreationQuota = CreationQuota {
         hint: "create it in another campaign, or ask the owner, for whom there is no limit",
     },
     collection: crate::gate::RUNS,
-    campaign_field: "campaign_id",
 };
 
 const CAMPAIGNS: CreationQuota = CreationQuota {
@@ -53,8 +50,6 @@ const CAMPAIGNS: CreationQuota = CreationQuota {
         hint: "use one that is there, or ask the owner, for whom there is no limit",
     },
     collection: crate::campaign::CAMPAIGNS,
-    // No row has it: a campaign is in no campaign, so that all are counted.
-    campaign_field: "campaign_id",
 };
 
 /// A process is in no campaign, and its versions are in no list: each token has a row with their number.
@@ -91,7 +86,8 @@ impl App {
         if caller.principal == Principal::Owner || self.is_begun(stream).await? {
             return Ok(());
         }
-        quota.bound.check(self.count(quota, campaign_id).await?)
+        let partition = [campaign_id.unwrap_or_default().to_owned()];
+        quota.bound.check(self.count(quota, Partitions::Of(&partition)).await?)
     }
 
     /// The same for campaigns, which are counted by who leads them. Whoever leads every campaign leads all there are.
@@ -103,7 +99,7 @@ impl App {
         let roles = holder.roles.all();
         let is_lead = |role: &CampaignRole| *role == CampaignRole::Gm;
         CAMPAIGNS.bound.check(match roles.get(EVERY_CAMPAIGN).filter(|role| is_lead(role)) {
-            Some(_) => self.count(&CAMPAIGNS, None).await?,
+            Some(_) => self.count(&CAMPAIGNS, Partitions::All).await?,
             None => roles.values().filter(|role| is_lead(role)).count(),
         })
     }
@@ -132,8 +128,8 @@ impl App {
         Ok(head.revision > 0)
     }
 
-    async fn count(&self, quota: &CreationQuota, campaign_id: Option<&str>) -> Result<usize, Fault> {
-        let counted = self.journal.count_documents(quota.collection, quota.campaign_field, campaign_id).await;
+    async fn count(&self, quota: &CreationQuota, partitions: Partitions<'_>) -> Result<usize, Fault> {
+        let counted = self.journal.count_documents(quota.collection, partitions).await;
         let count = counted.map_err(|error| self.unread(&error))?;
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }

@@ -1,4 +1,4 @@
-//! All that a surface sees of Skald.
+//! The `Engine` trait, all that a surface sees of Skald: catalogue, calls, completions, changes, authentication.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
@@ -10,11 +10,11 @@ use metrics::Counter;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::changes::{Happened, Place, Whom};
-use crate::following::{Following, READ_AT_ONCE, happened, place_at};
+use crate::journal_follower::{JournalFollower, READ_AT_ONCE, happened, place_at};
+use crate::resource_changes::{Announcement, ChangeAudience, JournalPlace};
 use crate::{
-    Answer, App, Caller, Catalogue, Change, Changes, Code, Completion, CompletionRequest, Conversation, Entry, Fault,
-    Feed, News, Prepared, completion, document, from_text,
+    Answer, App, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, Conversation, Fault, News,
+    OperationEntry, Prepared, ResourceChange, completion, document, from_text,
 };
 use skald_journal::{Cursor, Record, StoreError};
 
@@ -43,7 +43,7 @@ impl Work {
 
 /// What a resource reads.
 #[derive(Debug, Clone)]
-pub struct Contents {
+pub struct ReadContents {
     pub mime_type: &'static str,
     pub text: ContentsText,
 }
@@ -55,7 +55,7 @@ pub enum ContentsText {
     Prepared(Prepared),
 }
 
-impl Contents {
+impl ReadContents {
     /// Bytes of the text.
     pub fn text_len(&self) -> usize {
         match &self.text {
@@ -112,18 +112,6 @@ pub trait Engine: Send + Sync + 'static {
     /// What changes from now on, or after a place that earlier news have named, as far as this caller may hear of it.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
-    /// The commands of a universe from now on, or after one that the caller was told. Only where the universe is kept: it
-    /// is not for a bridge to hold back what its readers are too slow for.
-    fn feed<'a>(
-        &'a self,
-        _caller: &'a Caller,
-        universe_id: &'a str,
-        _after: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Feed, Fault>> {
-        let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands").universe(universe_id);
-        Box::pin(ready(Err(fault.hint("ask the server that keeps the universe"))))
-    }
-
     /// Who sends a token.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
 
@@ -148,13 +136,18 @@ pub trait Engine: Send + Sync + 'static {
     }
 
     /// Reads a resource: its operation, called with the fields of the URI.
-    fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
+    fn read<'a>(
+        &'a self,
+        caller: &'a Caller,
+        uri: &'a str,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, fields) = self.catalogue().resolve(uri)?;
             let entry = self.catalogue().operation(resource.operation)?;
             let fields = fields.iter().map(|(name, text)| (*name, text.as_str()));
             let answer = self.answer(caller, entry.name, from_text(&entry.full_input, fields), work).await?;
-            Ok(Contents { mime_type: resource.mime_type, text: text(answer, resource.mime_type) })
+            Ok(ReadContents { mime_type: resource.mime_type, text: text(answer, resource.mime_type) })
         })
     }
 }
@@ -168,7 +161,7 @@ pub fn universe_named_by(input: &Value) -> Option<String> {
 fn text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
         Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
-        answer @ Answer::Value(_) => {
+        answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_)) => {
             ContentsText::Text(String::from_utf8(document(answer, mime_type).concat()).unwrap_or_default())
         }
     }
@@ -272,21 +265,21 @@ impl Local {
     }
 
     /// Tells of what changed in one noun because something happened in a campaign.
-    fn tell_of_campaign(&self, record: &Record, happened: &Happened) {
-        let Whom::InCampaign(campaign_id) = &happened.whom else { return };
+    fn tell_of_campaign(&self, record: &Record, happened: &Announcement) {
+        let ChangeAudience::InCampaign(campaign_id) = &happened.whom else { return };
         let nouns = self.app.nouns.iter();
         let changes: Vec<_> = nouns.flat_map(|noun| noun.changed_by_campaign(&self.app, record, campaign_id)).collect();
         if !changes.is_empty() {
-            self.app.telling.tell(Happened { changes: changes.into(), whom: happened.whom.clone(), place: None });
+            self.app.telling.tell(Announcement { changes: changes.into(), whom: happened.whom.clone(), place: None });
         }
     }
 
     /// Tells all watchers.
-    pub fn publish(&self, change: Change) {
-        self.app.tell(change, Whom::Everybody);
+    pub fn publish(&self, change: ResourceChange) {
+        self.app.tell(change, ChangeAudience::Everybody);
     }
 
-    async fn run(&self, entry: &Entry, caller: &Caller, input: Value, work: &Work) -> Result<Answer, Fault> {
+    async fn run(&self, entry: &OperationEntry, caller: &Caller, input: Value, work: &Work) -> Result<Answer, Fault> {
         if !entry.allowed.admits(caller) {
             return Err(Fault::new(Code::Forbidden, format!("{} is for {}", entry.name, entry.allowed.words())));
         }
@@ -356,20 +349,10 @@ impl Engine for Local {
         let (receiver, now) = self.app.telling.listen();
         let (journal, nouns) = (Arc::clone(&self.app.journal), self.app.nouns.clone());
         let following = match after {
-            None => Following::from(journal, nouns, now),
-            Some(after) => Following::after(journal, nouns, Place::read(after), now),
+            None => JournalFollower::from(journal, nouns, now),
+            Some(after) => JournalFollower::after(journal, nouns, JournalPlace::read(after), now),
         };
         Box::pin(ready(Changes::here(receiver, following)))
-    }
-
-    fn feed<'a>(
-        &'a self,
-        caller: &'a Caller,
-        universe_id: &'a str,
-        after: Option<&'a str>,
-    ) -> BoxFuture<'a, Result<Feed, Fault>> {
-        let feed = self.fenced(Box::pin(self.app.feed(caller, universe_id, after)));
-        feed.map(|feed| feed.map_err(|fault| fault.universe(universe_id))).boxed()
     }
 
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>> {
@@ -385,7 +368,7 @@ impl Engine for Local {
     }
 }
 
-fn count(entry: &Entry, answered: &Counter, answer: &Result<Answer, Fault>) {
+fn count(entry: &OperationEntry, answered: &Counter, answer: &Result<Answer, Fault>) {
     match answer {
         Ok(_) => answered.increment(1),
         Err(fault) => {

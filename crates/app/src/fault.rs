@@ -1,4 +1,5 @@
-//! One table of errors. Each code has a class, and a surface maps the class alone.
+//! The error table: codes, and the `Fault` that every surface shows. Each code has a class, and a surface maps the
+//! class alone.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! Hints that name tools and resources. A name stands in backticks and a clause ends with a semicolon, so that a surface
-//! can leave out the clauses about what a client does not have.
+//! Adapts hints to a client: removes clauses that name tools or resources the client does not have. A name is in
+//! backticks, and a clause ends with a semicolon.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! From JSON to typed input. What does not fit is explained by walking the input's own schema beside the value.
+//! Parses JSON into typed input. A value that does not fit is explained by walking its schema and the value together.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

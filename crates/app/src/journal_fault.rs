@@ -1,6 +1,6 @@
 //! The fault for a command that the journal did not append.
 
-use skald_journal::Failure;
+use skald_journal::JournalFailure;
 
 use crate::{App, Code, Fault};
 
@@ -9,19 +9,23 @@ const RETRY_AFTER_MS: u64 = 50;
 
 impl App {
     /// The fault for a failed command; `refused` gives the one for a refusal of the noun's rules.
-    pub(crate) fn journal_fault<R>(&self, failure: Failure<R>, refused: impl FnOnce(R) -> Fault) -> Fault {
+    pub(crate) fn journal_fault<R>(&self, failure: JournalFailure<R>, refused: impl FnOnce(R) -> Fault) -> Fault {
         fault_of(failure, refused, || self.request_id())
     }
 }
 
-fn fault_of<R>(failure: Failure<R>, refused: impl FnOnce(R) -> Fault, request_id: impl FnOnce() -> String) -> Fault {
+fn fault_of<R>(
+    failure: JournalFailure<R>,
+    refused: impl FnOnce(R) -> Fault,
+    request_id: impl FnOnce() -> String,
+) -> Fault {
     match failure {
-        Failure::Refused(refusal) => refused(refusal),
-        Failure::RevisionConflict { expected, actual } => {
+        JournalFailure::Refused(refusal) => refused(refusal),
+        JournalFailure::RevisionConflict { expected, actual } => {
             Fault::new(Code::RevisionConflict, format!("revision {expected} was expected, but it is at {actual}"))
                 .hint(format!("read it again, decide again, and expect revision {actual}"))
         }
-        Failure::IdempotencyMismatch { key } => Fault::new(
+        JournalFailure::IdempotencyMismatch { key } => Fault::new(
             Code::IdempotencyMismatch,
             format!(
                 "the key {:?} was used for another request",
@@ -29,18 +33,18 @@ fn fault_of<R>(failure: Failure<R>, refused: impl FnOnce(R) -> Fault, request_id
             ),
         )
         .hint("use a new key for a new request"),
-        Failure::RateLimited => Fault::new(Code::RateLimited, "too many commands are waiting")
+        JournalFailure::RateLimited => Fault::new(Code::RateLimited, "too many commands are waiting")
             .retry_after_ms(RETRY_AFTER_MS)
             .hint("send it again a little later"),
-        Failure::Unavailable(cause) => {
+        JournalFailure::Unavailable(cause) => {
             unavailable(&cause).hint("read whether it was done, and send it again if it was not")
         }
-        Failure::UnavailableUnderKey(cause) => {
+        JournalFailure::UnavailableUnderKey(cause) => {
             unavailable(&cause).hint("send the same request with the same idempotency key again")
         }
-        Failure::Held(cause) => store_held(&cause),
-        Failure::Damaged(cause) => Fault::damaged(cause, request_id()),
-        Failure::Broken(cause) => Fault::internal(cause, request_id()),
+        JournalFailure::Held(cause) => store_held(&cause),
+        JournalFailure::Damaged(cause) => Fault::damaged(cause, request_id()),
+        JournalFailure::Broken(cause) => Fault::internal(cause, request_id()),
     }
 }
 
@@ -63,35 +67,35 @@ mod tests {
 
     #[test]
     fn every_failure_has_its_code() {
-        let code = |failure: Failure<&str>| {
+        let code = |failure: JournalFailure<&str>| {
             let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
             fault_of(failure, refused, || "req_1".to_owned()).code()
         };
-        assert_eq!(code(Failure::Refused("no")), Code::Rejected);
-        assert_eq!(code(Failure::RevisionConflict { expected: 1, actual: 2 }), Code::RevisionConflict);
-        assert_eq!(code(Failure::IdempotencyMismatch { key: "key".to_owned() }), Code::IdempotencyMismatch);
-        assert_eq!(code(Failure::RateLimited), Code::RateLimited);
-        assert_eq!(code(Failure::Unavailable("cause".to_owned())), Code::Unavailable);
-        assert_eq!(code(Failure::UnavailableUnderKey("cause".to_owned())), Code::Unavailable);
-        assert_eq!(code(Failure::Held("cause".to_owned())), Code::Unavailable);
-        assert_eq!(code(Failure::Damaged("cause".to_owned())), Code::InternalError);
-        assert_eq!(code(Failure::Broken("cause".to_owned())), Code::InternalError);
+        assert_eq!(code(JournalFailure::Refused("no")), Code::Rejected);
+        assert_eq!(code(JournalFailure::RevisionConflict { expected: 1, actual: 2 }), Code::RevisionConflict);
+        assert_eq!(code(JournalFailure::IdempotencyMismatch { key: "key".to_owned() }), Code::IdempotencyMismatch);
+        assert_eq!(code(JournalFailure::RateLimited), Code::RateLimited);
+        assert_eq!(code(JournalFailure::Unavailable("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(JournalFailure::UnavailableUnderKey("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(JournalFailure::Held("cause".to_owned())), Code::Unavailable);
+        assert_eq!(code(JournalFailure::Damaged("cause".to_owned())), Code::InternalError);
+        assert_eq!(code(JournalFailure::Broken("cause".to_owned())), Code::InternalError);
     }
 
     #[test]
     fn a_fault_tells_what_to_do_and_not_the_cause() {
         let refused = |refusal: &str| Fault::new(Code::Rejected, refusal);
-        let told = |failure: Failure<&str>| fault_of(failure, refused, || "req_1".to_owned()).to_string();
+        let told = |failure: JournalFailure<&str>| fault_of(failure, refused, || "req_1".to_owned()).to_string();
         let conflict = "REVISION_CONFLICT: revision 1 was expected, but it is at 2. \
             read it again, decide again, and expect revision 2";
-        assert_eq!(told(Failure::RevisionConflict { expected: 1, actual: 2 }), conflict);
-        let unavailable = Failure::Unavailable("secret".to_owned());
+        assert_eq!(told(JournalFailure::RevisionConflict { expected: 1, actual: 2 }), conflict);
+        let unavailable = JournalFailure::Unavailable("secret".to_owned());
         assert!(!told(unavailable.clone()).contains("secret"));
         assert!(told(unavailable.clone()).contains("send it again") && !told(unavailable.clone()).contains("key"));
         assert!(told(unavailable.under_key()).contains("with the same idempotency key again"));
-        assert_eq!(Failure::<&str>::RateLimited.under_key(), Failure::RateLimited);
-        assert!(!told(Failure::Broken("secret".to_owned())).contains("secret"));
-        let damaged = told(Failure::Damaged("secret".to_owned()));
+        assert_eq!(JournalFailure::<&str>::RateLimited.under_key(), JournalFailure::RateLimited);
+        assert!(!told(JournalFailure::Broken("secret".to_owned())).contains("secret"));
+        let damaged = told(JournalFailure::Damaged("secret".to_owned()));
         assert!(damaged.contains("restore a backup") && !damaged.contains("secret"), "{damaged}");
     }
 }

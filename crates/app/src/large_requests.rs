@@ -1,5 +1,4 @@
-//! A thread for large requests. What takes long to parse is parsed there, so that it does not hold up the short requests
-//! on the other threads.
+//! A thread on which large requests are handled, so that parsing them does not delay short requests on other threads.
 
 use std::io;
 use std::panic::AssertUnwindSafe;

@@ -1,71 +1,75 @@
-//! What Skald can do: one function per operation, described once in the [`Catalogue`].
+//! The application layer: one function per operation, described once in the [`Catalogue`].
 //!
-//! A surface sees the [`Engine`] and nothing behind it. This room decides who may call what, turns JSON into typed input
-//! and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
+//! A surface sees the [`Engine`] and nothing behind it. This crate decides who may call what, turns JSON into typed
+//! input and typed output into JSON, and explains every refusal as a [`Fault`]. It opens no file and no socket.
 
-mod access;
 mod answer;
-mod answered;
+mod app;
+mod bearer_token;
 mod caller;
 mod campaign;
 mod catalogue;
-mod changes;
 mod chosen_id;
 mod completion;
-mod computing;
+mod computation_pool;
 mod creation_quota;
 mod dice;
 mod engine;
+mod execute;
 mod fault;
-mod following;
 mod gate;
 mod hint;
 mod input;
 mod journal_fault;
+mod journal_follower;
 mod large_requests;
-mod listing;
+mod list_page;
+mod method_fields;
 mod noun;
 mod operation;
-mod places;
-mod ports;
+mod owner_campaigns;
 mod prompt;
+mod redaction;
 pub mod reference;
 mod request_budget;
 mod resource;
+mod resource_changes;
 mod revocations;
+mod route;
 mod schema;
-mod seen;
+mod sha256;
 mod tokens;
 mod toolset;
 mod universe;
 
-pub(crate) use answered::{Answered, Terms, stored_key};
 pub(crate) use chosen_id::check_chosen_id;
+pub(crate) use execute::{Answered, Terms, stored_key};
 
-pub use access::{bearer, caller_without_token, unauthorized, unidentified};
-pub use answer::{Answer, Document, Prepared};
+pub use answer::{Answer, JsonDocument, ObjectWithDocument, Prepared};
+pub use app::{App, Clock, Entropy};
+pub use bearer_token::{bearer, caller_without_token, unauthorized, unidentified};
 pub use caller::{
     Caller, CampaignRole, Conversation, Credential, EVERY_CAMPAIGN, Holder, Principal, PrincipalKind, Roles,
 };
 pub use campaign::CampaignStream;
 pub use catalogue::Catalogue;
-pub use changes::{Change, Changes, News, Told};
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
-pub use engine::{Contents, ContentsText, Engine, Local, Work, universe_named_by};
+pub use engine::{ContentsText, Engine, Local, ReadContents, Work, universe_named_by};
 pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub use input::{TooComplex, from_text, nearest, parse_json};
 pub use large_requests::LargeRequests;
 pub use noun::{Noun, Nouns, RecordAudience};
-pub use operation::{Allowed, Call, Entry, Exposed, JSON, Kind, Operation, Route, Verb, document};
-pub use ports::{App, Clock, Entropy};
+pub use operation::{Allowed, Call, Exposed, Operation, OperationEntry, OperationKind, document};
 pub use prompt::{Prompt, PromptArgument, PromptEntry};
 pub use request_budget::{Reserved, reserve_answer, reserve_bytes, reserve_values};
 pub use resource::{Resource, UriFields, segment};
+pub use resource_changes::{AnnouncedChange, Changes, News, ResourceChange};
 pub use revocations::Revocations;
+pub use route::{API, FaultShape, JSON, Method, RequestBody, Route, Success};
 pub use skald_domain::access::Token;
 pub use skald_domain::plain_text::short;
-pub use skald_domain::{limits, plain_text};
+pub use skald_domain::{idempotency_key, limits, plain_text};
 pub use tokens::{NewToken, holder};
 pub use toolset::{Toolset, Toolsets, Visible};
-pub use universe::{Fed, Feed, UniverseStream};
+pub use universe::{Fed, FedEvent, FedEvents, Feed, UniverseStream};

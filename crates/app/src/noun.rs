@@ -1,16 +1,17 @@
-//! The registry of nouns: everything that the rest of the program needs to know of a noun is in one trait, and all nouns
-//! are in one list.
+//! The registry of nouns: the `Noun` trait, with everything that the rest of the program needs, and the list.
 
 use std::sync::Arc;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
 
-use crate::{App, Change, Entry, PromptEntry, Resource, Toolset, campaign, dice, gate, tokens, universe};
+use crate::{
+    App, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, tokens, universe,
+};
 
 /// One kind of thing that Skald keeps. No method has a default, so that a noun that forgets a part does not compile.
 pub trait Noun: Send + Sync + 'static {
     /// Its operations, in the order of the reference pages.
-    fn operations(&self) -> Vec<Entry>;
+    fn operations(&self) -> Vec<OperationEntry>;
 
     fn resources(&self) -> Vec<Resource>;
 
@@ -26,7 +27,7 @@ pub trait Noun: Send + Sync + 'static {
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)>;
 
     /// The resources that read differently after a record of its streams.
-    fn changed_resources(&self, record: &Record) -> Vec<Change>;
+    fn changed_resources(&self, record: &Record) -> Vec<ResourceChange>;
 
     /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are announced.
     fn containing_resource(&self, uri: &str) -> Option<String>;
@@ -39,7 +40,7 @@ pub trait Noun: Send + Sync + 'static {
 
     /// Called when a record of any noun has changed something in a campaign: the resources of this noun that may read
     /// differently because of it.
-    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<Change>;
+    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange>;
 
     /// Names of fields in its records that no answer, resource or history may contain.
     fn secret_fields(&self) -> &'static [&'static str];

@@ -1,4 +1,4 @@
-//! What an operation is: one definition, from which every surface is rendered.
+//! The `Operation` trait: one definition (name, schemas, permission, route) from which every surface is rendered.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,11 +9,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::{Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, Toolset, Work, input, schema};
+use crate::{
+    Answer, App, Caller, CampaignRole, Completion, CompletionRequest, Fault, JSON, Route, Toolset, Work, input, schema,
+};
 
 /// A read changes nothing and may be repeated; a command may change something, or rolls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperationKind {
     Read,
     Command,
 }
@@ -54,49 +56,16 @@ pub struct Call<'a> {
     pub input: &'a Value,
 }
 
-/// Where an operation is offered. Every operation has its REST route.
+/// Where an operation is offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exposed {
+    /// As an MCP tool, and at `POST /api/v1/<operation>`.
     Everywhere,
     /// Not in the list of MCP tools: it is read as a resource there.
     NotAsTool,
+    /// Only at its own REST routes: other surfaces offer the same in a shape of their own.
+    RestOnly,
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verb {
-    Get,
-}
-
-/// A REST route beside `POST /api/v1/<operation>`; `{name}` in the path is an input field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route {
-    pub verb: Verb,
-    pub path: &'static str,
-    pub mime_type: &'static str,
-    /// An input field that the route itself fills in.
-    pub fixed: Option<(&'static str, &'static str)>,
-}
-
-impl Route {
-    /// A route that answers JSON.
-    pub const fn get(path: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type: JSON, fixed: None }
-    }
-
-    /// A route that answers a document: the `text` of the operation's answer.
-    pub const fn document(path: &'static str, mime_type: &'static str) -> Self {
-        Self { verb: Verb::Get, path, mime_type, fixed: None }
-    }
-
-    /// The same with one input field filled in.
-    #[must_use]
-    pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
-        self.fixed = Some((field, value));
-        self
-    }
-}
-
-pub const JSON: &str = "application/json";
 
 /// An answer as bytes of a type, in pieces: the JSON itself, or the `text` field of a document.
 pub fn document(answer: Answer, mime_type: &str) -> Vec<Bytes> {
@@ -115,7 +84,7 @@ pub trait Operation: 'static {
     const TITLE: &'static str;
     const SUMMARY: &'static str;
     const TOOLSET: Toolset;
-    const KIND: Kind;
+    const KIND: OperationKind;
     const ALLOWED: Allowed;
     /// Whether it can take away what was there: a client may ask its user first.
     const DESTRUCTIVE: bool = false;
@@ -131,6 +100,11 @@ pub trait Operation: 'static {
     /// The output as it is answered; an operation that keeps it ready says so here.
     fn answer(output: Self::Output) -> Result<Answer, serde_json::Error> {
         serde_json::to_value(output).map(Answer::Value)
+    }
+
+    /// A fault in the input in other words, where clients know them.
+    fn reword(fault: Fault) -> Fault {
+        fault
     }
 
     /// What may be typed for an input field, where its schema cannot say it.
@@ -155,7 +129,7 @@ pub trait Operation: 'static {
 
 type CompleteBeside = for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> BoxFuture<'a, Option<Completion>>;
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
-type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a Entry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
+type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a OperationEntry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
 
 /// Made when it is first asked for: a client that lists no tools needs no schemas.
 pub(crate) type Lazy<T> = Arc<LazyLock<T>>;
@@ -166,12 +140,12 @@ fn lazy<T>(make: fn() -> T) -> Lazy<T> {
 
 /// An operation as data.
 #[derive(Clone)]
-pub struct Entry {
+pub struct OperationEntry {
     pub name: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
     pub toolset: Toolset,
-    pub kind: Kind,
+    pub kind: OperationKind,
     pub allowed: Allowed,
     pub destructive: bool,
     pub exposed: Exposed,
@@ -187,7 +161,7 @@ pub struct Entry {
     complete_beside: CompleteBeside,
 }
 
-impl Entry {
+impl OperationEntry {
     pub fn of<O: Operation>() -> Self {
         Self {
             name: O::NAME,
@@ -243,10 +217,10 @@ async fn run<O: Operation>(
     app: &App,
     caller: &Caller,
     work: &Work,
-    entry: &Entry,
+    entry: &OperationEntry,
     input: Value,
 ) -> Result<Answer, Fault> {
-    let typed = input::typed::<O::Input>(&input, &entry.full_input)?;
+    let typed = input::typed::<O::Input>(&input, &entry.full_input).map_err(O::reword)?;
     let output = O::run(app, &Call { caller, work, input: &input }, typed).await?;
     O::answer(output).map_err(|error| Fault::internal(error, app.request_id()))
 }

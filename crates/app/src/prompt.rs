@@ -1,4 +1,4 @@
-//! Prompts: texts for the work people do, filled with what Skald knows.
+//! The `Prompt` trait: texts for common tasks at the table, filled with current data, with typed arguments.
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;

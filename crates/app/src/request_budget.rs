@@ -1,8 +1,8 @@
-//! How much of large requests is read and parsed at once, and how much of large answers is copied, over the whole process.
+//! Memory budget of the whole process for reading and parsing large requests and for copying large answers.
 //!
-//! A parsed value takes some hundred bytes, however few it is written with, so a handful of large requests at once would
-//! take gigabytes. They wait for each other, in the order in which they came: first for room to be read, then for room to
-//! be parsed. Small ones never wait.
+//! A parsed value takes some hundred bytes, however short its text, so a few large requests at once would take
+//! gigabytes. Large requests wait in a semaphore, first come first served: once to be read, once to be parsed. Small
+//! ones never wait.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

@@ -1,7 +1,7 @@
-//! Ends what is sent to a token for long: streams and sessions.
+//! Revocation signals: end the open streams and sessions of a token once it is revoked.
 //!
-//! Whoever follows the journal says here which token was revoked, whichever process wrote that. Every caller carries the
-//! signal of its token, so a surface waits for [`crate::Caller::revoked`] beside what it sends.
+//! The follower of the journal reports here which token was revoked, whichever process wrote that. Every caller carries
+//! the signal of its token, so a surface waits for [`crate::Caller::revoked`] while it sends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

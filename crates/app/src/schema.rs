@@ -1,4 +1,4 @@
-//! JSON Schemas from types: slim ones for clients to read, full ones for explaining what does not fit.
+//! Generates JSON Schemas from types: slim ones for clients to read, full ones for explaining invalid input.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};

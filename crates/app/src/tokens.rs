@@ -1,28 +1,28 @@
-//! Tokens: who holds one is somebody, and has a role in some campaigns. A token is shown once; its hash is kept.
+//! Tokens: creates, authenticates and revokes them. A token is shown once; only its hash is stored.
 //!
-//! Tokens are what the events of one stream come to. Older stores have them in rows beside the journal; these become
-//! events when such a store is brought up to date, and never later.
+//! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
+//! journal; migration turns these into events, and nothing does so later.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use skald_domain::access::{
-    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, EarlierToken, NewToken as NewAccessToken,
-    Token, person_of,
+    AccessCommand, AccessEvent, AccessRefusal, AccessRules, AccessState, CreatedToken, EarlierToken, Token, person_of,
 };
 use skald_domain::decider::Given;
 use skald_domain::{Moment, id, limits};
 use tokio_util::sync::CancellationToken;
 
-use crate::access::{hash, is_equal, unauthorized};
+use crate::bearer_token::{constant_time_eq, unauthorized};
 use crate::plain_text::{code_point, deceptive_in};
+use crate::sha256::sha256_hex;
 use crate::{
-    App, Caller, CampaignRole, Change, Code, Conversation, Credential, EVERY_CAMPAIGN, Entry, Fault, Holder, Noun,
-    Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, Toolset,
+    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Noun, OperationEntry,
+    Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, ResourceChange, Toolset,
 };
 use skald_journal::{
-    CommittedState, Failure, FindingKind, Journal, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
+    CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
     StreamName, Streams, Submission, WholeSnapshot, events, to_micros,
 };
 
@@ -73,7 +73,7 @@ fn stream() -> StreamName {
 pub(crate) struct TokenNoun;
 
 impl Noun for TokenNoun {
-    fn operations(&self) -> Vec<Entry> {
+    fn operations(&self) -> Vec<OperationEntry> {
         Vec::new()
     }
 
@@ -97,7 +97,7 @@ impl Noun for TokenNoun {
         vec![(EARLIER_TOKENS, EARLIER_TOKENS_CHECK)]
     }
 
-    fn changed_resources(&self, _record: &Record) -> Vec<Change> {
+    fn changed_resources(&self, _record: &Record) -> Vec<ResourceChange> {
         Vec::new()
     }
 
@@ -113,7 +113,7 @@ impl Noun for TokenNoun {
         app.hear_revocations(record);
     }
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
         Vec::new()
     }
 
@@ -171,7 +171,7 @@ impl App {
         if !tokens.is_empty() {
             let import = AccessCommand::Import { tokens: tokens.clone(), program: IMPORT.to_owned() };
             match self.change_access(import, "owner").await {
-                Ok(()) | Err(Failure::Refused(AccessRefusal::TooLateToImport)) => {}
+                Ok(()) | Err(JournalFailure::Refused(AccessRefusal::TooLateToImport)) => {}
                 Err(failure) => return Err(self.access_fault(failure)),
             }
         }
@@ -203,12 +203,12 @@ impl App {
         }
     }
 
-    async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), Failure<AccessRefusal>> {
+    async fn change_access(&self, command: AccessCommand, by: &str) -> Result<(), JournalFailure<AccessRefusal>> {
         let given = Given { at: to_micros(self.clock.now()), by: by.to_owned() };
         self.tokens.streams.execute(&stream(), Submission::new(command, given)).await.map(drop)
     }
 
-    fn access_fault(&self, failure: Failure<AccessRefusal>) -> Fault {
+    fn access_fault(&self, failure: JournalFailure<AccessRefusal>) -> Fault {
         self.journal_fault(failure, |refusal| Fault::new(Code::Rejected, refusal.to_string()))
     }
 
@@ -233,8 +233,8 @@ impl App {
         let short_id = half(&first)[..12].to_owned();
         let secret = format!("{PREFIX}{short_id}_{}{}", half(&second), half(&second[16..]));
         let id = format!("token_{short_id}");
-        let (kind, roles, secret_hash) = (new.kind, new.roles, hash(&secret));
-        let token = NewAccessToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
+        let (kind, roles, secret_hash) = (new.kind, new.roles, sha256_hex(&secret));
+        let token = CreatedToken { id: id.clone(), name, person, kind, roles, gate_role, secret_hash };
         let create = AccessCommand::Create { token: Box::new(token), program: new.program };
         self.change_access(create, "owner").await.map_err(|failure| self.access_fault(failure))?;
         let made = self.access().await?.state.get(&id).cloned();
@@ -258,7 +258,7 @@ impl App {
         let revoke = AccessCommand::Revoke { token_id: id.to_owned(), program: program.to_owned() };
         match self.change_access(revoke, "owner").await {
             Ok(()) => Ok(true),
-            Err(Failure::Refused(_)) => Ok(was_row),
+            Err(JournalFailure::Refused(_)) => Ok(was_row),
             Err(failure) => Err(self.access_fault(failure)),
         }
     }
@@ -271,7 +271,7 @@ impl App {
         let id = format!("token_{}", id.ok_or_else(unauthorized)?);
         let access = self.access().await?;
         let token = access.state.valid(&id).ok_or_else(unauthorized)?;
-        if !is_equal(&token.secret_hash, &hash(secret)) {
+        if !constant_time_eq(&token.secret_hash, &sha256_hex(secret)) {
             return Err(unauthorized());
         }
         Ok(Caller { principal: self.principal(token), conversation: Conversation::None })
@@ -326,9 +326,11 @@ impl App {
         let give =
             AccessCommand::GiveRole { token_id, campaign_id: campaign_id.clone(), role, program: program.to_owned() };
         match self.change_access(give, &holder.id).await {
-            Ok(()) | Err(Failure::Refused(AccessRefusal::RoleHeld { .. })) => holder.roles.give(&campaign_id, role),
+            Ok(()) | Err(JournalFailure::Refused(AccessRefusal::RoleHeld { .. })) => {
+                holder.roles.give(&campaign_id, role);
+            }
             // A token that was revoked meanwhile gets no role any more.
-            Err(Failure::Refused(_)) => {}
+            Err(JournalFailure::Refused(_)) => {}
             Err(failure) => return Err(self.access_fault(failure)),
         }
         Ok(())

@@ -1,8 +1,8 @@
-//! Which part of the catalogue a client sees.
+//! Toolsets: named groups of operations, resources and prompts, and the set that a client sees.
 
 use std::str::FromStr;
 
-use crate::{Entry, Kind};
+use crate::{OperationEntry, OperationKind};
 
 /// A named group of operations, resources and prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ pub struct Visible {
 impl Visible {
     pub const EVERYTHING: Self = Self { toolsets: Toolsets::ALL, read_only: false };
 
-    pub fn admits(self, entry: &Entry) -> bool {
-        self.toolsets.contains(entry.toolset) && !(self.read_only && entry.kind == Kind::Command)
+    pub fn admits(self, entry: &OperationEntry) -> bool {
+        self.toolsets.contains(entry.toolset) && !(self.read_only && entry.kind == OperationKind::Command)
     }
 }

@@ -1,4 +1,4 @@
-//! Looks for expressions within the limits whose odds take long or much: what `cargo xtask bench` compares with its targets.
+//! Searches for the most expensive odds within the limits: `cargo xtask bench` compares them with its targets.
 //!
 //! Prints the longest time in milliseconds, the most memory of the process in megabytes, and how the answers were.
 

@@ -1,4 +1,4 @@
-//! How long exact odds take, in microseconds: what `cargo xtask bench` compares with its targets.
+//! Benchmark of exact odds, in microseconds: `cargo xtask bench` compares the results with its targets.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 

@@ -1,8 +1,9 @@
-//! How long a universe takes, in microseconds: what `cargo xtask bench` compares with its targets.
+//! Benchmark of universe commands and states, in microseconds. `cargo xtask bench` compares the results with its
+//! targets.
 //!
 //! Every command is decided and evolved while a reader holds the state before it, as in the journal: so each one pays
-//! for copying what it changes. The size is the same before every measured command. An argument names the part that is
-//! wanted: commands or states.
+//! for copying what it changes. The size is the same before every measured command. An argument selects the part:
+//! commands or states.
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
 

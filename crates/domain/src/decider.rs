@@ -1,4 +1,4 @@
-//! How a noun decides: a command meets a state and becomes events, or is refused.
+//! The `Decider` trait: decides a command against a state into events or a refusal, and applies events to the state.
 
 use jiff::Timestamp;
 use serde::Serialize;

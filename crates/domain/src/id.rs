@@ -1,6 +1,6 @@
-//! Names for new things: opaque, readable aloud, the same on every surface.
+//! Ids of new things: opaque, readable aloud, the same on every surface.
 //!
-//! An id is a prefix that says what it names, and 16 bytes in lower-case base32 (RFC 4648, unpadded): 26 characters.
+//! An id is a prefix for the kind of thing, and 16 bytes in lower-case base32 (RFC 4648, unpadded): 26 characters.
 
 use sha2::{Digest, Sha256};
 

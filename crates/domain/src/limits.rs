@@ -1,4 +1,4 @@
-//! Every limit of Skald, in one place. The reference page of the limits is generated from [`ALL`].
+//! All limits of Skald, in one place. The reference page of the limits is generated from [`ALL`].
 
 /// Dice specifications in one `roll_dice` call.
 pub const DICE_SPECS_MAX: usize = 100;

@@ -1,4 +1,4 @@
-//! A moment as clients read it: RFC 3339, UTC, whole seconds.
+//! `Moment`, a timestamp as clients read it: RFC 3339, UTC, whole seconds.
 
 use std::borrow::Cow;
 use std::fmt;

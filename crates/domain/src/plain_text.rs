@@ -1,4 +1,4 @@
-//! Characters that make a text read as something else than it is, and what becomes of them in names.
+//! Detects and replaces deceptive characters in names: control characters, bidirectional overrides, invisible tags.
 
 /// The flags of England, Scotland and Wales. They are the only emoji that are written with tags, so a name may have
 /// these three sequences and no other tag: nothing can be hidden in a fixed sequence that shows a flag.

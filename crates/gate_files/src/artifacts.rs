@@ -1,4 +1,4 @@
-//! Artifacts: their folders, what they hold, and whether they still hold it.
+//! Reads artifacts: creates their folders, hashes their content, and detects changes since they were submitted.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,12 +12,12 @@ use skald_app::{ArtifactFile, FilesError};
 use skald_domain::limits;
 use skald_journal::{Hash, hex};
 
-use super::below::Below;
 use super::cache::Cache;
-use super::names::is_plain;
-use super::reading::wrong;
-use super::stamp::Stamp;
-use super::{lock, words};
+use super::file_stamp::Stamp;
+use super::plain_names::is_plain;
+use super::read_file::wrong;
+use super::untrusted_folder::Below;
+use super::{lock, refusal_texts};
 
 /// How often a file that changes under the reader is read.
 const ATTEMPTS: usize = 3;
@@ -70,12 +70,12 @@ pub(super) fn examine(below: &Below, path: &str, wants_content: bool) -> Result<
         // On disk first, so that whoever has it mapped cannot change it behind its stamp.
         let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
         let keeps = wants_content && stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX;
-        let (hash, bytes, content) = read(file, keeps).map_err(|error| words::unreadable(path, &error))?;
+        let (hash, bytes, content) = read(file, keeps).map_err(|error| refusal_texts::unreadable(path, &error))?;
         if bytes == stamp.size() && below.stamp(path)? == stamp {
             return Ok(Examined { hash, stamp, is_settled, content });
         }
     }
-    Err(words::changing(path))
+    Err(refusal_texts::changing(path))
 }
 
 /// Reads to the end, but not on and on with a file that grows.
@@ -126,5 +126,5 @@ pub(super) fn content(below: &Below, path: &str) -> Result<Vec<u8>, String> {
 }
 
 fn too_much(path: &str, bytes: u64) -> String {
-    words::too_large(path, bytes, limits::ARTIFACT_CONTENT_BYTES_MAX)
+    refusal_texts::too_large(path, bytes, limits::ARTIFACT_CONTENT_BYTES_MAX)
 }

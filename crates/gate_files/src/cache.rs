@@ -1,11 +1,12 @@
-//! What files are known to hold, by the file and not by its name, as long as their stamps are as they were.
+//! Cache of file hashes by the file's identity, not its name. An entry is valid as long as the file's stamp is
+//! unchanged.
 
 use std::collections::HashMap;
 
 use skald_journal::Hash;
 
 use super::artifacts::Examined;
-use super::stamp::Stamp;
+use super::file_stamp::Stamp;
 
 /// Files of one generation. Two are kept, which is enough for all artifacts of the largest run.
 const GENERATION: usize = 65_536;

@@ -1,19 +1,19 @@
-//! The folders of a gate on this machine: process files, artifacts, and the file that names a run.
+//! The gate's folders on this machine: process files, artifacts, and the file that names a run.
 //!
-//! Whoever writes into an artifact folder is not trusted: nothing below it is reached by a link, and only the content of
-//! an ordinary file counts. The other folders are the owner's.
+//! Writers of an artifact folder are not trusted: nothing below it is reached by a link, and only the content of an
+//! ordinary file counts. The other folders are the owner's.
 
 mod artifacts;
-mod below;
 mod cache;
-mod names;
-mod naming;
-mod pace;
+mod debounce;
+mod file_stamp;
+mod plain_names;
 mod processes;
-mod reading;
-mod stamp;
-mod watching;
-mod words;
+mod read_file;
+mod refusal_texts;
+mod run_file;
+mod untrusted_folder;
+mod watch_folders;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,9 +24,9 @@ use skald_app::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 use tokio::sync::broadcast;
 
 use cache::Cache;
-use watching::Watching;
+use watch_folders::FolderWatcher;
 
-pub use naming::{NAMING_FILES, named_run, run_in_file};
+pub use run_file::{NAMING_FILES, named_run, run_in_file};
 
 /// Where the folders are.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ pub struct Folders {
     processes: Arc<[PathBuf]>,
     artifacts: Option<PathBuf>,
     cache: Arc<Mutex<Cache>>,
-    watching: Watching,
+    watching: FolderWatcher,
 }
 
 impl Folders {
@@ -56,7 +56,7 @@ impl Folders {
         Self {
             working: absolute(options.working),
             processes: options.process_folders.into_iter().map(absolute).collect(),
-            watching: Watching::new(artifacts.clone()),
+            watching: FolderWatcher::new(artifacts.clone()),
             artifacts,
             cache: Arc::default(),
         }
@@ -76,7 +76,7 @@ impl GateFiles for Folders {
 
     fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>> {
         let working = self.working.clone();
-        Box::pin(owners(move || naming::named_run(&working)))
+        Box::pin(owners(move || run_file::named_run(&working)))
     }
 
     fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>> {
@@ -143,16 +143,16 @@ impl Folders {
         &self,
         folder: &str,
         path: &str,
-        work: impl FnOnce(&below::Below, &str) -> Result<T, String> + Send + 'static,
+        work: impl FnOnce(&untrusted_folder::Below, &str) -> Result<T, String> + Send + 'static,
     ) -> BoxFuture<'a, Result<T, String>> {
         if self.artifacts.is_none() {
-            return Box::pin(ready(Err(words::no_folder_here())));
+            return Box::pin(ready(Err(refusal_texts::no_folder_here())));
         }
         let (folder, path) = (folder.to_owned(), path.to_owned());
         Box::pin(async move {
             let whose = path.clone();
-            let done = tokio::task::spawn_blocking(move || work(&below::Below::open(&folder)?, &path)).await;
-            done.unwrap_or_else(|cut| Err(words::unreadable(&whose, &cut)))
+            let done = tokio::task::spawn_blocking(move || work(&untrusted_folder::Below::open(&folder)?, &path)).await;
+            done.unwrap_or_else(|cut| Err(refusal_texts::unreadable(&whose, &cut)))
         })
     }
 }

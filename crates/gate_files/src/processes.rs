@@ -1,4 +1,4 @@
-//! Process files by id.
+//! Finds and lists process files by id.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use skald_app::{FilesError, ProcessFile};
 use skald_domain::limits;
 
-use super::names::is_plain;
-use super::reading::{text, unreadable};
+use super::plain_names::is_plain;
+use super::read_file::{text, unreadable};
 
 /// How process files end, in order of precedence.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];

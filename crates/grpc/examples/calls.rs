@@ -1,5 +1,5 @@
-//! Calls a gateway as fast as it answers, from several connections at once. `cargo xtask bench` runs it against Skald and
-//! against `echo`.
+//! Load generator: calls a gateway as fast as it answers, from several connections. `cargo xtask bench` runs it against
+//! Skald and against `echo`.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,5 +1,5 @@
-//! The least that tonic can be: one service that answers what it was sent, no layers. `cargo xtask bench` compares the
-//! gateway with it, so it speaks the gateway's messages.
+//! A minimal tonic server for comparison: one service with a fixed answer, no layers. `cargo xtask bench` compares the
+//! gateway with it, so it uses the gateway's messages.
 
 use std::error::Error;
 use std::net::Ipv4Addr;

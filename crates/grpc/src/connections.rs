@@ -1,7 +1,7 @@
-//! gRPC connections within limits: how many at once, and how long one may take to say that it is HTTP/2.
+//! Limits of gRPC connections: their number, and the time until the HTTP/2 preface.
 //!
-//! tonic pings a connection to find out whether it lives, but only once its preface has come: a client that sends nothing
-//! would hold its connection for ever.
+//! tonic pings a connection to detect whether it is alive, but only once its preface has arrived: a client that sends
+//! nothing would hold its connection for ever.
 
 use std::future::Future;
 use std::io;
@@ -23,12 +23,12 @@ use tonic::transport::server::{Connected, TcpConnectInfo, TcpIncoming};
 const PREFACE_BYTES: usize = 24;
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ConnectionLimits {
+pub(crate) struct GrpcConnectionLimits {
     pub count: usize,
     pub handshake: Duration,
 }
 
-impl Default for ConnectionLimits {
+impl Default for GrpcConnectionLimits {
     fn default() -> Self {
         Self { count: limits::CONNECTIONS_MAX, handshake: Duration::from_secs(limits::HANDSHAKE_SECONDS) }
     }
@@ -37,7 +37,7 @@ impl Default for ConnectionLimits {
 /// The connections of a listener. Those beyond the limit are closed at once.
 pub(crate) fn incoming(
     listener: TcpListener,
-    limits: ConnectionLimits,
+    limits: GrpcConnectionLimits,
 ) -> impl Stream<Item = io::Result<LimitedConnection>> {
     let (permits, is_full) = (Arc::new(Semaphore::new(limits.count)), AtomicBool::new(false));
     TcpIncoming::from(listener).with_nodelay(Some(true)).filter_map(move |accepted| {
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     async fn connections(
-        limits: ConnectionLimits,
+        limits: GrpcConnectionLimits,
     ) -> (std::net::SocketAddr, impl Stream<Item = io::Result<LimitedConnection>>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         (listener.local_addr().expect("an address"), incoming(listener, limits))
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn the_limits_are_those_of_the_reference() {
-        let default = ConnectionLimits::default();
+        let default = GrpcConnectionLimits::default();
         assert_eq!(default.count, limits::CONNECTIONS_MAX);
         assert_eq!(default.handshake.as_secs(), limits::HANDSHAKE_SECONDS);
     }
 
     #[tokio::test]
     async fn a_connection_without_a_handshake_ends() {
-        let limits = ConnectionLimits { handshake: Duration::from_millis(100), ..ConnectionLimits::default() };
+        let limits = GrpcConnectionLimits { handshake: Duration::from_millis(100), ..GrpcConnectionLimits::default() };
         let (address, incoming) = connections(limits).await;
         let mut incoming = std::pin::pin!(incoming);
         let mut client = TcpStream::connect(address).await.expect("a listener");
@@ -162,7 +162,8 @@ mod tests {
 
     #[tokio::test]
     async fn beyond_the_last_connection_there_is_none() {
-        let (address, incoming) = connections(ConnectionLimits { count: 1, ..ConnectionLimits::default() }).await;
+        let (address, incoming) =
+            connections(GrpcConnectionLimits { count: 1, ..GrpcConnectionLimits::default() }).await;
         let mut incoming = std::pin::pin!(incoming);
         let _first = TcpStream::connect(address).await.expect("a listener");
         let first = incoming.next().await.expect("a connection").expect("a connection");

@@ -1,12 +1,12 @@
-//! Between messages and the JSON of operations, and lists by page.
+//! Converts between gRPC messages and the JSON of operations, and pages lists.
 
 use prost_types::{ListValue, Struct, Timestamp, value::Kind};
 use serde_json::{Map, Value, json};
 use skald_app::{Code, Fault, short};
 use tonic::{Request, Status};
 
-use crate::desk::{Desk, Visit};
 use crate::fault::refused;
+use crate::service_context::{CallContext, ServiceContext};
 
 /// Rows of one page of a list in the typed services, unless fewer are asked for.
 const PAGE_SIZE: i32 = 10;
@@ -15,11 +15,11 @@ const ROWS_SOUGHT: usize = skald_app::limits::PAGE_MAX;
 
 /// An answer, read field by field. What is absent reads as nothing.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer<'a>(pub &'a Value);
+pub(crate) struct AnswerFields<'a>(pub &'a Value);
 
-impl<'a> Answer<'a> {
-    pub(crate) fn field(self, name: &str) -> Answer<'a> {
-        Answer(self.0.get(name).unwrap_or(&Value::Null))
+impl<'a> AnswerFields<'a> {
+    pub(crate) fn field(self, name: &str) -> AnswerFields<'a> {
+        AnswerFields(self.0.get(name).unwrap_or(&Value::Null))
     }
 
     pub(crate) fn text(self, name: &str) -> String {
@@ -30,8 +30,8 @@ impl<'a> Answer<'a> {
         self.field(name).0.as_bool().unwrap_or_default()
     }
 
-    pub(crate) fn rows(self, name: &str) -> impl Iterator<Item = Answer<'a>> {
-        self.field(name).0.as_array().into_iter().flatten().map(Answer)
+    pub(crate) fn rows(self, name: &str) -> impl Iterator<Item = AnswerFields<'a>> {
+        self.field(name).0.as_array().into_iter().flatten().map(AnswerFields)
     }
 
     /// A whole number, of which the messages have only those of 32 bits.
@@ -98,7 +98,7 @@ fn any(value: &Value) -> prost_types::Value {
 }
 
 /// A page of a list as a request asks for it.
-pub(crate) struct Page {
+pub(crate) struct PageRequest {
     /// What of a campaign is listed.
     pub view: &'static str,
     pub campaign_id: Option<String>,
@@ -106,7 +106,7 @@ pub(crate) struct Page {
     pub token: String,
 }
 
-impl Desk {
+impl ServiceContext {
     /// Calls an operation for a typed service.
     pub(crate) async fn typed<T>(
         &self,
@@ -114,15 +114,19 @@ impl Desk {
         operation: &str,
         input: impl FnOnce(T) -> Value,
     ) -> Result<Value, Status> {
-        let visit = Visit::of(&request)?;
+        let visit = CallContext::of(&request)?;
         let input = input(request.into_inner());
         self.call(&visit, operation, input).await.map_err(refused)
     }
 
     /// The rows of a page, in the field that the view names, and `next_cursor`.
-    pub(crate) async fn page<T>(&self, request: Request<T>, page: impl FnOnce(T) -> Page) -> Result<Value, Status> {
+    pub(crate) async fn page<T>(
+        &self,
+        request: Request<T>,
+        page: impl FnOnce(T) -> PageRequest,
+    ) -> Result<Value, Status> {
         self.typed(request, "campaign_read", |message| {
-            let Page { view, campaign_id, size, token } = page(message);
+            let PageRequest { view, campaign_id, size, token } = page(message);
             let limit = if (1..PAGE_SIZE).contains(&size) { size } else { PAGE_SIZE };
             let cursor = (!token.is_empty()).then(|| json!(token));
             let campaign_id = campaign_id.map(Value::from);
@@ -137,7 +141,13 @@ impl Desk {
     }
 
     /// The one row of a campaign's list that has an id.
-    pub(crate) async fn row(&self, visit: &Visit, thing: &str, campaign_id: &str, id: &str) -> Result<Value, Fault> {
+    pub(crate) async fn row(
+        &self,
+        visit: &CallContext,
+        thing: &str,
+        campaign_id: &str,
+        id: &str,
+    ) -> Result<Value, Fault> {
         let (view, field, id) = (format!("{thing}s"), format!("{thing}_id"), id.trim());
         if id.is_empty() {
             let fault = Fault::new(Code::InvalidParams, format!("{field} is required, it is empty"));
@@ -173,7 +183,7 @@ mod tests {
     #[test]
     fn numbers_past_the_messages_are_refused_by_name() {
         let answer = json!({"total": 2_147_483_660_i64, "hope": 12, "difficulty": null});
-        let answer = Answer(&answer);
+        let answer = AnswerFields(&answer);
         assert_eq!(answer.number("hope").ok(), Some(12));
         assert_eq!(answer.number_if_any("difficulty").ok(), Some(None));
         let fault = answer.number("total").unwrap_err();
@@ -187,7 +197,7 @@ mod tests {
         assert_eq!(structure.fields.len(), 5);
         assert_eq!(structure.fields["c"].kind, Some(Kind::NumberValue(1.5)));
         let moment = json!({"at": "2025-01-15T10:30:00Z"});
-        assert_eq!(Answer(&moment).moment("at"), Some(Timestamp { seconds: 1_736_937_000, nanos: 0 }));
-        assert_eq!(Answer(&moment).moment("never"), None);
+        assert_eq!(AnswerFields(&moment).moment("at"), Some(Timestamp { seconds: 1_736_937_000, nanos: 0 }));
+        assert_eq!(AnswerFields(&moment).moment("never"), None);
     }
 }

@@ -1,5 +1,4 @@
-//! Errors over gRPC: a status by class, and beside it everything that the fault says, so that the other end has the same
-//! fault again.
+//! Errors as gRPC statuses, by class, with the whole fault in the details, so that a client can restore it.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -1,14 +1,15 @@
-//! The gateway: the whole catalogue behind one service, for programs that want all of it and for bridges.
+//! The gateway service: calls any operation of the catalogue, for bridges and for programs that want all of it.
 
 use std::sync::Arc;
 
 use futures::stream::BoxStream;
 use serde_json::{Map, Value};
-use skald_app::{Code, CompletionRequest, CompletionTarget, Fault, Kind, Principal, parse_json, reserve_values};
+use skald_app::{
+    Code, CompletionRequest, CompletionTarget, Fault, OperationKind, Principal, parse_json, reserve_values,
+};
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status};
 
-use crate::desk::{self, Desk, Visit};
 use crate::fault::refused;
 use crate::message_budget::AnswerRoom;
 use crate::proto::skald::complete_request::Target;
@@ -18,10 +19,11 @@ use crate::proto::skald::{
     EndSessionResponse, Holder, IdentifyRequest, IdentifyResponse, Operation, Owner, PromptArgument, PromptDescription,
     PromptRequest, PromptResponse, ReadRequest, ReadResponse, Resource, WatchRequest, WatchResponse, identify_response,
 };
+use crate::service_context::{self, CallContext, ServiceContext};
 use crate::{metadata, watch};
 
 pub(crate) struct GatewayService {
-    pub desk: Arc<Desk>,
+    pub service_context: Arc<ServiceContext>,
     /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
     pub stopping: CancellationToken,
 }
@@ -31,12 +33,12 @@ impl Gateway for GatewayService {
     type WatchStream = BoxStream<'static, Result<WatchResponse, Status>>;
 
     async fn describe(&self, request: Request<DescribeRequest>) -> Result<Response<DescribeResponse>, Status> {
-        Visit::of(&request)?;
+        CallContext::of(&request)?;
         Ok(Response::new(self.description()))
     }
 
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
-        let visit = Visit::of(&request)?;
+        let visit = CallContext::of(&request)?;
         let CallRequest { operation, input } = request.into_inner();
         // Held until the answer is there: what was parsed lives as long.
         let _values = reserve_values(input.as_bytes()).await.map_err(refused)?;
@@ -45,7 +47,7 @@ impl Gateway for GatewayService {
         } else {
             parse_json(input.as_bytes()).map_err(refused)?
         };
-        let answer = self.desk.answer(&visit, &operation, input).await.map_err(refused)?;
+        let answer = self.service_context.answer(&visit, &operation, input).await.map_err(refused)?;
         let room = AnswerRoom::reserve(answer.prepared_len()).await.map_err(refused)?;
         let mut response = Response::new(CallResponse { answer: answer.into_text() });
         room.map(|room| response.extensions_mut().insert(room));
@@ -54,11 +56,11 @@ impl Gateway for GatewayService {
     }
 
     async fn read(&self, request: Request<ReadRequest>) -> Result<Response<ReadResponse>, Status> {
-        let visit = Visit::of(&request)?;
+        let visit = CallContext::of(&request)?;
         let ReadRequest { uri } = request.into_inner();
-        let (resource, _) = self.desk.engine.catalogue().resolve(&uri).map_err(refused)?;
-        self.desk.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
-        let contents = self.desk.engine.read(&visit.caller, &uri, &visit.work).await.map_err(refused)?;
+        let (resource, _) = self.service_context.engine.catalogue().resolve(&uri).map_err(refused)?;
+        self.service_context.check_visible("resource", &uri, resource.toolset).map_err(refused)?;
+        let contents = self.service_context.engine.read(&visit.caller, &uri, &visit.work).await.map_err(refused)?;
         let room = AnswerRoom::reserve(contents.text_len()).await.map_err(refused)?;
         let mut response =
             Response::new(ReadResponse { mime_type: contents.mime_type.to_owned(), text: contents.into_text() });
@@ -68,18 +70,18 @@ impl Gateway for GatewayService {
     }
 
     async fn prompt(&self, request: Request<PromptRequest>) -> Result<Response<PromptResponse>, Status> {
-        let visit = Visit::of(&request)?;
+        let visit = CallContext::of(&request)?;
         let PromptRequest { name, arguments } = request.into_inner();
-        let entry = self.desk.engine.catalogue().prompt(&name).map_err(refused)?;
-        self.desk.check_visible("prompt", &name, entry.toolset).map_err(refused)?;
+        let entry = self.service_context.engine.catalogue().prompt(&name).map_err(refused)?;
+        self.service_context.check_visible("prompt", &name, entry.toolset).map_err(refused)?;
         let arguments: Vec<(String, String)> =
             arguments.into_iter().map(|argument| (argument.name, argument.value)).collect();
-        let text = self.desk.engine.render(&visit.caller, &name, &arguments).await.map_err(refused)?;
+        let text = self.service_context.engine.render(&visit.caller, &name, &arguments).await.map_err(refused)?;
         Ok(Response::new(PromptResponse { text }))
     }
 
     async fn complete(&self, request: Request<CompleteRequest>) -> Result<Response<CompleteResponse>, Status> {
-        let visit = Visit::of(&request)?;
+        let visit = CallContext::of(&request)?;
         let CompleteRequest { target, argument, typed, given } = request.into_inner();
         let target = match target {
             Some(Target::Prompt(name)) => CompletionTarget::Prompt(name),
@@ -89,22 +91,23 @@ impl Gateway for GatewayService {
                 return Err(refused(fault.hint("name a prompt or a resource template")));
             }
         };
-        let toolset = self.desk.engine.catalogue().toolset_of(&target).map_err(refused)?;
-        self.desk.check_visible("argument", &argument, toolset).map_err(refused)?;
+        let toolset = self.service_context.engine.catalogue().toolset_of(&target).map_err(refused)?;
+        self.service_context.check_visible("argument", &argument, toolset).map_err(refused)?;
         let given = given.into_iter().map(|argument| (argument.name, argument.value)).collect();
         let request = CompletionRequest { target, argument, typed, given };
-        let completion = self.desk.engine.complete(&visit.caller, &request).await.map_err(refused)?;
+        let completion = self.service_context.engine.complete(&visit.caller, &request).await.map_err(refused)?;
         Ok(Response::new(CompleteResponse { values: completion.values, total: completion.total as u64 }))
     }
 
     async fn watch(&self, request: Request<WatchRequest>) -> Result<Response<Self::WatchStream>, Status> {
-        let caller = desk::caller(&request)?;
-        let stream = watch::stream(Arc::clone(&self.desk), caller, request.into_inner(), self.stopping.clone()).await;
+        let caller = service_context::caller(&request)?;
+        let stream =
+            watch::stream(Arc::clone(&self.service_context), caller, request.into_inner(), self.stopping.clone()).await;
         Ok(Response::new(stream?))
     }
 
     async fn identify(&self, request: Request<IdentifyRequest>) -> Result<Response<IdentifyResponse>, Status> {
-        let caller = desk::caller(&request)?;
+        let caller = service_context::caller(&request)?;
         let principal = match &caller.principal {
             Principal::Owner => identify_response::Principal::Owner(Owner {}),
             Principal::Holder(holder) => identify_response::Principal::Holder(told(holder)),
@@ -113,8 +116,8 @@ impl Gateway for GatewayService {
     }
 
     async fn end_session(&self, request: Request<EndSessionRequest>) -> Result<Response<EndSessionResponse>, Status> {
-        let caller = desk::caller(&request)?;
-        self.desk.engine.end_session(&caller.conversation);
+        let caller = service_context::caller(&request)?;
+        self.service_context.engine.end_session(&caller.conversation);
         Ok(Response::new(EndSessionResponse {}))
     }
 }
@@ -132,14 +135,14 @@ fn told(holder: &skald_app::Holder) -> Holder {
 
 impl GatewayService {
     fn description(&self) -> DescribeResponse {
-        let (catalogue, visible) = (self.desk.engine.catalogue(), self.desk.visible);
+        let (catalogue, visible) = (self.service_context.engine.catalogue(), self.service_context.visible);
         let json = |schema: &Map<String, Value>| serde_json::to_string(schema).unwrap_or_default();
         let operations = catalogue.operations().iter().filter(|entry| visible.admits(entry)).map(|entry| Operation {
             name: entry.name.to_owned(),
             title: entry.title.to_owned(),
             summary: entry.summary.to_owned(),
             toolset: entry.toolset.name().to_owned(),
-            is_read: entry.kind == Kind::Read,
+            is_read: entry.kind == OperationKind::Read,
             input_schema: json(&entry.input),
             output_schema: json(&entry.output),
         });

@@ -1,4 +1,4 @@
-//! `grpc.health.v1`: whether the services can be called, for whoever asks or watches.
+//! `grpc.health.v1`: the health of the services, to check or to watch.
 
 use tonic::server::NamedService;
 use tonic_health::ServingStatus;
@@ -9,9 +9,9 @@ use crate::serve::SERVICES;
 
 /// Serving until told otherwise. All clones share one answer.
 #[derive(Clone)]
-pub struct Health(HealthReporter);
+pub struct GrpcHealth(HealthReporter);
 
-impl Health {
+impl GrpcHealth {
     /// Begins to say that everything can be called.
     pub async fn new() -> Self {
         let health = Self(HealthReporter::new());

@@ -1,4 +1,5 @@
-//! Puts the [`Caller`] into every request before anything of it is read. Only the public methods are called without one.
+//! Middleware that puts the [`Caller`] into every request before it is read. Only public methods are called without
+//! one.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -37,20 +38,20 @@ impl IdentifyLayer {
 }
 
 impl<S> Layer<S> for IdentifyLayer {
-    type Service = Identify<S>;
+    type Service = IdentifyGrpc<S>;
 
-    fn layer(&self, inner: S) -> Identify<S> {
-        Identify { inner, layer: self.clone() }
+    fn layer(&self, inner: S) -> IdentifyGrpc<S> {
+        IdentifyGrpc { inner, layer: self.clone() }
     }
 }
 
 #[derive(Clone)]
-pub(crate) struct Identify<S> {
+pub(crate) struct IdentifyGrpc<S> {
     inner: S,
     layer: IdentifyLayer,
 }
 
-impl<S> Service<Request<Body>> for Identify<S>
+impl<S> Service<Request<Body>> for IdentifyGrpc<S>
 where
     S: Service<Request<Body>, Response = Response<Body>, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send + 'static,

@@ -1,30 +1,29 @@
-//! The gRPC surface: typed services for programs, a gateway to the whole catalogue, and [`Remote`], the engine that a
-//! bridge has in place of a local one.
+//! The gRPC surface: typed services, a gateway to the whole catalogue, and [`Remote`], the engine of a bridge.
 //!
-//! A service converts a message to the input of an operation and its answer to a message; no rule of the game and no
-//! second way to do anything stands here. All that is tonic's stays in this room.
+//! A service converts a message to the input of an operation and its answer to a message; it contains no rule of the
+//! game and no second way to do anything. Everything of tonic stays in this crate.
 
-mod campaign;
-mod client;
+mod campaign_service;
 mod connections;
 mod convert;
-mod desk;
-mod duality;
+mod duality_service;
 mod fault;
 mod gateway;
 mod health;
 mod identify;
-mod manners;
 mod message_budget;
 mod metadata;
+mod middleware;
 pub mod proto;
 mod remote;
 mod serve;
-mod session;
+mod server_connection;
+mod service_context;
+mod session_service;
 mod watch;
 
-pub use client::describe;
-pub use health::Health;
+pub use health::GrpcHealth;
 pub use identify::PUBLIC_METHODS;
 pub use remote::{Bridge, Remote};
-pub use serve::{Options, ServeError, serve};
+pub use serve::{GrpcOptions, ServeError, serve};
+pub use server_connection::describe;

@@ -1,6 +1,7 @@
-//! Memory for large messages: a request waits until there is room to read it, an answer until there is room to write it.
+//! Memory budget of large gRPC messages: a request waits for room to be read, an answer for room to be written.
 //!
-//! A message is one piece of memory in gRPC, however it was made: neither is shared with other calls, so both are counted.
+//! A message is one piece of memory in gRPC, however it was made: neither is shared with other calls, so both are
+//! counted.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

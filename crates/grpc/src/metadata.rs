@@ -1,22 +1,22 @@
-//! What travels beside a message: who asks, in which conversation, and how it is to be done. Both ends are here.
+//! gRPC metadata of client and server: token, client name, session, idempotency key, `if-match` and etag.
 
-use skald_app::plain_text::deceptive_in;
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{Code, Fault, Work, limits, short};
 use tonic::metadata::{MetadataMap, MetadataValue};
 
 pub(crate) const AUTHORIZATION: &str = "authorization";
-pub(crate) const CLIENT: Name = Name("skald-client", "skald-client-bin");
-pub(crate) const SESSION: Name = Name("skald-session", "skald-session-bin");
-const IDEMPOTENCY_KEY: Name = Name("idempotency-key", "idempotency-key-bin");
-const IF_MATCH: Name = Name("if-match", "if-match-bin");
+pub(crate) const CLIENT: MetadataName = MetadataName("skald-client", "skald-client-bin");
+pub(crate) const SESSION: MetadataName = MetadataName("skald-session", "skald-session-bin");
+const IDEMPOTENCY_KEY: MetadataName = MetadataName("idempotency-key", "idempotency-key-bin");
+const IF_MATCH: MetadataName = MetadataName("if-match", "if-match-bin");
 const ETAG: &str = "etag";
 
 /// The name of a text, and that of its bytes where it is not plain ASCII.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Name(&'static str, &'static str);
+pub(crate) struct MetadataName(&'static str, &'static str);
 
 /// A text under its name, or its bytes under the other.
-pub(crate) fn text(metadata: &MetadataMap, Name(name, binary): Name) -> Result<Option<String>, Fault> {
+pub(crate) fn text(metadata: &MetadataMap, MetadataName(name, binary): MetadataName) -> Result<Option<String>, Fault> {
     let unreadable = || {
         let fault = Fault::new(Code::InvalidParams, format!("the metadata {name} is not text"));
         fault.hint(format!("send plain ASCII as {name}, or UTF-8 as {binary}"))
@@ -30,7 +30,7 @@ pub(crate) fn text(metadata: &MetadataMap, Name(name, binary): Name) -> Result<O
 }
 
 /// Puts a text where [`text`] finds it. What is no plain ASCII, or would lose its edges, goes as bytes.
-pub(crate) fn put(metadata: &mut MetadataMap, Name(name, binary): Name, text: &str) {
+pub(crate) fn put(metadata: &mut MetadataMap, MetadataName(name, binary): MetadataName, text: &str) {
     let is_plain = !text.is_empty() && text.trim() == text && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     match MetadataValue::try_from(text) {
         Ok(value) if is_plain => {
@@ -42,10 +42,10 @@ pub(crate) fn put(metadata: &mut MetadataMap, Name(name, binary): Name, text: &s
     }
 }
 
-fn bounded(metadata: &MetadataMap, named: Name) -> Result<Option<String>, Fault> {
-    let (most, Name(name, _)) = (limits::KEY_CHARS_MAX, named);
+fn bounded(metadata: &MetadataMap, named: MetadataName) -> Result<Option<String>, Fault> {
+    let (most, MetadataName(name, _)) = (limits::KEY_CHARS_MAX, named);
     match text(metadata, named)? {
-        Some(text) if text.is_empty() || text.len() > most || deceptive_in(&text).is_some() => {
+        Some(text) if key_misfit(&text).is_some() => {
             let fault =
                 Fault::new(Code::InvalidParams, format!("the metadata {name} has 1 to {most} plain characters"));
             Err(fault.value(&short(&text).into()).hint(format!("send a shorter {name}, or none")))
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_is_no_key_and_no_revision_is_refused() {
-        let refused = |name: Name, value: &str| {
+        let refused = |name: MetadataName, value: &str| {
             let mut metadata = MetadataMap::new();
             put(&mut metadata, name, value);
             work(&metadata).unwrap_err().body().message.clone()

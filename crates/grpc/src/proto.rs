@@ -1,4 +1,4 @@
-//! What is generated from the `.proto` files, for programs in Rust that call the services.
+//! Code generated from the `.proto` files, for Rust programs that call the services.
 
 #![allow(
     clippy::all,

@@ -1,7 +1,7 @@
-//! The engine of a bridge: every call goes to a server, and every answer comes from there.
+//! `Remote`, the engine of a bridge: forwards every call to a server over gRPC.
 //!
-//! It keeps nothing that would be missed: a context is the server's, and so is every place in the journal. If the server
-//! goes away and comes back, calls wait for it and news go on where they were.
+//! It stores nothing of value: contexts and journal positions are the server's. If the server restarts, calls wait for
+//! it and change notifications continue where they were.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,9 +12,11 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::unfold;
 use serde_json::{Value, json};
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{
-    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, Contents, ContentsText,
-    Conversation, Credential, Engine, Fault, Holder, Kind, News, Principal, Revocations, Work, universe_named_by,
+    Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, ContentsText,
+    Conversation, Credential, Engine, Fault, Holder, News, OperationKind, Principal, ReadContents, Revocations, Work,
+    universe_named_by,
 };
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -23,13 +25,13 @@ use tokio_util::task::TaskTracker;
 use tonic::metadata::{MetadataMap, MetadataValue};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::client::{Link, Pauses, Sight};
 use crate::proto::skald::complete_request::Target;
-use crate::proto::skald::identify_response::Principal as Told;
+use crate::proto::skald::identify_response::Principal as IdentifiedPrincipal;
 use crate::proto::skald::{
     Argument, CallRequest, CompleteRequest, EndSessionRequest, IdentifyRequest, PromptRequest, ReadRequest,
     WatchRequest, WatchResponse,
 };
+use crate::server_connection::{ConnectionView, Pauses, ServerConnection};
 use crate::{fault, metadata, watch as watching};
 
 /// How long a server has to hear that a conversation is over.
@@ -47,7 +49,7 @@ pub struct Bridge {
 /// The engine of a server elsewhere.
 pub struct Remote {
     catalogue: Catalogue,
-    link: Arc<Link>,
+    link: Arc<ServerConnection>,
     identity: String,
     /// Counts the keys of commands that came without one.
     keys: AtomicU64,
@@ -69,7 +71,7 @@ impl Drop for Remote {
 impl Remote {
     /// Begins to look for the server. Calls wait until it has been found.
     pub fn start(bridge: Bridge) -> Result<Arc<Self>, tonic::transport::Error> {
-        let link = Arc::new(Link::new(&bridge.address)?);
+        let link = Arc::new(ServerConnection::new(&bridge.address)?);
         let attended = Arc::clone(&link);
         let attendant = tokio::spawn(async move { attended.attend().await }).abort_handle();
         Ok(Arc::new(Self {
@@ -93,12 +95,12 @@ impl Remote {
 
     /// Why the server cannot be called right now, whenever that changes, for as long as it is polled.
     pub async fn watch_health(&self, tell: impl Fn(Option<String>)) {
-        let mut sight: watch::Receiver<Sight> = self.link.sight();
+        let mut sight: watch::Receiver<ConnectionView> = self.link.sight();
         loop {
             tell(match &*sight.borrow_and_update() {
-                Sight::Sought => Some("the server has not been found yet".to_owned()),
-                Sight::Healthy => None,
-                Sight::Lost(why) => Some(why.clone()),
+                ConnectionView::Sought => Some("the server has not been found yet".to_owned()),
+                ConnectionView::Healthy => None,
+                ConnectionView::Lost(why) => Some(why.clone()),
             });
             if sight.changed().await.is_err() {
                 return;
@@ -137,11 +139,17 @@ impl Remote {
         self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How a command is to be done so that it can be sent again when the answer to it was lost.
-    fn repeatable(&self, work: &Work) -> Work {
+    /// How a command is to be done so that it can be sent again when the answer to it was lost. A key in the input is the
+    /// command's own: a second one beside it would be refused.
+    fn repeatable(&self, work: &Work, input: &Value) -> Work {
         let mut work = work.clone();
-        work.idempotency_key
-            .get_or_insert_with(|| format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed)));
+        if work.idempotency_key.is_none() {
+            work.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
+                // The operation says what is wrong with one that does not fit.
+                Some(key) => (key_misfit(key).is_none()).then(|| key.to_owned()),
+                None => Some(format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed))),
+            };
+        }
         work
     }
 
@@ -150,7 +158,7 @@ impl Remote {
         self.told_of(MetadataMap::new()).await.map(drop)
     }
 
-    async fn told_of(&self, beside: MetadataMap) -> Result<Option<Told>, Fault> {
+    async fn told_of(&self, beside: MetadataMap) -> Result<Option<IdentifiedPrincipal>, Fault> {
         let answer = self.link.ask(|mut gateway| {
             let request = with(&beside, IdentifyRequest {});
             async move { gateway.identify(request).await }
@@ -160,7 +168,7 @@ impl Remote {
 
     async fn identify(&self, token: &str) -> Result<Principal, Fault> {
         match self.told_of(authorization(&Credential::new(token))?).await? {
-            Some(Told::Holder(holder)) => {
+            Some(IdentifiedPrincipal::Holder(holder)) => {
                 let told = json!({
                     "id": holder.id,
                     "name": holder.name,
@@ -173,7 +181,7 @@ impl Remote {
                 Ok(Principal::Holder(Arc::new(holder)))
             }
             // Whoever has a token is never taken for the owner.
-            Some(Told::Owner(_)) | None => Err(unauthorized()),
+            Some(IdentifiedPrincipal::Owner(_)) | None => Err(unauthorized()),
         }
     }
 }
@@ -265,7 +273,7 @@ impl Engine for Remote {
     ) -> BoxFuture<'a, Result<Answer, Fault>> {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
-            let how = if entry.kind == Kind::Command { self.repeatable(work) } else { work.clone() };
+            let how = if entry.kind == OperationKind::Command { self.repeatable(work, &input) } else { work.clone() };
             let universe_id = universe_named_by(&input);
             let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
             let answer = self.link.ask(|mut gateway| {
@@ -275,7 +283,7 @@ impl Engine for Remote {
             });
             let answer = unless_given_up(work, answer).await;
             let answer = answer.map_err(|fault| {
-                let fault = if entry.kind == Kind::Command { in_doubt(fault, &how) } else { fault };
+                let fault = if entry.kind == OperationKind::Command { in_doubt(fault, &how) } else { fault };
                 universe_id.iter().fold(fault, |fault, id| fault.universe(id))
             });
             let answer = told(work, answer?).answer;
@@ -372,7 +380,12 @@ impl Engine for Remote {
         self.farewells.spawn_on(farewell, &self.runtime);
     }
 
-    fn read<'a>(&'a self, caller: &'a Caller, uri: &'a str, work: &'a Work) -> BoxFuture<'a, Result<Contents, Fault>> {
+    fn read<'a>(
+        &'a self,
+        caller: &'a Caller,
+        uri: &'a str,
+        work: &'a Work,
+    ) -> BoxFuture<'a, Result<ReadContents, Fault>> {
         Box::pin(async move {
             let (resource, _) = self.catalogue.resolve(uri)?;
             let beside = self.beside(caller, Some(work))?;
@@ -381,14 +394,14 @@ impl Engine for Remote {
                 async move { gateway.read(request).await }
             });
             let text = told(work, unless_given_up(work, answer).await?).text;
-            Ok(Contents { mime_type: resource.mime_type, text: ContentsText::Text(text) })
+            Ok(ReadContents { mime_type: resource.mime_type, text: ContentsText::Text(text) })
         })
     }
 }
 
 /// One stream of news, opened again where it was when it breaks.
 struct Watcher {
-    link: Arc<Link>,
+    link: Arc<ServerConnection>,
     /// Who listens, and in which conversation; why not, if the token can be none.
     beside: Result<MetadataMap, Fault>,
     token_id: String,

@@ -1,4 +1,4 @@
-//! Listening.
+//! Serves gRPC: builds the services and middleware, and listens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::Server;
 
-use crate::Health;
-use crate::campaign::Campaigns;
-use crate::connections::{ConnectionLimits, incoming};
-use crate::desk::Desk;
-use crate::duality::DualityDice;
+use crate::GrpcHealth;
+use crate::campaign_service::Campaigns;
+use crate::connections::{GrpcConnectionLimits, incoming};
+use crate::duality_service::DualityDice;
 use crate::gateway::GatewayService;
 use crate::health::name_of;
 use crate::identify::IdentifyLayer;
-use crate::manners::MannersLayer;
+use crate::middleware::MannersLayer;
 use crate::proto;
 use crate::proto::campaign::campaign_service_server::CampaignServiceServer;
 use crate::proto::duality::duality_service_server::DualityServiceServer;
 use crate::proto::session::session_service_server::SessionServiceServer;
 use crate::proto::skald::gateway_server::GatewayServer;
-use crate::session::Sessions;
+use crate::service_context::ServiceContext;
+use crate::session_service::SessionHandlers;
 
 /// Every service whose health is told; the empty name is the server as a whole.
 pub(crate) const SERVICES: [&str; 5] = [
     "",
     name_of::<GatewayServer<GatewayService>>(),
     name_of::<CampaignServiceServer<Campaigns>>(),
-    name_of::<SessionServiceServer<Sessions>>(),
+    name_of::<SessionServiceServer<SessionHandlers>>(),
     name_of::<DualityServiceServer<DualityDice>>(),
 ];
 
@@ -47,7 +47,7 @@ const MESSAGE_BYTES_MAX: usize = limits::BODY_BYTES_MAX;
 
 /// How the surface behaves.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct GrpcOptions {
     /// Whether a request without a token is refused: wherever others than the owner can reach the server.
     pub is_token_required: bool,
     /// The most that a client sees.
@@ -70,25 +70,25 @@ pub enum ServeError {
 pub async fn serve(
     listener: TcpListener,
     engine: Arc<dyn Engine>,
-    options: Options,
-    health: &Health,
+    options: GrpcOptions,
+    health: &GrpcHealth,
     closing: CancellationToken,
 ) -> Result<(), ServeError> {
-    let Options { is_token_required, visible, stopping } = options;
+    let GrpcOptions { is_token_required, visible, stopping } = options;
     let large = LargeRequests::start().map_err(ServeError::Thread)?;
     let identify = IdentifyLayer { engine: Arc::clone(&engine), is_token_required };
     let ending = stopping.clone();
-    let desk = Arc::new(Desk { engine, visible });
-    let gateway = GatewayServer::new(GatewayService { desk: Arc::clone(&desk), stopping });
-    let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&desk)));
-    let sessions = SessionServiceServer::new(Sessions(Arc::clone(&desk)));
-    let duality = DualityServiceServer::new(DualityDice(desk));
+    let service_context = Arc::new(ServiceContext { engine, visible });
+    let gateway = GatewayServer::new(GatewayService { service_context: Arc::clone(&service_context), stopping });
+    let campaigns = CampaignServiceServer::new(Campaigns(Arc::clone(&service_context)));
+    let sessions = SessionServiceServer::new(SessionHandlers(Arc::clone(&service_context)));
+    let duality = DualityServiceServer::new(DualityDice(service_context));
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
             .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
     };
-    let incoming = incoming(listener, ConnectionLimits::default());
+    let incoming = incoming(listener, GrpcConnectionLimits::default());
     let served = Server::builder()
         .max_concurrent_streams(STREAMS_MAX)
         .initial_stream_window_size(WINDOW_BYTES)

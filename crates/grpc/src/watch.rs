@@ -1,4 +1,4 @@
-//! Changes as a stream: what the caller may hear of, from now on or from a place on.
+//! The gateway's stream of resource changes that the caller may see: live, or from a journal position on.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,17 +6,19 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::{BoxStream, once, unfold};
-use skald_app::{Caller, Change, Changes, Code, Fault, News, Principal, Told, Work, limits, unauthorized};
+use skald_app::{
+    AnnouncedChange, Caller, Changes, Code, Fault, News, Principal, ResourceChange, Work, limits, unauthorized,
+};
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
 
-use crate::desk::Desk;
 use crate::fault;
 use crate::proto::skald::change::What;
 use crate::proto::skald::{self, ResourceList, WatchRequest, WatchResponse};
+use crate::service_context::ServiceContext;
 
 struct Watch {
-    desk: Arc<Desk>,
+    service_context: Arc<ServiceContext>,
     caller: Caller,
     changes: Changes,
     /// Empty: all of them.
@@ -35,16 +37,16 @@ const CONTEXT: &str = "context://current";
 const BESIDE: char = '~';
 
 /// A mark of the caller's context. Another build may make another one, and tells of the context once more.
-async fn context_mark(desk: &Desk, caller: &Caller) -> String {
-    let read = desk.engine.read(caller, CONTEXT, &Work::default()).await;
+async fn context_mark(service_context: &ServiceContext, caller: &Caller) -> String {
+    let read = service_context.engine.read(caller, CONTEXT, &Work::default()).await;
     let mut hasher = DefaultHasher::new();
-    read.map(skald_app::Contents::into_text).unwrap_or_default().hash(&mut hasher);
+    read.map(skald_app::ReadContents::into_text).unwrap_or_default().hash(&mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
 /// Begins to watch: what changes after this has returned is told.
 pub(crate) async fn stream(
-    desk: Arc<Desk>,
+    service_context: Arc<ServiceContext>,
     caller: Caller,
     request: WatchRequest,
     stopping: CancellationToken,
@@ -55,11 +57,11 @@ pub(crate) async fn stream(
         return Err(fault::status(&fault.hint("watch all by naming none, or a list instead of its members")));
     }
     let (after, known) = request.after.split_once(BESIDE).unwrap_or((&request.after, ""));
-    let changes = desk.engine.changes(&caller, (!after.is_empty()).then_some(after)).await;
-    let context = context_mark(&desk, &caller).await;
+    let changes = service_context.engine.changes(&caller, (!after.is_empty()).then_some(after)).await;
+    let context = context_mark(&service_context, &caller).await;
     let is_context_new = !known.is_empty() && known != context;
     let uris = request.uris.into_iter().collect();
-    let watch = Watch { desk, caller, changes, uris, context, is_context_new, stopping };
+    let watch = Watch { service_context, caller, changes, uris, context, is_context_new, stopping };
     let opening = WatchResponse { place: watch.place(watch.changes.place().as_ref()), ..WatchResponse::default() };
     let news = unfold(Some(watch), |watch| async {
         let mut watch = watch?;
@@ -85,16 +87,16 @@ impl Watch {
     async fn message_of_changes(&mut self) -> Result<WatchResponse, Status> {
         // The words of the transport, not a fault: whoever watches comes back to whoever serves then.
         let stops = || Status::unavailable("the server stops");
-        let context = Change::Resource(CONTEXT.into());
+        let context = ResourceChange::Resource(CONTEXT.into());
         if std::mem::take(&mut self.is_context_new) && self.wants(&context) {
-            let changes = vec![told(Told { change: context, campaign_id: None })];
+            let changes = vec![told(AnnouncedChange { change: context, campaign_id: None })];
             return Ok(WatchResponse { place: self.place(self.changes.place().as_ref()), everything: false, changes });
         }
         loop {
             let news = self.stopping.run_until_cancelled(self.changes.next()).await.flatten().ok_or_else(stops)?;
             self.refresh().await?;
             if news.concerns(&self.caller, CONTEXT) {
-                self.context = context_mark(&self.desk, &self.caller).await;
+                self.context = context_mark(&self.service_context, &self.caller).await;
             }
             let message = self.message(&news);
             if message.everything || !message.changes.is_empty() {
@@ -108,7 +110,7 @@ impl Watch {
         if self.caller.principal == Principal::Owner {
             return Ok(());
         }
-        match self.desk.engine.current(&self.caller).await {
+        match self.service_context.engine.current(&self.caller).await {
             Ok(current) => self.caller = current,
             Err(fault) if fault.code() == Code::Unauthorized => return Err(fault::status(&fault)),
             // What the caller was before is right as far as is known.
@@ -128,30 +130,30 @@ impl Watch {
     }
 
     /// What is told of a change: of those resources that were asked for, each that it concerns.
-    fn asked(&self, heard: Told) -> Vec<Told> {
-        let Told { change, campaign_id } = heard;
+    fn asked(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
+        let AnnouncedChange { change, campaign_id } = heard;
         let changes = match &change {
-            Change::Resource(changed) if !self.uris.is_empty() => {
-                let catalogue = self.desk.engine.catalogue();
+            ResourceChange::Resource(changed) if !self.uris.is_empty() => {
+                let catalogue = self.service_context.engine.catalogue();
                 let is_part = |uri: &str| catalogue.containing_resource(uri).is_some_and(|whole| *whole == **changed);
                 let concerned = self.uris.iter().filter(|uri| **uri == **changed || is_part(uri));
-                concerned.map(|uri| Change::Resource(uri.as_str().into())).collect()
+                concerned.map(|uri| ResourceChange::Resource(uri.as_str().into())).collect()
             }
             _ => vec![change],
         };
         let wanted = changes.into_iter().filter(|change| self.wants(change));
-        wanted.map(|change| Told { change, campaign_id: campaign_id.clone() }).collect()
+        wanted.map(|change| AnnouncedChange { change, campaign_id: campaign_id.clone() }).collect()
     }
 
-    fn wants(&self, change: &Change) -> bool {
+    fn wants(&self, change: &ResourceChange) -> bool {
         match change {
-            Change::ResourceList => self.uris.is_empty(),
-            Change::Resource(uri) => {
-                let engine = &self.desk.engine;
+            ResourceChange::ResourceList => self.uris.is_empty(),
+            ResourceChange::Resource(uri) => {
+                let engine = &self.service_context.engine;
                 let is_visible = engine
                     .catalogue()
                     .resolve(uri)
-                    .is_ok_and(|(resource, _)| self.desk.visible.toolsets.contains(resource.toolset));
+                    .is_ok_and(|(resource, _)| self.service_context.visible.toolsets.contains(resource.toolset));
                 (self.uris.is_empty() || self.uris.contains(&**uri))
                     && is_visible
                     && engine.may_watch(&self.caller, uri)
@@ -160,20 +162,20 @@ impl Watch {
     }
 }
 
-fn told(told: Told) -> skald::Change {
+fn told(told: AnnouncedChange) -> skald::Change {
     let what = match told.change {
-        Change::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
-        Change::ResourceList => What::ResourceList(ResourceList {}),
+        ResourceChange::Resource(uri) => What::Resource(uri.as_ref().to_owned()),
+        ResourceChange::ResourceList => What::ResourceList(ResourceList {}),
     };
     skald::Change { what: Some(what), campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned() }
 }
 
 /// The other end of [`told`]. A change of a kind that we do not know concerns nobody here.
-pub(crate) fn heard(change: skald::Change) -> Option<Told> {
+pub(crate) fn heard(change: skald::Change) -> Option<AnnouncedChange> {
     let what = match change.what? {
-        What::Resource(uri) => Change::Resource(uri.into()),
-        What::ResourceList(_) => Change::ResourceList,
+        What::Resource(uri) => ResourceChange::Resource(uri.into()),
+        What::ResourceList(_) => ResourceChange::ResourceList,
     };
     let campaign_id = (!change.campaign_id.is_empty()).then(|| change.campaign_id.into());
-    Some(Told { change: what, campaign_id })
+    Some(AnnouncedChange { change: what, campaign_id })
 }

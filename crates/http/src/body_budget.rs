@@ -1,5 +1,5 @@
-//! Holds large requests back until there is memory for them, and has them parsed by the thread for large requests. A small
-//! one, which is almost every one, is passed on as it is.
+//! Middleware that holds large requests back until there is memory for them, and parses them on a separate thread. A
+//! small request, which is almost every one, is passed on unchanged.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -51,7 +51,7 @@ where
         }
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let (path, large) = (request.uri().path().to_owned(), self.large.clone());
+        let (shape, large) = (fault::shape(request.extensions()), self.large.clone());
         let answer = async move {
             let answered = async {
                 let (parts, body) = request.into_parts();
@@ -67,7 +67,7 @@ where
                     .await
                     .unwrap_or_else(|| Err(Fault::new(Code::InternalError, "the server failed on this request")))
             };
-            answered.await.unwrap_or_else(|fault| Ok(fault::response(&path, &fault)))
+            answered.await.unwrap_or_else(|fault| Ok(fault::response(shape, &fault)))
         };
         Budgeted::Large { answer: Box::pin(answer) }
     }

@@ -1,7 +1,7 @@
-//! Accepts connections within limits: how many at once, how long one may be silent, and how long it may take nothing.
+//! Accepts connections within limits: their number, how long one may be silent, and how long it may accept nothing.
 //!
 //! hyper's own server is driven here because axum's has no such limits: a client that sends half a header, or nothing,
-//! would hold its connection for ever, before anybody asked who it is.
+//! would hold its connection for ever, before it is even identified.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,7 +28,7 @@ use crate::write_timeout::{AnsweredToken, WriteTimeout};
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ConnectionLimits {
+pub(crate) struct HttpConnectionLimits {
     pub count: usize,
     /// From the connection, or the end of an answer, to the end of the next request's headers.
     pub headers: Duration,
@@ -38,7 +38,7 @@ pub(crate) struct ConnectionLimits {
     pub write: Duration,
 }
 
-impl Default for ConnectionLimits {
+impl Default for HttpConnectionLimits {
     fn default() -> Self {
         Self {
             count: limits::CONNECTIONS_MAX,
@@ -53,7 +53,7 @@ impl Default for ConnectionLimits {
 pub(crate) async fn accept<S>(
     listener: TcpListener,
     service: S,
-    limits: ConnectionLimits,
+    limits: HttpConnectionLimits,
     closing: CancellationToken,
 ) -> io::Result<()>
 where
@@ -157,7 +157,7 @@ mod tests {
 
     const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-    async fn server(limits: ConnectionLimits) -> SocketAddr {
+    async fn server(limits: HttpConnectionLimits) -> SocketAddr {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
         let router = Router::new().route("/", get(async || "here"));
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_limits_are_those_of_the_reference() {
-        let default = ConnectionLimits::default();
+        let default = HttpConnectionLimits::default();
         assert_eq!((default.count, default.buffer), (limits::CONNECTIONS_MAX, limits::HEADERS_BYTES_MAX));
         assert_eq!(default.headers.as_secs(), limits::HEADERS_READ_SECONDS);
         assert_eq!(default.write.as_secs(), limits::STALLED_SECONDS);
@@ -192,7 +192,7 @@ mod tests {
 
     #[tokio::test]
     async fn half_a_header_and_silence_end() {
-        let limits = ConnectionLimits { headers: Duration::from_millis(200), ..ConnectionLimits::default() };
+        let limits = HttpConnectionLimits { headers: Duration::from_millis(200), ..HttpConnectionLimits::default() };
         let address = server(limits).await;
         let mut silent = connect(address).await;
         let mut slow = connect(address).await;
@@ -220,7 +220,7 @@ mod tests {
 
     #[tokio::test]
     async fn headers_have_a_most() {
-        let address = server(ConnectionLimits::default()).await;
+        let address = server(HttpConnectionLimits::default()).await;
         let request = |length: usize| {
             let (start, end) = ("GET / HTTP/1.1\r\nHost: localhost\r\nX-Padding: ", "\r\n\r\n");
             format!("{start}{}{end}", "p".repeat(length - start.len() - end.len()))
@@ -236,7 +236,7 @@ mod tests {
 
     #[tokio::test]
     async fn beyond_the_last_connection_there_is_none() {
-        let address = server(ConnectionLimits { count: 2, ..ConnectionLimits::default() }).await;
+        let address = server(HttpConnectionLimits { count: 2, ..HttpConnectionLimits::default() }).await;
         let (mut first, mut second) = (connect(address).await, connect(address).await);
         assert!(is_answered(&mut first).await && is_answered(&mut second).await);
         let mut third = connect(address).await;

@@ -1,13 +1,10 @@
-//! Errors over HTTP. Under `/universes` they have the shape that clients of the Solar System Constructor read: `error` is
-//! a sentence there, and everywhere else an object.
+//! Errors as HTTP responses, in the shape that the route declares.
 
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::{Extensions, HeaderValue, StatusCode};
 use axum::response::Response;
 use serde_json::Value;
-use skald_app::{Class, Fault};
-
-use crate::universes;
+use skald_app::{Class, Fault, FaultShape};
 
 /// The status of an error. The class alone decides it.
 pub fn status(class: Class) -> StatusCode {
@@ -25,14 +22,21 @@ pub fn status(class: Class) -> StatusCode {
     }
 }
 
-/// An error in answer to a request for this path.
-pub(crate) fn response(path: &str, fault: &Fault) -> Response {
-    with_status(status(fault.class()), path, fault)
+/// The shape of errors that the door has found for a request.
+pub(crate) fn shape(extensions: &Extensions) -> FaultShape {
+    extensions.get().copied().unwrap_or(FaultShape::Object)
+}
+
+pub(crate) fn response(shape: FaultShape, fault: &Fault) -> Response {
+    with_status(status(fault.class()), shape, fault)
 }
 
 /// An error whose status is the transport's own, like 405.
-pub(crate) fn with_status(status: StatusCode, path: &str, fault: &Fault) -> Response {
-    let body = if universes::is_universes_path(path) { with_sentence(fault) } else { fault.envelope() };
+pub(crate) fn with_status(status: StatusCode, shape: FaultShape, fault: &Fault) -> Response {
+    let body = match shape {
+        FaultShape::Object => fault.envelope(),
+        FaultShape::Sentence => with_sentence(fault),
+    };
     let mut response = Response::new(body.to_string().into());
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! Whether the server lives, and whether it takes requests.
+//! Readiness of the server, for the health endpoint: stopping, or unable to store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,10 +10,10 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Ready until told otherwise. All clones share one answer.
 #[derive(Debug, Clone, Default)]
-pub struct Readiness(Arc<State>);
+pub struct Readiness(Arc<ReadinessState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct ReadinessState {
     stopping: CancellationToken,
     trouble: Mutex<Option<String>>,
 }

@@ -1,5 +1,5 @@
-//! Who calls. A token that is sent must be right; without one the caller is the owner, where that is allowed. Only the
-//! public routes are reached without a [`skald_app::Caller`].
+//! Middleware that identifies the caller by its token. Without a token the caller is the owner, where that is allowed.
+//! Only public routes are reached without a [`skald_app::Caller`].
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -32,12 +32,12 @@ pub struct Access {
 /// Puts the [`skald_app::Caller`] into every request but those for public routes. A request without a token costs one header
 /// look-up.
 #[derive(Clone)]
-pub(crate) struct Identify<S> {
+pub(crate) struct IdentifyHttp<S> {
     inner: S,
     access: Access,
 }
 
-impl<S> Identify<S> {
+impl<S> IdentifyHttp<S> {
     pub(crate) fn new(inner: S, access: Access) -> Self {
         Self { inner, access }
     }
@@ -48,7 +48,7 @@ fn token(headers: &HeaderMap) -> Option<Result<&str, Fault>> {
     bearer(headers.get_all(AUTHORIZATION).iter().map(|value| value.to_str().ok()))
 }
 
-impl<S> Service<Request> for Identify<S>
+impl<S> Service<Request> for IdentifyHttp<S>
 where
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
@@ -67,12 +67,12 @@ where
         }
         let token = match token(request.headers()) {
             Some(Ok(token)) => token.to_owned(),
-            Some(Err(fault)) => return Identifying::refused(request.uri().path(), &fault),
+            Some(Err(fault)) => return Identifying::refused(&request, &fault),
             None => {
                 let names = request.headers().keys().map(HeaderName::as_str);
                 match caller_without_token(self.access.is_token_required, names) {
                     Ok(caller) => request.extensions_mut().insert(caller),
-                    Err(fault) => return Identifying::refused(request.uri().path(), &fault),
+                    Err(fault) => return Identifying::refused(&request, &fault),
                 };
                 return Identifying::Known { answer: self.inner.call(request) };
             }
@@ -90,7 +90,7 @@ where
                     request.extensions_mut().insert(caller);
                     inner.call(request).await
                 }
-                Err(fault) => Ok(fault::response(request.uri().path(), &fault)),
+                Err(fault) => Ok(fault::response(fault::shape(request.extensions()), &fault)),
             }
         };
         Identifying::Asking { answer: Box::pin(answer) }
@@ -107,8 +107,9 @@ pin_project! {
 }
 
 impl<F> Identifying<F> {
-    fn refused(path: &str, fault: &Fault) -> Self {
-        Self::Refused { response: Some(Box::new(fault::response(path, fault))) }
+    fn refused(request: &Request, fault: &Fault) -> Self {
+        let shape = fault::shape(request.extensions());
+        Self::Refused { response: Some(Box::new(fault::response(shape, fault))) }
     }
 }
 

@@ -1,32 +1,34 @@
-//! The HTTP surface: REST and its OpenAPI description, health, metrics, and the door before every route.
+//! The HTTP surface: REST and its OpenAPI description, health, metrics, and the middleware before every route.
 //!
-//! REST routes are renderings of the engine's catalogue. Other surfaces that live on HTTP hand their routes in; this room
-//! does not know them.
+//! REST routes are rendered from the engine's catalogue. Other surfaces on HTTP pass their routes in; this crate does
+//! not know them.
 
 mod body_budget;
-mod calls;
+mod calls_in_progress;
 mod connections;
-mod door;
+mod events;
 mod fault;
 mod health;
+mod host_and_origin;
 mod identify;
-mod metering;
 mod mounted_routes;
 mod openapi;
+mod prometheus_metrics;
 mod public_routes;
+mod route_handler;
 mod routes;
 mod serve;
-mod universes;
+mod sse;
 mod write_timeout;
 
-pub use calls::Calls;
-pub use door::Allowlist;
+pub use calls_in_progress::Calls;
 pub use fault::status;
 pub use health::Readiness;
+pub use host_and_origin::Allowlist;
 pub use identify::Access;
-pub use metering::Exposition;
 pub use mounted_routes::MountedRoutes;
 pub use openapi::document as openapi;
+pub use prometheus_metrics::Exposition;
 pub use public_routes::PUBLIC_ROUTES;
 pub use routes::routes;
 pub use serve::serve;

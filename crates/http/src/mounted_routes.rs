@@ -1,31 +1,71 @@
-//! A router whose paths can be listed: it mounts nothing that it does not record.
+//! A router that records its paths and the surface of each, so that they can be listed: nothing is mounted past the list.
 
 use axum::Router;
 use axum::handler::Handler;
 use axum::routing::MethodRouter;
+use skald_app::FaultShape;
 
-/// Routes and their paths. The server takes nothing else, so that a route cannot be mounted past the list.
+/// Routes, their paths and the surfaces that they belong to. The server takes nothing else, so that a route cannot be
+/// mounted past the list.
 pub struct MountedRoutes<S = ()> {
     router: Router<S>,
     paths: Vec<String>,
+    sections: Vec<Section>,
+}
+
+/// The paths of one surface: those whose requests are counted for it, and refused while the server stops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// What the surface is called in metrics.
+    pub surface: String,
+    path: String,
+    /// Whether all paths below belong to it as well.
+    is_subtree: bool,
+    pub fault_shape: FaultShape,
+}
+
+impl Section {
+    /// Everything below the first segment of a route's path belongs to the same surface, also where nothing is mounted.
+    pub(crate) fn around(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape }
+    }
+
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let below = path.strip_prefix(self.path.as_str());
+        below.is_some_and(|below| below.is_empty() || (self.is_subtree && below.starts_with('/')))
+    }
 }
 
 impl<S: Clone + Send + Sync + 'static> Default for MountedRoutes<S> {
     fn default() -> Self {
-        Self { router: Router::new(), paths: Vec::new() }
+        Self { router: Router::new(), paths: Vec::new(), sections: Vec::new() }
     }
 }
 
 impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
+    /// Mounts the one route of another surface, which is called as its path is.
     #[must_use]
     pub fn route(mut self, path: &str, handler: MethodRouter<S>) -> Self {
-        self.paths.push(path.to_owned());
-        Self { router: self.router.route(path, handler), paths: self.paths }
+        let surface = path.trim_matches('/').to_owned();
+        let fault_shape = FaultShape::Object;
+        self.sections.push(Section { surface, path: path.to_owned(), is_subtree: false, fault_shape });
+        self.mount(path, handler)
     }
 
-    pub(crate) fn merge(mut self, other: Self) -> Self {
-        self.paths.extend(other.paths);
-        Self { router: self.router.merge(other.router), paths: self.paths }
+    /// Mounts a route of a section, or of none.
+    pub(crate) fn mount(mut self, path: &str, handler: MethodRouter<S>) -> Self {
+        if !self.paths.iter().any(|mounted| mounted == path) {
+            self.paths.push(path.to_owned());
+        }
+        Self { router: self.router.route(path, handler), ..self }
+    }
+
+    pub(crate) fn section(mut self, section: Section) -> Self {
+        if !self.sections.iter().any(|known| known.path == section.path) {
+            self.sections.push(section);
+        }
+        self
     }
 
     /// What answers where no path fits, and where a path fits and the method does not.
@@ -35,11 +75,11 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
         no_method: impl Handler<U, S>,
     ) -> Self {
         let router = self.router.fallback(no_route).method_not_allowed_fallback(no_method);
-        Self { router, paths: self.paths }
+        Self { router, ..self }
     }
 
     pub(crate) fn with_state(self, state: S) -> MountedRoutes {
-        MountedRoutes { router: self.router.with_state(state), paths: self.paths }
+        MountedRoutes { router: self.router.with_state(state), paths: self.paths, sections: self.sections }
     }
 
     /// The paths of all routes, as templates.
@@ -47,7 +87,37 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
         &self.paths
     }
 
+    pub(crate) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
     pub(crate) fn into_router(self) -> Router<S> {
         self.router
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_section_ends_with_a_segment() {
+        let section = Section::around("rest", "/universes/{id}/events", FaultShape::Sentence);
+        for path in ["/universes", "/universes/", "/universes/u-1/moons"] {
+            assert!(section.holds(path), "{path}");
+        }
+        for path in ["/", "/universe", "/universes2", "/api/universes"] {
+            assert!(!section.holds(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn the_route_of_another_surface_is_one_path() {
+        let routes = MountedRoutes::<()>::default().route("/mcp", MethodRouter::new());
+        let [section] = routes.sections() else { panic!("one section") };
+        assert_eq!(
+            (section.surface.as_str(), section.holds("/mcp"), section.holds("/mcp/health")),
+            ("mcp", true, false)
+        );
     }
 }

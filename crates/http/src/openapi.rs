@@ -2,21 +2,29 @@
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use skald_app::{Allowed, Catalogue, Entry, FaultBody, JSON, Route, Verb, Visible};
-
-use crate::universes;
+use skald_app::{
+    API, Allowed, Catalogue, Exposed, FaultBody, FaultShape, JSON, OperationEntry, RequestBody, Route, Success, Visible,
+};
 
 pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
-    let mut paths = Map::new();
+    let (mut paths, mut beside_api) = (Map::new(), Map::new());
     let mut schemas = Map::from_iter([("Fault".to_owned(), fault_schema())]);
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
-        paths.insert(format!("/api/v1/{}", entry.name), json!({"post": by_body(entry)}));
+        if entry.exposed != Exposed::RestOnly {
+            paths.insert(format!("{API}/{}", entry.name), json!({"post": by_body(entry)}));
+        }
         for route in entry.routes {
-            let path = paths.entry(format!("/api/v1{}", route.path)).or_insert_with(|| json!({}));
-            path[verb(route.verb)] = by_fields(entry, *route);
+            let section = if route.path.starts_with(API) { &mut paths } else { &mut beside_api };
+            let path = section.entry(route.path).or_insert_with(|| json!({}));
+            let method = &mut path[route.method.name().to_ascii_lowercase()];
+            if method.is_null() {
+                *method = at_route(entry, route);
+            } else {
+                also_take(method, entry, route);
+            }
         }
     }
-    paths.extend(universes::described(catalogue, visible));
+    paths.extend(beside_api);
     let mut paths = Value::Object(paths);
     hoist(&mut paths, &mut schemas);
     json!({
@@ -100,13 +108,7 @@ fn fault_schema() -> Value {
     settings.into_generator().into_root_schema_for::<FaultBody>().to_value()
 }
 
-fn verb(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Get => "get",
-    }
-}
-
-fn by_body(entry: &Entry) -> Value {
+fn by_body(entry: &OperationEntry) -> Value {
     let mut operation = described(entry, entry.name);
     operation["requestBody"] = json!({
         "required": entry.input.contains_key("required"),
@@ -115,31 +117,102 @@ fn by_body(entry: &Entry) -> Value {
     operation
 }
 
-fn by_fields(entry: &Entry, route: Route) -> Value {
+fn at_route(entry: &OperationEntry, route: &Route) -> Value {
     let required = entry.input.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-    let properties = entry.input.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
-    let parameters: Vec<Value> = properties
-        .iter()
-        .map(|(name, schema)| {
-            let in_path = route.path.contains(&format!("{{{name}}}"));
-            let is_required = in_path || required.iter().any(|field| field == name);
+    let in_path = |field: &str| route.path_fields().find(|(_, of)| *of == field).map(|(name, _)| name);
+    let in_query = properties(entry).filter(|(field, _)| !is_in_body(route, field));
+    let parameters: Vec<Value> = in_query
+        .map(|(field, schema)| {
+            let name = in_path(field);
+            let is_required = name.is_some() || required.iter().any(|required| required == field);
             json!({
-                "name": name,
-                "in": if in_path { "path" } else { "query" },
+                "name": name.unwrap_or(field),
+                "in": if name.is_some() { "path" } else { "query" },
                 "required": is_required,
                 "schema": schema
             })
         })
         .collect();
-    let mut operation = described(entry, &format!("{}_{}", verb(route.verb), entry.name));
+    let mut operation = described(entry, &operation_id(entry, route));
     operation["parameters"] = parameters.into();
-    if route.mime_type != JSON {
-        operation["responses"]["200"]["content"] = json!({route.mime_type: {"schema": {"type": "string"}}});
+    let body = request_body(entry, route);
+    if !body.is_null() {
+        operation["requestBody"] = json!({"required": true, "content": {"application/json": {"schema": body}}});
     }
+    let mut answer = operation["responses"]["200"].take();
+    match route.success {
+        Success::Ok | Success::Events if route.mime_type != JSON => {
+            answer["content"] = json!({route.mime_type: {"schema": {"type": "string"}}});
+        }
+        Success::Ok | Success::Events => {}
+        Success::Page(field) => answer["content"][JSON]["schema"] = entry.output["properties"][field].clone(),
+        Success::Created(path) => {
+            answer["headers"]["Location"] = json!({"description": path, "schema": {"type": "string"}});
+        }
+        Success::NoContent => answer = json!({"description": "It is done."}),
+    }
+    if let (Success::Events, Some(answer)) = (route.success, answer.as_object_mut()) {
+        answer.shift_remove("headers");
+    }
+    let fault = match route.fault_shape {
+        FaultShape::Object => "#/components/responses/Fault",
+        FaultShape::Sentence => "#/components/responses/UniverseFault",
+    };
+    operation["responses"] = json!({route.success.status().to_string(): answer, "default": {"$ref": fault}});
     operation
 }
 
-fn described(entry: &Entry, id: &str) -> Value {
+/// Routes beside the others are named by their paths.
+fn operation_id(entry: &OperationEntry, route: &Route) -> String {
+    let method = route.method.name().to_ascii_lowercase();
+    if route.path.starts_with(API) {
+        return format!("{method}_{}", entry.name);
+    }
+    format!("{method}_{}", route.path.trim_matches('/').replace(['/', '{', '}'], "_"))
+}
+
+fn properties(entry: &OperationEntry) -> impl Iterator<Item = (&String, &Value)> {
+    entry.input.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+fn is_in_body(route: &Route, field: &str) -> bool {
+    match route.body {
+        RequestBody::None => false,
+        RequestBody::Fields => !route.path_fields().any(|(_, of)| of == field),
+        RequestBody::Field(body) | RequestBody::Items(body) => body == field,
+    }
+}
+
+/// The schema of the body that a route takes; null if it takes none.
+fn request_body(entry: &OperationEntry, route: &Route) -> Value {
+    match route.body {
+        RequestBody::None => Value::Null,
+        RequestBody::Field(field) | RequestBody::Items(field) => entry.input["properties"][field].clone(),
+        RequestBody::Fields => {
+            let mut schema = Map::clone(&entry.input);
+            for (_, field) in route.path_fields() {
+                if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+                    properties.shift_remove(field);
+                }
+                if let Some(Value::Array(required)) = schema.get_mut("required") {
+                    required.retain(|required| required != field);
+                }
+            }
+            schema.retain(|key, value| key != "required" || value.as_array().is_some_and(|names| !names.is_empty()));
+            schema.into()
+        }
+    }
+}
+
+/// Another operation at the same route takes another body.
+fn also_take(operation: &mut Value, entry: &OperationEntry, route: &Route) {
+    let schema = &mut operation["requestBody"]["content"][JSON]["schema"];
+    *schema = json!({"oneOf": [schema.take(), request_body(entry, route)]});
+    let description = operation["description"].as_str().unwrap_or_default();
+    operation["description"] = format!("{description} {}", entry.summary).into();
+}
+
+fn described(entry: &OperationEntry, id: &str) -> Value {
     let mut operation = json!({
         "operationId": id,
         "summary": entry.title,

@@ -1,5 +1,4 @@
-//! The routes that are answered without a token. Whatever is not in this list needs a known caller, also a path where
-//! nothing is mounted.
+//! List of the routes that need no token. Any other path needs a known caller, also where nothing is mounted.
 //!
 //! The answer to a CORS preflight needs none either, but it is given before any route is reached.
 

@@ -1,4 +1,4 @@
-//! REST, rendered from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation names itself.
+//! REST routes from the catalogue: `POST /api/v1/<operation>` for each, and the routes that an operation declares.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -10,21 +10,24 @@ use axum::extract::{Query, RawPathParams, Request, State};
 use axum::http::header::{
     CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_MATCH, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use serde_json::{Value, json};
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{
-    Answer, Caller, Code, Conversation, Engine, Entry, Fault, JSON, Route, Verb, Visible, Work, document, from_text,
-    limits, parse_json, short, unidentified,
+    API, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, JSON, Method, OperationEntry, Route,
+    Visible, Work, limits, parse_json, short, unidentified,
 };
 
 use crate::body_budget::read_bytes;
+use crate::mounted_routes::Section;
 use crate::public_routes::{HEALTH, MCP_HEALTH, READY};
-use crate::{Calls, Exposition, MountedRoutes, Readiness, fault, openapi, universes};
+use crate::route_handler::{RouteTarget, handle};
+use crate::{Calls, Exposition, MountedRoutes, Readiness, fault, openapi};
 
-/// Where the catalogue's operations are.
-const API: &str = "/api/v1";
+/// What this surface is called in metrics.
+const SURFACE: &str = "rest";
 
 /// Every route of this room.
 pub fn routes(
@@ -34,35 +37,74 @@ pub fn routes(
     exposition: Exposition,
     calls: &Calls,
 ) -> MountedRoutes {
-    let rest = engine.catalogue().operations().iter().filter(|entry| visible.admits(entry)).fold(
-        MountedRoutes::default(),
-        |routes, entry| {
-            let name = entry.name;
-            let routes = routes
-                .route(&format!("/api/v1/{name}"), post(async move |rest, request| by_body(name, rest, request).await));
-            entry
-                .routes
-                .iter()
-                .fold(routes, |routes, route| routes.route(&format!("/api/v1{}", route.path), by_fields(name, *route)))
-        },
-    );
+    let operations = engine.catalogue().operations();
+    let rest = sections(operations, MountedRoutes::default());
+    let operations: Vec<&OperationEntry> = operations.iter().filter(|entry| visible.admits(entry)).collect();
+    let rest = operations.iter().filter(|entry| entry.exposed != Exposed::RestOnly).fold(rest, |routes, entry| {
+        let name = entry.name;
+        routes.mount(&format!("{API}/{name}"), post(async move |rest, request| by_body(name, rest, request).await))
+    });
+    let rest = targets(&operations).into_iter().fold(rest, |routes, targets| {
+        let path = targets[0].route.path;
+        routes.mount(path, at_route(targets))
+    });
     let described = Arc::new(OnceLock::new());
     let (ready, mcp_ready) = (readiness.clone(), readiness.clone());
     let started = Instant::now();
-    rest.merge(universes::routes(visible))
-        .route(
-            "/api/v1/openapi.json",
-            get(async move |State(rest): State<Rest>| {
-                let document = || Bytes::from(openapi::document(rest.engine.catalogue(), visible).to_string());
-                json_bytes(described.get_or_init(document).clone())
-            }),
-        )
-        .route(HEALTH, get(async move || json_text(health(started.elapsed()).to_string())))
-        .route(READY, get(async move || ready.answer()))
-        .route(MCP_HEALTH, get(async move || mcp_ready.answer()))
-        .route("/metrics", get(async move || exposition.render()))
-        .fallbacks(no_route, no_method)
-        .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
+    rest.mount(
+        "/api/v1/openapi.json",
+        get(async move |State(rest): State<Rest>| {
+            let document = || Bytes::from(openapi::document(rest.engine.catalogue(), visible).to_string());
+            json_pieces(vec![described.get_or_init(document).clone()])
+        }),
+    )
+    .mount(HEALTH, get(async move || json_text(health(started.elapsed()).to_string())))
+    .mount(READY, get(async move || ready.answer()))
+    .mount(MCP_HEALTH, get(async move || mcp_ready.answer()))
+    .mount("/metrics", get(async move || exposition.render()))
+    .fallbacks(no_route, no_method)
+    .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
+}
+
+/// The paths that are REST's, whatever may be seen.
+fn sections<S: Clone + Send + Sync + 'static>(
+    operations: &[OperationEntry],
+    routes: MountedRoutes<S>,
+) -> MountedRoutes<S> {
+    let routes = routes.section(Section::around(SURFACE, API, FaultShape::Object));
+    let all = operations.iter().flat_map(|entry| entry.routes);
+    all.fold(routes, |routes, route| routes.section(Section::around(SURFACE, route.path, route.fault_shape)))
+}
+
+/// The routes of all operations. Those with the same method and path are one: the body says which operation is meant.
+fn targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
+    let mut all: Vec<Vec<RouteTarget>> = Vec::new();
+    for entry in operations {
+        for route in entry.routes {
+            let target = RouteTarget { operation: entry.name, route: *route };
+            let is_same = |other: &Route| (other.method, other.path) == (route.method, route.path);
+            match all.iter_mut().find(|targets| is_same(&targets[0].route)) {
+                Some(targets) => targets.push(target),
+                None => all.push(vec![target]),
+            }
+        }
+    }
+    all
+}
+
+fn at_route(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
+    let method = match targets[0].route.method {
+        Method::Get => MethodFilter::GET,
+        Method::Post => MethodFilter::POST,
+        Method::Put => MethodFilter::PUT,
+        Method::Delete => MethodFilter::DELETE,
+    };
+    let handler =
+        async move |State(rest): State<Rest>,
+                    path: RawPathParams,
+                    Query(query): Query<Vec<(String, String)>>,
+                    request: Request| { handle(&rest, &targets, &path, &query, request).await };
+    on(method, handler)
 }
 
 /// That the server lives; whether it takes requests is another question.
@@ -87,38 +129,12 @@ pub(crate) struct Rest {
 
 /// The input is the body.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
-    match (Asked::by(&request), read(request).await) {
-        (Ok(asked), Ok(input)) => rest.call(&asked, name, input, JSON).await,
-        (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
-    }
-}
-
-/// The input is in the path and the query.
-fn by_fields(name: &'static str, route: Route) -> MethodRouter<Rest> {
-    let handler = async move |State(rest): State<Rest>,
-                              path: RawPathParams,
-                              query: Query<Vec<(String, String)>>,
-                              request: Request| {
-        let input = rest.engine.catalogue().operation(name).and_then(|entry| fields(entry, route, &path, &query));
-        match (Asked::by(&request), input) {
-            (Ok(asked), Ok(input)) => rest.call(&asked, name, input, route.mime_type).await,
-            (Err(fault), _) | (_, Err(fault)) => fault::response(API, &fault),
-        }
+    let answered = async {
+        let asked = RequestContext::by(&request)?;
+        let answer = rest.ask(&asked.caller, name, read(request).await?, &asked.work).await?;
+        Ok(at_revision(json_pieces(answer.into_json_pieces()), &asked.work))
     };
-    match route.verb {
-        Verb::Get => get(handler),
-    }
-}
-
-fn fields(entry: &Entry, route: Route, path: &RawPathParams, query: &[(String, String)]) -> Result<Value, Fault> {
-    let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    let given: Vec<(&str, &str)> = route.fixed.into_iter().chain(path).chain(query).collect();
-    let repeated = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
-    if let Some((_, (name, _))) = repeated {
-        let fault = Fault::new(Code::InvalidParams, format!("{name} is given more than once"));
-        return Err(fault.at(format!("/{name}")).hint("give each field once, and none that the path says already"));
-    }
-    Ok(from_text(&entry.full_input, given))
+    answered.await.unwrap_or_else(|fault| fault::response(FaultShape::Object, &fault))
 }
 
 /// The body of a request, as JSON; none is an empty object.
@@ -136,16 +152,11 @@ pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
     Ok(caller.within(Conversation::Client(CLIENT.into())))
 }
 
-/// Of a header, `to_str` lets ASCII and tabs through; a tab may be around a value, and not in it.
-fn is_plain_key(text: &str) -> bool {
-    (1..=limits::KEY_CHARS_MAX).contains(&text.len()) && !text.contains('\t')
-}
-
 /// What the headers say of how a request is to be done.
 fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
-        Some(Ok(text)) if is_plain_key(text.trim()) => Ok(Some(text.trim())),
+        Some(Ok(text)) if key_misfit(text.trim()).is_none() => Ok(Some(text.trim())),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
             Err(Fault::new(Code::InvalidParams, format!("the header {name} has 1 to {most} plain characters")))
@@ -163,12 +174,12 @@ fn work(headers: &HeaderMap) -> Result<Work, Fault> {
 }
 
 /// Who asks, and how it is to be done.
-pub(crate) struct Asked {
+pub(crate) struct RequestContext {
     pub caller: Caller,
     pub work: Work,
 }
 
-impl Asked {
+impl RequestContext {
     pub(crate) fn by(request: &Request) -> Result<Self, Fault> {
         Ok(Self { caller: caller(request)?, work: work(request.headers())? })
     }
@@ -180,13 +191,6 @@ impl Rest {
         let _call = self.calls.begin();
         let answer = self.engine.answer(caller, name, input, work).await;
         answer.map_err(|fault| fault.for_client(self.engine.catalogue(), self.visible, Cow::Borrowed))
-    }
-
-    async fn call(&self, asked: &Asked, name: &str, input: Value, mime_type: &'static str) -> Response {
-        match self.ask(&asked.caller, name, input, &asked.work).await {
-            Ok(answer) => at_revision(typed(mime_type, document(answer, mime_type)), &asked.work),
-            Err(fault) => fault::response(API, &fault),
-        }
     }
 }
 
@@ -200,11 +204,7 @@ pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
 }
 
 fn json_text(text: String) -> Response {
-    json_bytes(text.into())
-}
-
-pub(crate) fn json_bytes(bytes: Bytes) -> Response {
-    json_pieces(vec![bytes])
+    json_pieces(vec![text.into()])
 }
 
 /// JSON in pieces, none of which is copied.
@@ -212,7 +212,7 @@ pub(crate) fn json_pieces(pieces: Vec<Bytes>) -> Response {
     typed(JSON, pieces)
 }
 
-fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
+pub(crate) fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     let length: usize = pieces.iter().map(Bytes::len).sum();
     let body = match <[Bytes; 1]>::try_from(pieces) {
         Ok([whole]) => Body::from(whole),
@@ -230,31 +230,22 @@ fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     response
 }
 
-async fn no_route(uri: Uri) -> Response {
-    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(uri.path())))
+async fn no_route(request: Request) -> Response {
+    let fault = Fault::new(Code::NotFound, format!("there is nothing at {:?}", short(request.uri().path())))
         .hint("GET /api/v1/openapi.json lists the REST routes; MCP is at /mcp");
-    fault::response(uri.path(), &fault)
+    fault::response(fault::shape(request.extensions()), &fault)
 }
 
-async fn no_method(method: Method, uri: Uri) -> Response {
-    let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {:?}", short(uri.path())))
+async fn no_method(request: Request) -> Response {
+    let (method, path) = (request.method(), short(request.uri().path()));
+    let fault = Fault::new(Code::InvalidParams, format!("{method} is not possible at {path:?}"))
         .hint("the allow header lists what is possible");
-    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, uri.path(), &fault)
+    fault::with_status(StatusCode::METHOD_NOT_ALLOWED, fault::shape(request.extensions()), &fault)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_key_is_short_and_plain() {
-        for key in ["k", "a b", &"k".repeat(limits::KEY_CHARS_MAX)] {
-            assert!(is_plain_key(key), "{key}");
-        }
-        for key in ["", "a\tb", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
-            assert!(!is_plain_key(key), "{key}");
-        }
-    }
 
     #[test]
     fn a_request_that_was_not_identified_is_not_the_owners() {

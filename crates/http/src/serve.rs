@@ -1,4 +1,4 @@
-//! Everything between the listener and the routes.
+//! Serves HTTP: puts the middleware before the routes, accepts connections, and shuts down gracefully.
 
 use std::io;
 
@@ -7,9 +7,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::body_budget::BodyBudget;
-use crate::connections::{ConnectionLimits, accept};
-use crate::door::Door;
-use crate::identify::{Access, Identify};
+use crate::connections::{HttpConnectionLimits, accept};
+use crate::host_and_origin::HostAndOriginCheck;
+use crate::identify::{Access, IdentifyHttp};
 use crate::{Allowlist, MountedRoutes, Readiness};
 
 /// Serves until `closing` is cancelled and every answer that was begun has been sent. Once it is not ready, only those
@@ -23,7 +23,8 @@ pub async fn serve(
     closing: CancellationToken,
 ) -> io::Result<()> {
     tracing::debug!(paths = routes.paths().join(" "), "routes mounted");
+    let sections = routes.sections().to_vec();
     let routes = BodyBudget::new(routes.into_router(), LargeRequests::start()?);
-    let service = Door::new(Identify::new(routes, access), allowlist, readiness);
-    accept(listener, service, ConnectionLimits::default(), closing).await
+    let service = HostAndOriginCheck::new(IdentifyHttp::new(routes, access), &sections, allowlist, readiness);
+    accept(listener, service, HttpConnectionLimits::default(), closing).await
 }

@@ -1,6 +1,6 @@
-//! Cuts a connection whose client has taken nothing of what it was sent for a while, so that it holds neither memory nor a
-//! descriptor. A client that goes on reading, however slowly, is waited for, unless its token is revoked: what waits to be
-//! sent to it then is thrown away.
+//! Write timeout: closes a connection whose client accepts no bytes for a while, to free its memory and descriptor. A
+//! client that goes on reading, however slowly, is waited for, unless its token is revoked: then what waits to be sent
+//! is dropped.
 
 use std::future::Future;
 use std::io;
@@ -35,10 +35,10 @@ pub(crate) struct WriteTimeout {
     limit: Duration,
     token: AnsweredToken,
     /// What ends the connection while the client takes nothing.
-    waiting: Option<Waiting>,
+    waiting: Option<WriteWait>,
 }
 
-struct Waiting {
+struct WriteWait {
     timeout: Pin<Box<Sleep>>,
     revoked: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
@@ -53,7 +53,7 @@ impl WriteTimeout {
             self.waiting = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Waiting {
+        let waiting = self.waiting.get_or_insert_with(|| WriteWait {
             timeout: Box::pin(sleep(self.limit)),
             revoked: self.token.lock().clone().map(|revocation| Box::pin(revocation.cancelled_owned())),
         });
@@ -126,7 +126,7 @@ mod tests {
     use tokio::sync::mpsc;
 
     use super::*;
-    use crate::connections::{ConnectionLimits, accept};
+    use crate::connections::{HttpConnectionLimits, accept};
 
     /// Tells when the last of it is gone.
     struct Endless(mpsc::Sender<Instant>);
@@ -151,7 +151,7 @@ mod tests {
             }))
         };
         let router = Router::new().route("/", get(answer));
-        let limits = ConnectionLimits { write: limit, ..ConnectionLimits::default() };
+        let limits = HttpConnectionLimits { write: limit, ..HttpConnectionLimits::default() };
         tokio::spawn(accept(listener, router, limits, CancellationToken::new()));
         let mut client = TcpStream::connect(address).await.expect("the server listens");
         client.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await.expect("the server reads");

@@ -1,11 +1,11 @@
-//! The journal: what happened, in order, for good.
+//! The journal: event streams, append-only and hash-chained, with one writer per stream and a port to the stores.
 //!
-//! A stream is one thing that changes: a campaign, a universe, a run. Its history is a chain of [`Record`]s, one for each
-//! command that was accepted. This room owns the port to whatever keeps them ([`Journal`]) and the one way to write
-//! ([`Streams`]); it knows no SQL. Everything else that is stored is derived from the records and can be made again,
-//! except what lies on the [`SideRows`].
+//! A stream is one thing that changes: a campaign, a universe, a run. Its history is a chain of [`Record`]s, one for
+//! each command that was accepted. This crate owns the port to the stores ([`Journal`]) and the one way to write
+//! ([`Streams`]); it knows no SQL. Everything else that is stored is derived from the records and can be rebuilt,
+//! except [`SideRows`].
 
-mod actor;
+mod decide_batch;
 mod port;
 mod record;
 mod row_sum;
@@ -13,16 +13,18 @@ mod seal;
 mod snapshot_part;
 mod snapshots;
 mod stream_kind;
+mod stream_writer;
 mod streams;
-mod turn;
 mod verify;
 
+pub use decide_batch::{AnswerBuilder, Applied, CommittedState, JournalFailure, RefusedOn, Submission};
 pub use port::{
-    Append, Batch, ConcurrentAppends, Health, Journal, ReadPart, Redecide, SideRows, StoreError, SummingUp,
+    Append, Batch, ConcurrentAppends, Journal, ReadPart, Redecide, SideRow, SideRows, StoreError, StoreHealth,
+    SummingUp,
 };
 pub use record::{
-    AnswerDigest, Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, Record, Snapshot,
-    StoredSnapshot, StreamName, hex, to_micros,
+    AnswerDigest, Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Partitions, ReadModelChange, Record,
+    Snapshot, StoredSnapshot, StreamName, hex, to_micros,
 };
 pub use row_sum::RowSum;
 pub use seal::{SealComparison, SealStatement};
@@ -31,8 +33,7 @@ pub use stream_kind::{
     CommandOf, EventOf, RefusalOf, RegisteredKind, StateOf, StreamFold, StreamKind, StreamKinds, events,
 };
 pub use streams::{Limits, Streams};
-pub use turn::{AnswerBuilder, Applied, CommittedState, Failure, Submission};
 pub use verify::{
-    CheckRow, Contents, Finding, FindingKind, Report, RowCheck, SideRowCheck, Verdict, rebuild, rebuild_with_progress,
-    verify, verify_with_contents, verify_with_progress,
+    CheckRow, FindingKind, RowCheck, SideRowCheck, StoredContents, VerifyFinding, VerifyReport, VerifyVerdict, rebuild,
+    rebuild_with_progress, verify, verify_with_contents, verify_with_progress,
 };

@@ -1,14 +1,17 @@
-//! What the room needs of a store. Every promise here is kept by all stores, and one suite checks them.
+//! The `Journal` port that every store implements. One test suite checks its guarantees against all stores.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use tokio::sync::watch;
 
-use super::{Cursor, Document, Head, IdempotentAnswer, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName};
+use super::{
+    Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName,
+};
 
 /// What one stream appends, decided against one head.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     pub expected: Head,
     /// At least one; the first follows `expected`.
@@ -16,6 +19,16 @@ pub struct Batch {
     pub commands: Vec<IdempotentAnswer>,
     /// Each document once.
     pub changes: Vec<ReadModelChange>,
+    /// Rows that stand beside the journal and are put with the records.
+    pub side_rows: Vec<SideRow>,
+}
+
+/// A row that stands beside the journal, and that a record needs: it is stored with the record, or neither is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideRow {
+    pub kind: &'static str,
+    pub key: String,
+    pub body: Arc<str>,
 }
 
 /// Why a batch does not fit: what others appended since, and which of its keys were answered already.
@@ -72,7 +85,7 @@ pub type ReadPart = Box<dyn FnOnce(&str) + Send>;
 
 /// Whether the store can take appends, as far as it knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
+pub enum StoreHealth {
     Ready,
     Unready(String),
 }
@@ -134,22 +147,18 @@ pub trait Journal: SideRows {
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>>;
 
-    /// A collection from the highest rank down, equal ranks by id, after the document with this rank and id.
+    /// The documents of some partitions of a collection, from the highest rank down, equal ranks by id, after the document
+    /// with this rank and id. Nothing of other partitions is read.
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>>;
 
-    /// How many documents of a collection have this text in a field of their JSON; without a text, how many have no such
-    /// field.
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64>;
+    /// How many documents there are in some partitions of a collection.
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64>;
 
     /// The documents that a stream owns, by collection and id, after one of them.
     fn owned_documents<'a>(
@@ -177,7 +186,7 @@ pub trait Journal: SideRows {
     /// `None` where only a look at the head can tell.
     fn version(&self) -> Result<Option<u64>, StoreError>;
 
-    fn health(&self) -> watch::Receiver<Health>;
+    fn health(&self) -> watch::Receiver<StoreHealth>;
 
     /// Whether the store is of a version that had tokens as rows beside the journal, and these are yet to become events.
     fn awaits_token_import(&self) -> bool {

@@ -1,4 +1,4 @@
-//! What is stored, as values.
+//! Stored values of the journal: records, stream heads, idempotent answers, documents, snapshots and cursors.
 
 use std::fmt;
 use std::str::FromStr;
@@ -226,12 +226,12 @@ pub fn to_micros(at: Timestamp) -> Timestamp {
 
 /// What makes a retry safe: the caller's key, and a hash of what was asked under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Key {
+pub struct IdempotencyKey {
     pub key: String,
     pub request: Hash,
 }
 
-impl Key {
+impl IdempotencyKey {
     /// A key for a request, given as the parts that make it what it is.
     pub fn new(key: impl Into<String>, request: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
@@ -246,7 +246,7 @@ impl Key {
 /// What was answered under an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotentAnswer {
-    pub key: Key,
+    pub key: IdempotencyKey,
     pub revision: u64,
     pub answer: String,
 }
@@ -267,11 +267,30 @@ impl IdempotentAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub collection: String,
+    /// The part of the collection that it is listed with: the campaign that it belongs to, empty if none.
+    pub partition: String,
     pub id: String,
     /// Lists run from the highest rank to the lowest.
     pub rank: i64,
     /// JSON.
     pub body: String,
+}
+
+/// Which partitions of a collection are listed or counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partitions<'a> {
+    All,
+    /// Only these, each named once.
+    Of(&'a [String]),
+}
+
+impl Partitions<'_> {
+    pub fn contains(&self, partition: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Of(names) => names.iter().any(|name| name == partition),
+        }
+    }
 }
 
 /// What a command changes in the read models.
@@ -386,7 +405,8 @@ mod tests {
         let older = Record { answer: AnswerDigest::NotNoted, ..record.clone() };
         let without_answer = "43a05c1e8dad9d562c54b5282395b8245d48d144ffafbf47878c1f34aae28f8c";
         assert_eq!([older.computed_hash(), record.content_hash()].map(|hash| hex(&hash)), [without_answer; 2]);
-        let command = IdempotentAnswer { key: Key::new("key", &[b"a"]), revision: 42, answer: "{}".to_owned() };
+        let command =
+            IdempotentAnswer { key: IdempotencyKey::new("key", &[b"a"]), revision: 42, answer: "{}".to_owned() };
         assert_eq!(
             hex(&record.with_answer(&command).hash),
             "59556dbd455d78580ef32dfb6f66b1b3e3ffd58f39c079da2d0f71b8395d968e"
@@ -394,7 +414,7 @@ mod tests {
         let stream = StreamName::new("universe", "u_1");
         assert_eq!((stream.shard(), stream.belonging_to("camp_1").shard()), (3357, 3955));
         assert_eq!(
-            hex(&Key::new("key", &[b"a", b"bc"]).request),
+            hex(&IdempotencyKey::new("key", &[b"a", b"bc"]).request),
             "3fafa1cf2f19a7c1129beb20cf0983f73a489a221fc0dd2f16d1be292d089205"
         );
     }
@@ -409,7 +429,7 @@ mod tests {
         ]
         .map(|record| record.hash);
         assert!((1..hashes.len()).all(|at| !hashes[at..].contains(&hashes[at - 1])));
-        assert_ne!(Key::new("key", &[b"a", b"bc"]), Key::new("key", &[b"ab", b"c"]));
+        assert_ne!(IdempotencyKey::new("key", &[b"a", b"bc"]), IdempotencyKey::new("key", &[b"ab", b"c"]));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The sum of rows beside the journal that are no longer kept one by one: how many they were, and a hash of them all.
+//! Running hash and count of pruned side rows, so that verification and seals still account for them.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

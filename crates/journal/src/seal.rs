@@ -1,7 +1,7 @@
-//! A seal: where every stream ended at a moment, and what lay beside the journal. CommittedState out of reach, it shows what a chain
-//! cannot: that an end was cut off, or that a chain was made anew from some record on.
+//! Seals: statements of where every stream ended, and of the side rows, at a time. Stored elsewhere, a seal reveals
+//! what a hash chain cannot: that an end was cut off, or that a chain was rewritten from some record on.
 //!
-//! This is the statement and the comparison; whoever seals signs the bytes.
+//! This file has the statement and the comparison; the caller signs the bytes.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::record::part_digest;
-use super::verify::{Contents, Finding, FindingKind, Report, read_sum};
+use super::verify::{FindingKind, StoredContents, VerifyFinding, VerifyReport, read_sum};
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName, hex};
 
 /// The version of the statement's shape. The first one had neither rows that may be replaced nor older answers, and the
@@ -38,7 +38,7 @@ pub struct SealStatement {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealComparison {
     /// What is not as it was sealed.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<VerifyFinding>,
     /// Rows that may be replaced and say that they were since, and rows that were summed up since, in words.
     pub replaced: Vec<String>,
 }
@@ -57,8 +57,8 @@ struct FirstLine {
 }
 
 impl SealStatement {
-    pub fn new(at: Timestamp, report: &Report, contents: Contents) -> Self {
-        let Contents { heads, rows, replaceable_rows, sums, older_answers } = contents;
+    pub fn new(at: Timestamp, report: &VerifyReport, contents: StoredContents) -> Self {
+        let StoredContents { heads, rows, replaceable_rows, sums, older_answers } = contents;
         Self { at, root: report.root, heads, rows, replaceable_rows, sums, older_answers }
     }
 
@@ -122,7 +122,7 @@ impl SealStatement {
         &self,
         journal: &dyn Journal,
         nouns: &StreamKinds,
-        contents: &Contents,
+        contents: &StoredContents,
     ) -> Result<SealComparison, StoreError> {
         let mut comparison = SealComparison { findings: self.changed_streams(journal).await?, replaced: Vec::new() };
         self.compare_rows(journal, nouns, &mut comparison).await?;
@@ -131,11 +131,11 @@ impl SealStatement {
         Ok(comparison)
     }
 
-    async fn changed_streams(&self, journal: &dyn Journal) -> Result<Vec<Finding>, StoreError> {
+    async fn changed_streams(&self, journal: &dyn Journal) -> Result<Vec<VerifyFinding>, StoreError> {
         let (at, mut findings) = (self.at, Vec::new());
         for (stream, sealed) in &self.heads {
             let head = journal.head(stream).await?;
-            let found = |kind, what: String| Finding::new(kind, stream.as_str(), what);
+            let found = |kind, what: String| VerifyFinding::new(kind, stream.as_str(), what);
             if head.revision == 0 {
                 let what = format!("it had {} records when it was sealed at {at}, and is gone", sealed.revision);
                 findings.push(found(FindingKind::StreamMissing, what));
@@ -190,7 +190,7 @@ impl SealStatement {
                     let (was, is) = (sealed_sum.count, sum.count);
                     let what =
                         format!("{was} rows were summed up when it was sealed at {}, and {is} others are now", self.at);
-                    findings.push(Finding::new(FindingKind::SealedRowDiffers, kind, what));
+                    findings.push(VerifyFinding::new(FindingKind::SealedRowDiffers, kind, what));
                 }
                 findings.extend(rows.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
             } else if !rows.is_empty() {
@@ -228,13 +228,13 @@ impl SealStatement {
         Ok(())
     }
 
-    fn changed_row(&self, kind: &str, key: &str, what: &str) -> Finding {
+    fn changed_row(&self, kind: &str, key: &str, what: &str) -> VerifyFinding {
         let what = format!("it {what} since it was sealed at {}", self.at);
-        Finding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what)
+        VerifyFinding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what)
     }
 
     /// Answers of records that do not note them never change, and no such record is written any more.
-    fn changed_answers(&self, contents: &Contents) -> Vec<Finding> {
+    fn changed_answers(&self, contents: &StoredContents) -> Vec<VerifyFinding> {
         let now: BTreeMap<&str, (u64, &Hash)> =
             contents.older_answers.iter().map(|(stream, count, hash)| (stream.as_str(), (*count, hash))).collect();
         let is_other = |(stream, count, hash): &&(StreamName, u64, Hash)| {
@@ -242,7 +242,7 @@ impl SealStatement {
         };
         let finding = |(stream, ..): &(StreamName, u64, Hash)| {
             let what = format!("answers under its keys are not those that were sealed at {}", self.at);
-            Finding::new(FindingKind::SealedAnswersDiffer, stream.as_str(), what)
+            VerifyFinding::new(FindingKind::SealedAnswersDiffer, stream.as_str(), what)
         };
         self.older_answers.iter().filter(is_other).map(finding).collect()
     }

@@ -1,4 +1,4 @@
-//! A state in parts, as snapshots have it.
+//! `SnapshotPart`: splits a state into snapshot parts that are read in parallel, and joins them.
 
 /// How a state is written into parts that can be read apart, and a part that was read.
 pub trait SnapshotPart<S>: Sized + Send + 'static {

@@ -1,4 +1,4 @@
-//! Snapshots: a stream is opened at one, its parts read on all processors, and one is kept now and then.
+//! Reads and writes snapshots: opens a stream at its newest one, with the parts parsed on all processors.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -123,9 +123,9 @@ async fn others<K: StreamKind>(
 pub(super) async fn keep<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
-    kept: &Arc<CommittedState<K>>,
+    committed: &Arc<CommittedState<K>>,
 ) -> Result<u64, StoreError> {
-    let state = Arc::clone(kept);
+    let state = Arc::clone(committed);
     let parts = spawn_blocking(move || K::Parts::write(&state.state)).await;
     let parts = match parts {
         Ok(Ok(parts)) => parts,
@@ -133,6 +133,6 @@ pub(super) async fn keep<K: StreamKind>(
         Err(error) => return Err(StoreError::Refused(error.to_string())),
     };
     let bytes = parts.iter().map(|part| part.len() as u64).sum();
-    journal.keep_snapshot(stream, Snapshot { version: K::SNAPSHOT_VERSION, head: kept.head, parts }).await?;
+    journal.keep_snapshot(stream, Snapshot { version: K::SNAPSHOT_VERSION, head: committed.head, parts }).await?;
     Ok(bytes)
 }

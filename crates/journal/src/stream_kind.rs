@@ -1,4 +1,4 @@
-//! Kinds of streams: the rules of one, what is derived from its events, and the list of all kinds.
+//! The `StreamKind` trait: the rules of a stream, the read models derived from its events, and the list of all kinds.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

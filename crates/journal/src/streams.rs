@@ -1,4 +1,4 @@
-//! The one way to write: every stream of a noun, each with its own writer, opened when it is needed.
+//! `Streams`, the only way to write: all streams of a noun, each with its own writer, opened on demand.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::actor::{self, Cell, failure, lock};
+use super::decide_batch::{PendingSubmission, SubmissionReply};
 use super::stream_kind::RefusalOf;
-use super::turn::{Reply, Request};
-use super::{CommittedState, Failure, Journal, StoreError, StreamKind, StreamName, Submission};
+use super::stream_writer::{self, StreamCell, failure, lock};
+use super::{CommittedState, Journal, JournalFailure, StoreError, StreamKind, StreamName, Submission};
 
 /// How much one stream may take.
 #[derive(Debug, Clone, Copy)]
@@ -48,18 +48,18 @@ impl<K: StreamKind> Streams<K> {
     }
 
     /// Has a command decided and stored. Once this answers, it is durable; if it is dropped before, it may be.
-    pub async fn execute(&self, stream: &StreamName, ask: Submission<K>) -> Reply<K> {
+    pub async fn execute(&self, stream: &StreamName, ask: Submission<K>) -> SubmissionReply<K> {
         let (reply, answer) = oneshot::channel();
-        let mut request = Request { ask, reply };
+        let mut request = PendingSubmission { ask, reply };
         loop {
             match self.opened(stream).mailbox.try_send(request) {
                 Ok(()) => break,
-                Err(mpsc::error::TrySendError::Full(_)) => return Err(Failure::RateLimited),
+                Err(mpsc::error::TrySendError::Full(_)) => return Err(JournalFailure::RateLimited),
                 // The writer was about to leave; the next one is another.
                 Err(mpsc::error::TrySendError::Closed(unsent)) => request = unsent,
             }
         }
-        answer.await.unwrap_or_else(|_| Err(Failure::Unavailable("the stream's writer ended".to_owned())))
+        answer.await.unwrap_or_else(|_| Err(JournalFailure::Unavailable("the stream's writer ended".to_owned())))
     }
 
     /// The newest committed state, also of what other processes on the same file have committed. It never waits for a
@@ -69,7 +69,7 @@ impl<K: StreamKind> Streams<K> {
     }
 
     /// As [`Self::read`], with a failure that can be shown.
-    pub async fn state(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, Failure<RefusalOf<K>>> {
+    pub async fn state(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, JournalFailure<RefusalOf<K>>> {
         self.read(stream).await.map_err(|error| failure(&error))
     }
 
@@ -82,37 +82,37 @@ impl<K: StreamKind> Streams<K> {
         &self.journal
     }
 
-    fn opened(&self, stream: &StreamName) -> Open<K> {
+    fn opened(&self, stream: &StreamName) -> OpenStream<K> {
         let mut cells = lock(&self.cells);
         // A writer that is leaving, or that a bug has ended, is followed by another.
         if let Some(open) = cells.get(stream).filter(|open| !open.mailbox.is_closed()) {
             return open.clone();
         }
         let (mailbox, requests) = mpsc::channel(self.limits.mailbox);
-        let cell = Arc::new(Cell::new(stream.clone(), Arc::clone(&self.journal)));
-        let open = Open { cell: Arc::clone(&cell), mailbox };
+        let cell = Arc::new(StreamCell::new(stream.clone(), Arc::clone(&self.journal)));
+        let open = OpenStream { cell: Arc::clone(&cell), mailbox };
         cells.insert(stream.clone(), open.clone());
-        tokio::spawn(actor::run(cell, requests, self.limits, leave(Arc::downgrade(&self.cells))));
+        tokio::spawn(stream_writer::run(cell, requests, self.limits, leave(Arc::downgrade(&self.cells))));
         open
     }
 }
 
 /// An open stream. Its writer ends once all mailboxes are gone, so it holds none itself.
-struct Open<K: StreamKind> {
-    cell: Arc<Cell<K>>,
-    mailbox: mpsc::Sender<Request<K>>,
+struct OpenStream<K: StreamKind> {
+    cell: Arc<StreamCell<K>>,
+    mailbox: mpsc::Sender<PendingSubmission<K>>,
 }
 
-impl<K: StreamKind> Clone for Open<K> {
+impl<K: StreamKind> Clone for OpenStream<K> {
     fn clone(&self) -> Self {
         Self { cell: Arc::clone(&self.cell), mailbox: self.mailbox.clone() }
     }
 }
 
-type Cells<K> = Mutex<HashMap<StreamName, Open<K>>>;
+type Cells<K> = Mutex<HashMap<StreamName, OpenStream<K>>>;
 
 /// Takes a cell out of the map, unless its place was taken by a newer one.
-fn leave<K: StreamKind>(cells: Weak<Cells<K>>) -> impl Fn(&Arc<Cell<K>>) + Send + 'static {
+fn leave<K: StreamKind>(cells: Weak<Cells<K>>) -> impl Fn(&Arc<StreamCell<K>>) + Send + 'static {
     move |cell| {
         if let Some(cells) = cells.upgrade() {
             let mut cells = lock(&cells);

@@ -1,4 +1,4 @@
-//! The least that rmcp can be: one tool, no layers. `cargo xtask bench` compares Skald with it.
+//! A minimal rmcp server for comparison: one tool, no layers. `cargo xtask bench` compares Skald with it.
 
 use std::error::Error;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! One client's conversation, in rmcp's terms. rmcp makes a handler per session, per stateless request and per stdio client.
+//! The MCP handler of one client. rmcp creates one per session, per stateless request and per stdio client.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,15 +18,15 @@ use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
-use skald_app::plain_text::deceptive_in;
+use skald_app::idempotency_key::key_misfit;
 use skald_app::{
     Answer, Caller, Catalogue, Code, CompletionRequest, CompletionTarget, ContentsText, Conversation, Engine, Exposed,
     Fault, Principal, Toolset, Visible, Work, limits, nearest, short, unidentified,
 };
 
-use crate::names::named;
 use crate::subscriptions::{self, Eyes, Watch};
-use crate::{Options, answer, entry, splice};
+use crate::tool_names::named;
+use crate::{McpOptions, convert, message_scan, prepared_json};
 
 /// The header that narrows the toolsets of one request.
 static TOOLSETS_HEADER: HeaderName = HeaderName::from_static("x-mcp-toolsets");
@@ -61,16 +61,16 @@ const METHODS_BEFORE: [&str; 5] =
 const METHODS_SINCE: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// What all handlers of a process share.
-pub(crate) struct Shared {
+pub(crate) struct HandlerContext {
     engine: Arc<dyn Engine>,
-    options: Options,
+    options: McpOptions,
     /// Made for the first client that lists them.
     tools: OnceLock<Vec<Tool>>,
     config: ServerConfig,
 }
 
-impl Shared {
-    pub(crate) fn new(engine: Arc<dyn Engine>, options: Options) -> Self {
+impl HandlerContext {
+    pub(crate) fn new(engine: Arc<dyn Engine>, options: McpOptions) -> Self {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
@@ -87,7 +87,7 @@ impl Shared {
 }
 
 pub(crate) struct Handler {
-    shared: Arc<Shared>,
+    shared: Arc<HandlerContext>,
     /// Whether this handler outlives a request once it is initialized, so that it can push.
     keeps: bool,
     /// Whose client it is, where it serves one client alone, of whatever revision. Over HTTP each request says it.
@@ -110,12 +110,12 @@ fn new_conversation() -> Conversation {
 }
 
 impl Handler {
-    pub(crate) fn over_http(shared: Arc<Shared>) -> Self {
+    pub(crate) fn over_http(shared: Arc<HandlerContext>) -> Self {
         let keeps = shared.options.sessions;
         Self { shared, keeps, stdio_principal: None, conversation: new_conversation(), watch: OnceLock::new() }
     }
 
-    pub(crate) fn over_stdio(shared: Arc<Shared>, principal: Principal) -> Self {
+    pub(crate) fn over_stdio(shared: Arc<HandlerContext>, principal: Principal) -> Self {
         let stdio_principal = Some(principal);
         Self { shared, keeps: true, stdio_principal, conversation: new_conversation(), watch: OnceLock::new() }
     }
@@ -130,7 +130,7 @@ impl Handler {
         let said = self.said(context)?;
         // On stdio nobody stands before us who asks for the token with each request.
         if self.stdio_principal.is_some() && said.principal != Principal::Owner {
-            return self.engine().current(&said).await.map_err(|fault| answer::protocol_error(&fault));
+            return self.engine().current(&said).await.map_err(|fault| convert::protocol_error(&fault));
         }
         Ok(said)
     }
@@ -140,7 +140,7 @@ impl Handler {
         let identified =
             || context.extensions.get::<Parts>()?.extensions.get::<Caller>().map(|caller| &caller.principal);
         let principal = self.stdio_principal.as_ref().or_else(identified);
-        let principal = principal.ok_or_else(|| answer::protocol_error(&unidentified()))?.clone();
+        let principal = principal.ok_or_else(|| convert::protocol_error(&unidentified()))?.clone();
         Ok(Caller { principal, conversation: self.conversation(context) })
     }
 
@@ -191,7 +191,7 @@ impl Handler {
         let catalogue = self.engine().catalogue();
         let Err(fault) = catalogue.resolve_among(uri, &is_visible) else { return Ok(()) };
         let fault = if catalogue.resolve(uri).is_ok() { hidden("resource", uri) } else { fault };
-        Err(answer::resource_error(&fault, uri))
+        Err(convert::resource_error(&fault, uri))
     }
 
     /// A template's resources, as far as they are there for this caller.
@@ -208,8 +208,8 @@ impl Handler {
             given: Vec::new(),
         };
         let known = self.engine().complete(&self.caller(context).await?, &request).await;
-        let known = known.map_err(|fault| answer::protocol_error(&fault))?;
-        Ok(known.values.iter().map(|value| answer::one(resource, field, value)).collect())
+        let known = known.map_err(|fault| convert::protocol_error(&fault))?;
+        Ok(known.values.iter().map(|value| convert::one(resource, field, value)).collect())
     }
 
     /// A watch of changes, if this handler lives long enough to have one.
@@ -224,15 +224,11 @@ const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
 
-fn is_key(key: &str) -> bool {
-    (1..=limits::KEY_CHARS_MAX).contains(&key.len()) && deceptive_in(key).is_none()
-}
-
 fn work(context: &RequestContext<RoleServer>) -> Result<Work, ErrorData> {
     let cancelled = context.ct.clone();
     let idempotency_key = match context.meta.get(IDEMPOTENCY_KEY) {
         None | Some(Value::Null) => None,
-        Some(Value::String(key)) if is_key(key) => Some(key.clone()),
+        Some(Value::String(key)) if key_misfit(key).is_none() => Some(key.clone()),
         Some(_) => {
             let most = limits::KEY_CHARS_MAX;
             return Err(invalid(format!("_meta[{IDEMPOTENCY_KEY:?}] is a text of 1 to {most} plain characters")));
@@ -260,7 +256,7 @@ fn list_ttl_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
 }
 
 fn invalid(message: impl Into<String>) -> ErrorData {
-    answer::protocol_error(&Fault::new(Code::InvalidParams, message))
+    convert::protocol_error(&Fault::new(Code::InvalidParams, message))
 }
 
 /// What the toolsets hide is as good as not there, but says so.
@@ -272,7 +268,7 @@ fn hidden(what: &str, name: &str) -> Fault {
 /// The same check as at the entry, for a method that was written so that it was not recognised there.
 fn check_kept(request: &InitializeRequestParams) -> Result<(), ErrorData> {
     let params = serde_json::to_value(request).map_err(|error| invalid(error.to_string()))?;
-    entry::check_initialize(&params).map_err(|refused| invalid(refused.message))
+    message_scan::check_initialize(&params).map_err(|refused| invalid(refused.message))
 }
 
 /// Every list fits one page, so no cursor of ours is out there.
@@ -293,7 +289,7 @@ fn unknown_tool(name: &str, offered: &[Cow<'_, str>], is_hidden: bool) -> ErrorD
             None => "tools/list has the tools".to_owned(),
         })
     };
-    answer::protocol_error(&fault.allowed(offered))
+    convert::protocol_error(&fault.allowed(offered))
 }
 
 impl ServerHandler for Handler {
@@ -333,7 +329,7 @@ impl ServerHandler for Handler {
         let visible = self.visible(&context)?;
         let catalogue = self.engine().catalogue();
         let is_visible = |tool: &&Tool| named(catalogue, &tool.name).is_some_and(|entry| visible.admits(entry));
-        let tools = self.shared.tools.get_or_init(|| answer::tools(catalogue, self.shared.options.tool_names));
+        let tools = self.shared.tools.get_or_init(|| convert::tools(catalogue, self.shared.options.tool_names));
         let tools = tools.iter().filter(is_visible).cloned().collect();
         let mut result = ListToolsResult::with_all_items(tools);
         result.ttl_ms = list_ttl_ms(&context);
@@ -360,14 +356,14 @@ impl ServerHandler for Handler {
         let answer = answer.map_err(|fault| self.for_client(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
             // Rare, and a future of its own: every request's has room for it otherwise.
-            Box::pin(splice::ready(prepared)).await;
+            Box::pin(prepared_json::ready(prepared)).await;
         }
         match (entry.picture, answer) {
             // Rare, and a future of its own: every request's has room for it otherwise.
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
-                Ok(Box::pin(answer::pictured(answer, field)).await.into())
+                Ok(Box::pin(convert::pictured(answer, field)).await.into())
             }
-            (_, answer) => Ok(answer::called(answer, work.revision.get()).into()),
+            (_, answer) => Ok(convert::called(answer, work.revision.get()).into()),
         }
     }
 
@@ -385,7 +381,7 @@ impl ServerHandler for Handler {
             match resource.listed {
                 Some(field) => listed.extend(self.one_by_one(resource, field, &context).await?),
                 None if resource.is_template() => {}
-                None => listed.push(answer::resource(resource)),
+                None => listed.push(convert::resource(resource)),
             }
         }
         Ok(ListResourcesResult::with_all_items(listed))
@@ -400,7 +396,7 @@ impl ServerHandler for Handler {
         let is_visible = self.visible_toolset(&context)?;
         let resources = self.engine().catalogue().resources().iter();
         let listed = resources.filter(|resource| resource.is_template() && is_visible(resource.toolset));
-        let listed = listed.map(answer::template).collect();
+        let listed = listed.map(convert::template).collect();
         let mut result = ListResourceTemplatesResult::with_all_items(listed);
         result.ttl_ms = list_ttl_ms(&context);
         Ok(result)
@@ -416,12 +412,12 @@ impl ServerHandler for Handler {
         let read = self.engine().read(&self.caller(&context).await?, &request.uri, &work).await;
         let visible = self.visible(&context)?;
         let read = read.map_err(|fault| self.for_client(fault, visible));
-        let contents = read.map_err(|fault| answer::resource_error(&fault, &request.uri))?;
+        let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
         if let ContentsText::Prepared(prepared) = &contents.text {
             // Rare, and a future of its own: every request's has room for it otherwise.
-            Box::pin(splice::ready(prepared)).await;
+            Box::pin(prepared_json::ready(prepared)).await;
         }
-        Ok(answer::contents(request.uri, contents, work.revision.get()).into())
+        Ok(convert::contents(request.uri, contents, work.revision.get()).into())
     }
 
     async fn list_prompts(
@@ -432,7 +428,7 @@ impl ServerHandler for Handler {
         only_page(params.as_ref())?;
         let is_visible = self.visible_toolset(&context)?;
         let prompts = self.engine().catalogue().prompts().iter();
-        let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(answer::prompt).collect();
+        let listed = prompts.filter(|prompt| is_visible(prompt.toolset)).map(convert::prompt).collect();
         let mut result = ListPromptsResult::with_all_items(listed);
         result.ttl_ms = list_ttl_ms(&context);
         Ok(result)
@@ -445,9 +441,9 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         let is_visible = self.visible_toolset(&context)?;
         let entry = self.engine().catalogue().prompt(&request.name);
-        let entry = entry.map_err(|fault| answer::protocol_error(&fault))?;
+        let entry = entry.map_err(|fault| convert::protocol_error(&fault))?;
         if !is_visible(entry.toolset) {
-            return Err(answer::protocol_error(&hidden("prompt", entry.name)));
+            return Err(convert::protocol_error(&hidden("prompt", entry.name)));
         }
         let arguments: Vec<(String, String)> = request
             .arguments
@@ -458,8 +454,8 @@ impl ServerHandler for Handler {
             .collect();
         let text = self.engine().render(&self.caller(&context).await?, entry.name, &arguments).await;
         let visible = self.visible(&context)?;
-        let text = text.map_err(|fault| answer::protocol_error(&self.for_client(fault, visible)))?;
-        Ok(answer::rendered(entry, text).into())
+        let text = text.map_err(|fault| convert::protocol_error(&self.for_client(fault, visible)))?;
+        Ok(convert::rendered(entry, text).into())
     }
 
     async fn complete(
@@ -473,15 +469,15 @@ impl ServerHandler for Handler {
             _ => return Err(invalid("completions are for prompts and resource templates")),
         };
         let is_visible = self.visible_toolset(&context)?;
-        let toolset = self.engine().catalogue().toolset_of(&target).map_err(|fault| answer::protocol_error(&fault))?;
+        let toolset = self.engine().catalogue().toolset_of(&target).map_err(|fault| convert::protocol_error(&fault))?;
         if !is_visible(toolset) {
-            return Err(answer::protocol_error(&hidden("argument", &request.argument.name)));
+            return Err(convert::protocol_error(&hidden("argument", &request.argument.name)));
         }
         let given = request.context.and_then(|context| context.arguments).unwrap_or_default().into_iter().collect();
         let (argument, typed) = (request.argument.name, request.argument.value);
         let request = CompletionRequest { target, argument, typed, given };
         let completion = self.engine().complete(&self.caller(&context).await?, &request).await;
-        answer::completed(completion.map_err(|fault| answer::protocol_error(&fault))?)
+        convert::completed(completion.map_err(|fault| convert::protocol_error(&fault))?)
     }
 
     /// Taken from those who may ask, and without effect: Skald sends no log messages to its clients.
@@ -514,14 +510,14 @@ impl ServerHandler for Handler {
         let caller = self.caller(&context).await?;
         if !self.engine().may_watch(&caller, &request.uri) {
             let fault = Fault::new(Code::NotFound, format!("there is no resource {:?}", short(&request.uri)));
-            return Err(answer::resource_error(&fault, &request.uri));
+            return Err(convert::resource_error(&fault, &request.uri));
         }
         let Some(watch) = self.watch(caller, &context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
         // Rare, and a future of its own: every request's has room for it otherwise.
         Box::pin(watch.begun()).await;
-        watch.add(request.uri).map_err(|fault| answer::protocol_error(&fault))
+        watch.add(request.uri).map_err(|fault| convert::protocol_error(&fault))
     }
 
     async fn unsubscribe(
@@ -546,20 +542,5 @@ impl ServerHandler for Handler {
         // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
         let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_short_and_plain() {
-        for key in ["k", "Zoë 日本", &"k".repeat(limits::KEY_CHARS_MAX)] {
-            assert!(is_key(key), "{key}");
-        }
-        for key in ["", "a\nb", "a\u{202e}b", "a\u{e0041}b", &"k".repeat(limits::KEY_CHARS_MAX + 1)] {
-            assert!(!is_key(key), "{key}");
-        }
     }
 }

@@ -1,20 +1,20 @@
 //! The MCP surface: stdio and Streamable HTTP, for clients of every protocol revision.
 //!
-//! All that is rmcp's stays in this room: an engine comes in, an axum router or a future goes out, and a new rmcp touches
-//! nothing else. There is no rule of the game here and no tool written by hand: tools, resources, prompts and completions
-//! are renderings of the engine's catalogue.
+//! Everything of rmcp stays in this crate: an engine comes in, an axum router or a future goes out, and a new rmcp
+//! touches nothing else. There is no rule of the game here and no tool written by hand: tools, resources, prompts and
+//! completions are rendered from the engine's catalogue.
 
-mod answer;
-mod entry;
-mod front;
+mod convert;
 mod handler;
-mod names;
+mod message_scan;
+mod middleware;
 mod png;
+mod prepared_json;
 mod replaceable_stream;
 mod session;
-mod splice;
 mod stdio;
 mod subscriptions;
+mod tool_names;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,13 +25,13 @@ use skald_app::{Engine, Principal, Visible, limits};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-pub use front::{Drain, PATH, mount};
-pub use names::ToolNames;
+pub use middleware::{Drain, PATH, mount};
 pub use stdio::StdioError;
+pub use tool_names::ToolNames;
 
 /// How the surface behaves.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct McpOptions {
     /// The most that a client sees; a request's headers can only narrow it.
     pub visible: Visible,
     /// Whether clients before 2026-07-28 get sessions over HTTP. Without them they are served one request at a time.
@@ -44,7 +44,7 @@ pub struct Options {
     pub stopping: CancellationToken,
 }
 
-impl Default for Options {
+impl Default for McpOptions {
     fn default() -> Self {
         Self {
             visible: Visible::EVERYTHING,
@@ -59,8 +59,8 @@ impl Default for Options {
 
 /// What serves [`PATH`] over Streamable HTTP. It has no outer layers: who may reach it, and who calls, is the business of
 /// the HTTP room. A request without an [`skald_app::Caller`] is refused.
-pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (MethodRouter, Drain) {
-    let shared = Arc::new(handler::Shared::new(engine, options.clone()));
+pub fn http(engine: Arc<dyn Engine>, options: &McpOptions) -> (MethodRouter, Drain) {
+    let shared = Arc::new(handler::HandlerContext::new(engine, options.clone()));
     mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
 }
 
@@ -68,7 +68,7 @@ pub fn http(engine: Arc<dyn Engine>, options: &Options) -> (MethodRouter, Drain)
 pub async fn serve(
     engine: Arc<dyn Engine>,
     principal: Principal,
-    options: &Options,
+    options: &McpOptions,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), StdioError> {
@@ -76,14 +76,18 @@ pub async fn serve(
 }
 
 /// Serves one client, who is this principal, over this process's standard input and output.
-pub async fn serve_stdio(engine: Arc<dyn Engine>, principal: Principal, options: &Options) -> Result<(), StdioError> {
+pub async fn serve_stdio(
+    engine: Arc<dyn Engine>,
+    principal: Principal,
+    options: &McpOptions,
+) -> Result<(), StdioError> {
     let (input, output) = rmcp::transport::io::stdio_pipes();
     serve(engine, principal, options, input, output).await
 }
 
 /// The tools as clients see them in `tools/list`, by name: what the snapshots hold.
 pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
-    answer::tools(engine.catalogue(), ToolNames::default())
+    convert::tools(engine.catalogue(), ToolNames::default())
         .into_iter()
         .map(|tool| (tool.name.to_string(), serde_json::to_value(tool).expect("a tool is plain JSON")))
         .collect()

@@ -1,7 +1,7 @@
-//! Pictures for clients that show PNG but not SVG.
+//! Renders SVG pictures as PNG, for clients that do not show SVG.
 //!
-//! Text is set in the fonts that come with Skald, so that a picture looks the same on every machine. Nothing outside the
-//! SVG is read: no system fonts, no files, no addresses.
+//! Text is set in the fonts that come with Skald, so that a picture looks the same on every machine. Nothing outside
+//! the SVG is read: no system fonts, no files, no addresses.
 
 use std::sync::{Arc, OnceLock};
 
@@ -59,13 +59,13 @@ fn fonts() -> Arc<Database> {
 
 #[cfg(test)]
 mod tests {
-    use skald_picture::{Chart, Mode, Series, Theme};
+    use skald_picture::{Chart, ChartMode, Series, Theme};
 
     use super::*;
 
     fn chart(title: &str, theme: Theme) -> String {
         let series = Series { name: "2d2", bars: &[(2, 0.25), (3, 0.5), (4, 0.25)] };
-        Chart { title, subtitle: "", series, against: None, mode: Mode::Exactly, mark: None, theme }.svg()
+        Chart { title, subtitle: "", series, against: None, mode: ChartMode::Exactly, mark: None, theme }.svg()
     }
 
     fn strip(width: u32, inner: &str) -> String {

@@ -1,8 +1,8 @@
-//! An event stream that the server can take away from its connection.
+//! An event stream that the server can detach from its connection.
 //!
-//! rmcp sends a session's notifications to one GET stream, and keeps every further one silent for as long as that one is
-//! open. A connection that broke without a word stays open for minutes, and the client that comes back would hear
-//! nothing. So a client that resumes takes the place of the stream before it.
+//! rmcp sends a session's notifications to one GET stream, and keeps every further one silent for as long as that one
+//! is open. A connection that broke silently stays open for minutes, and the client that reconnects would get nothing.
+//! So a client that resumes replaces the stream before it.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -1,5 +1,5 @@
-//! Sessions of clients before 2026-07-28: rmcp's own, with a cap, each bound to the principal that opened it, and with
-//! event streams that the session's revision allows.
+//! Sessions of MCP clients before 2026-07-28: rmcp's own, with a cap, each bound to the principal that opened it. Event
+//! streams are sent as the session's revision allows.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ tokio::task_local! {
     pub(crate) static CALLING: Principal;
 }
 
-pub(crate) struct Sessions {
+pub(crate) struct SessionTable {
     /// For the tasks that wait until a token is revoked.
     this: Weak<Self>,
     local: LocalSessionManager,
@@ -105,7 +105,7 @@ pub(crate) enum SessionError {
     Local(#[from] LocalSessionManagerError),
 }
 
-impl Sessions {
+impl SessionTable {
     pub(crate) fn new(max: usize, idle: Duration) -> Arc<Self> {
         let mut local = LocalSessionManager::default();
         local.session_config.keep_alive = Some(idle);
@@ -261,7 +261,7 @@ fn next_event_id(last: &str) -> Option<String> {
     Some(format!("{next}{request}"))
 }
 
-impl SessionManager for Sessions {
+impl SessionManager for SessionTable {
     type Error = SessionError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
@@ -352,7 +352,7 @@ mod tests {
     use skald_app::{CampaignRole, Credential, Holder, PrincipalKind, limits};
 
     use super::*;
-    use crate::Options;
+    use crate::McpOptions;
 
     fn holder(name: &str) -> Principal {
         Principal::Holder(Arc::new(Holder {
@@ -368,8 +368,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_last_session_fits_and_one_more_does_not() {
-        let options = Options::default();
-        let sessions = Sessions::new(options.sessions_max, options.session_idle);
+        let options = McpOptions::default();
+        let sessions = SessionTable::new(options.sessions_max, options.session_idle);
         let each = limits::SESSIONS_PER_PRINCIPAL_MAX;
         for name in ["ada", "ben", "cleo", "dan"] {
             let principal = holder(name);

@@ -1,5 +1,5 @@
-//! One client over lines of JSON. Written here rather than taken from rmcp, so that a line that cannot be read is answered,
-//! a handshake is repaired as over HTTP, and the end of the input ends what would otherwise last for ever.
+//! The stdio transport of MCP: one client over lines of JSON. It replaces rmcp's own, so that an unreadable line is
+//! answered, a handshake is repaired as over HTTP, and the end of the input ends what would otherwise run for ever.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,9 +17,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::entry::{self, INVALID_REQUEST, Refused};
-use crate::handler::{Handler, Shared};
-use crate::{Options, splice};
+use crate::handler::{Handler, HandlerContext};
+use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
+use crate::{McpOptions, prepared_json};
 
 /// How long the last answers may take to be written.
 const FLUSH: Duration = Duration::from_secs(1);
@@ -39,13 +39,13 @@ pub enum StdioError {
 pub(crate) async fn serve(
     engine: Arc<dyn Engine>,
     principal: Principal,
-    options: &Options,
+    options: &McpOptions,
     input: impl AsyncRead + Send + Unpin + 'static,
     output: impl AsyncWrite + Send + Unpin + 'static,
 ) -> Result<(), StdioError> {
     let ended = options.stopping.child_token();
-    let options = Options { stopping: ended.clone(), ..options.clone() };
-    let handler = Handler::over_stdio(Arc::new(Shared::new(engine, options)), principal);
+    let options = McpOptions { stopping: ended.clone(), ..options.clone() };
+    let handler = Handler::over_stdio(Arc::new(HandlerContext::new(engine, options)), principal);
     let (sender, receiver) = mpsc::channel(OUTPUT_QUEUE);
     let writer = tokio::spawn(write_lines(output, receiver, ended.clone()));
     let outcome = match serve_server(handler, Lines::new(input, sender, ended)).await {
@@ -100,7 +100,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
     }
 
     /// The next line, or `None` at the end. Safe to give up: what was read stays in `self.line`.
-    async fn next_line(&mut self) -> Option<Result<Vec<u8>, Refused>> {
+    async fn next_line(&mut self) -> Option<Result<Vec<u8>, RefusedMessage>> {
         loop {
             let chunk = self.input.fill_buf().await.ok()?;
             if chunk.is_empty() {
@@ -122,11 +122,11 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    fn take_line(&mut self) -> Result<Vec<u8>, Refused> {
+    fn take_line(&mut self) -> Result<Vec<u8>, RefusedMessage> {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.overlong) {
             let message = format!("the message is longer than {} bytes", limits::BODY_BYTES_MAX);
-            return Err(Refused::new(INVALID_REQUEST, message));
+            return Err(RefusedMessage::new(INVALID_REQUEST, message));
         }
         Ok(line)
     }
@@ -141,18 +141,18 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    fn read(&mut self, line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refused> {
-        let admitted = entry::admit(line)?;
-        let message = serde_json::from_slice(&admitted.bytes).map_err(|_| entry::explain(&admitted.bytes))?;
+    fn read(&mut self, line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, RefusedMessage> {
+        let admitted = message_scan::admit(line)?;
+        let message = serde_json::from_slice(&admitted.bytes).map_err(|_| message_scan::explain(&admitted.bytes))?;
         match &message {
             ClientJsonRpcMessage::Request(request) => {
                 let is_read = matches!(request.request, ClientRequest::InitializeRequest(_));
                 if admitted.is_initialize && !is_read {
-                    return Err(entry::misfit_initialize(&admitted.bytes));
+                    return Err(message_scan::misfit_initialize(&admitted.bytes));
                 }
                 if !self.under_way.insert(request.id.clone()) {
                     let message = "a request with this id is under way: give each request an id of its own";
-                    return Err(Refused::new(INVALID_REQUEST, message).answering(&admitted.bytes));
+                    return Err(RefusedMessage::new(INVALID_REQUEST, message).answering(&admitted.bytes));
                 }
                 self.opened = true;
             }
@@ -182,7 +182,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         let output = self.output.clone();
         async move {
             let line = Bytes::from(serde_json::to_vec(&item)?);
-            let line = splice::fill(&line).map_or(line, |pieces| pieces.concat().into());
+            let line = prepared_json::fill(&line).map_or(line, |pieces| pieces.concat().into());
             let (written, done) = oneshot::channel();
             output.send((line, Some(written))).await.map_err(|_| io::ErrorKind::BrokenPipe)?;
             done.await.map_err(|_| io::ErrorKind::BrokenPipe)?

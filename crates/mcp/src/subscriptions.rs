@@ -1,5 +1,5 @@
-//! Who is told of a change. A session before 2026-07-28 subscribes to resources one by one; a client after it keeps one
-//! `subscriptions/listen` open. Both hear of each resource once per burst of changes.
+//! MCP subscriptions: notifies clients of changed resources. A session before 2026-07-28 subscribes to resources one by
+//! one; a newer client keeps one `subscriptions/listen` open. Each resource is reported once per burst of changes.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,10 +1,10 @@
-//! What the dashed lines of a chart mean: its means, and the mark.
+//! Callouts of a chart: dashed lines with labels for its means and its mark.
 
-use super::chart::{Mark, Mode};
-use super::ink::Ink;
+use super::chart::{ChartMode, Mark};
 use super::label::{BOLD, decimal, percent, width};
-use super::roll::Roll;
-use super::scale::{Area, Totals};
+use super::palette::Ink;
+use super::roll_series::RollSeries;
+use super::scale::{PlotArea, Totals};
 use super::svg::Svg;
 
 const SIZE: f64 = 11.0;
@@ -31,7 +31,7 @@ pub(super) struct Callouts {
 }
 
 impl Callouts {
-    pub(super) fn new(rolls: &[Roll], mark: Option<Mark>, totals: Totals, area: Area) -> Self {
+    pub(super) fn new(rolls: &[RollSeries], mark: Option<Mark>, totals: Totals, area: PlotArea) -> Self {
         let mut callouts: Vec<Callout> = Vec::new();
         for (roll, ink) in rolls.iter().zip([Ink::First, Ink::Second]) {
             let Some(mean) = roll.mean().filter(|_| roll.bars.len() > 1) else { continue };
@@ -73,18 +73,18 @@ impl Callouts {
 }
 
 impl Callout {
-    fn of_mark(mark: Mark, rolls: &[Roll], totals: Totals, area: Area) -> Self {
+    fn of_mark(mark: Mark, rolls: &[RollSeries], totals: Totals, area: PlotArea) -> Self {
         let chances: Vec<String> = rolls.iter().map(|roll| percent(roll.chance(mark), 2)).collect();
         let x = match mark.mode {
-            Mode::Exactly => totals.middle(mark.value),
-            Mode::AtLeast => totals.edge(mark.value),
-            Mode::AtMost => totals.end(mark.value),
+            ChartMode::Exactly => totals.middle(mark.value),
+            ChartMode::AtLeast => totals.edge(mark.value),
+            ChartMode::AtMost => totals.end(mark.value),
         };
         let x = x.clamp(area.left, area.right);
         let text = format!("{}: {}", mark.label(), chances.join(" against "));
         let ink = if rolls.len() > 1 { Ink::Text } else { Ink::Success };
         // A bar says by itself that it is the one.
-        let has_line = mark.mode != Mode::Exactly && totals.contains(mark.value);
+        let has_line = mark.mode != ChartMode::Exactly && totals.contains(mark.value);
         Self { x, middle: x, row: 0, text, ink, text_ink: ink, dashes: "6 3", has_line }
     }
 
@@ -93,7 +93,7 @@ impl Callout {
     }
 
     /// Moves inside the area, and into the first row in which there is room.
-    fn place(&mut self, placed: &[Self], area: Area) {
+    fn place(&mut self, placed: &[Self], area: PlotArea) {
         let half = self.half();
         self.middle = self.x.clamp(area.left + half, (area.right - half).max(area.left + half));
         let meets = |other: &&Self| (other.middle - self.middle).abs() < half + other.half() + 8.0;

@@ -1,14 +1,14 @@
-//! A chart of totals and their chances, for one roll or for two side by side.
+//! Draws a chart of totals and their chances, for one roll or for two side by side.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::callout::Callouts;
-use super::ink::Ink;
 use super::label::{decimal, percent, shorten, whole, width};
-use super::plot::{Plot, STICKS_MAX, Shape};
-use super::roll::Roll;
-use super::scale::{Area, Chances, Totals};
+use super::palette::Ink;
+use super::plot::{Plot, PlotShape, STICKS_MAX};
+use super::roll_series::RollSeries;
+use super::scale::{Chances, PlotArea, Totals};
 use super::svg::Svg;
 use super::{Heading, MARGIN, Theme, WIDTH, card};
 
@@ -22,13 +22,13 @@ const SPAN_WIDE: i64 = 130;
 /// What a bar stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum ChartMode {
     Exactly,
     AtLeast,
     AtMost,
 }
 
-impl Mode {
+impl ChartMode {
     fn holds(self, value: i64, mark: i64) -> bool {
         match self {
             Self::Exactly => value == mark,
@@ -49,7 +49,7 @@ impl Mode {
 /// What a total needs to succeed: at least 15, at most 9.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    pub mode: Mode,
+    pub mode: ChartMode,
     pub value: i64,
 }
 
@@ -61,9 +61,9 @@ impl Mark {
     pub(super) fn label(self) -> String {
         let value = whole(self.value.into());
         match self.mode {
-            Mode::Exactly => format!("exactly {value}"),
-            Mode::AtLeast => format!("at least {value}"),
-            Mode::AtMost => format!("at most {value}"),
+            ChartMode::Exactly => format!("exactly {value}"),
+            ChartMode::AtLeast => format!("at least {value}"),
+            ChartMode::AtMost => format!("at most {value}"),
         }
     }
 }
@@ -84,7 +84,7 @@ pub struct Chart<'a> {
     pub series: Series<'a>,
     /// What it is compared with.
     pub against: Option<Series<'a>>,
-    pub mode: Mode,
+    pub mode: ChartMode,
     pub mark: Option<Mark>,
     pub theme: Theme,
 }
@@ -92,7 +92,8 @@ pub struct Chart<'a> {
 impl Chart<'_> {
     /// The chart as an SVG document.
     pub fn svg(&self) -> String {
-        let rolls: Vec<Roll> = [Some(self.series), self.against].into_iter().flatten().map(Roll::new).collect();
+        let rolls: Vec<RollSeries> =
+            [Some(self.series), self.against].into_iter().flatten().map(RollSeries::new).collect();
         let description = self.description(&rolls);
         let heading = Heading { title: self.title, subtitle: self.subtitle, description: &description };
         let (mut svg, mut top) = card(&heading, (WIDTH, HEIGHT), self.theme);
@@ -100,7 +101,7 @@ impl Chart<'_> {
             top += 24.0;
             legend(&mut svg, first, second, top - 7.0);
         }
-        let whole_area = Area { left: LEFT, right: WIDTH - MARGIN, top, bottom: BOTTOM };
+        let whole_area = PlotArea { left: LEFT, right: WIDTH - MARGIN, top, bottom: BOTTOM };
         if rolls.iter().any(|roll| !roll.bars.is_empty()) {
             self.draw(&mut svg, &rolls, whole_area);
         } else {
@@ -110,7 +111,7 @@ impl Chart<'_> {
         svg.finish()
     }
 
-    fn draw(&self, svg: &mut Svg, rolls: &[Roll], mut area: Area) {
+    fn draw(&self, svg: &mut Svg, rolls: &[RollSeries], mut area: PlotArea) {
         let (first, last) = self.window(rolls);
         let totals = Totals::new(first, last, area);
         let callouts = Callouts::new(rolls, self.mark, totals, area);
@@ -123,7 +124,7 @@ impl Chart<'_> {
         let highest = heights.iter().flatten().map(|(_, chance)| *chance).fold(0.0, f64::max);
         let chances = Chances::new(highest, area);
         axis(svg, totals, chances, area);
-        let plot = Plot { totals, chances, area, mark: self.mark, shape: Shape::of(&heights, self.mode, totals) };
+        let plot = Plot { totals, chances, area, mark: self.mark, shape: PlotShape::of(&heights, self.mode, totals) };
         plot.draw(svg, &heights, self.mode);
         callouts.draw_lines(svg, area.bottom);
         plot.bar_labels(svg, &heights);
@@ -132,8 +133,8 @@ impl Chart<'_> {
     }
 
     /// The first and the last total to draw.
-    fn window(&self, rolls: &[Roll]) -> (i64, i64) {
-        let windows: Vec<(i64, i64)> = rolls.iter().filter_map(Roll::window).collect();
+    fn window(&self, rolls: &[RollSeries]) -> (i64, i64) {
+        let windows: Vec<(i64, i64)> = rolls.iter().filter_map(RollSeries::window).collect();
         let mut first = windows.iter().map(|window| window.0).min().unwrap_or(0);
         let mut last = windows.iter().map(|window| window.1).max().unwrap_or(0);
         // A mark that is far away would leave no room for the bars.
@@ -151,12 +152,12 @@ impl Chart<'_> {
         (first, last)
     }
 
-    fn footer(&self, svg: &mut Svg, rolls: &[Roll], totals: Totals) {
+    fn footer(&self, svg: &mut Svg, rolls: &[RollSeries], totals: Totals) {
         let y = HEIGHT - 17.0;
         svg.label(LEFT, y, SMALL).fill(Ink::Muted).text(self.mode.caption());
         let is_cut = rolls.iter().flat_map(|roll| &roll.bars).any(|(value, _)| !totals.contains(*value));
         if is_cut {
-            let bounds = rolls.iter().filter_map(Roll::bounds);
+            let bounds = rolls.iter().filter_map(RollSeries::bounds);
             let (lowest, highest) =
                 bounds.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or((0, 0));
             let note = format!(
@@ -170,7 +171,7 @@ impl Chart<'_> {
         }
     }
 
-    fn description(&self, rolls: &[Roll]) -> String {
+    fn description(&self, rolls: &[RollSeries]) -> String {
         let mut sentences = vec![format!("{}.", self.mode.caption())];
         for roll in rolls {
             let Some((lowest, highest)) = roll.bounds() else { continue };
@@ -185,7 +186,7 @@ impl Chart<'_> {
 }
 
 /// The two names, each with its colour.
-fn legend(svg: &mut Svg, first: &Roll, second: &Roll, y: f64) {
+fn legend(svg: &mut Svg, first: &RollSeries, second: &RollSeries, y: f64) {
     let room = (WIDTH - 2.0 * MARGIN) / 2.0 - 30.0;
     let mut x = MARGIN;
     for (roll, ink) in [(first, Ink::First), (second, Ink::Second)] {
@@ -198,7 +199,7 @@ fn legend(svg: &mut Svg, first: &Roll, second: &Roll, y: f64) {
 }
 
 /// Lines and labels of both axes.
-fn axis(svg: &mut Svg, totals: Totals, chances: Chances, area: Area) {
+fn axis(svg: &mut Svg, totals: Totals, chances: Chances, area: PlotArea) {
     for (chance, label) in chances.ticks() {
         let y = chances.y(chance);
         let ink = if chance > 0.0 { Ink::Rule } else { Ink::Muted };

@@ -1,11 +1,11 @@
-//! The grid of a Duality roll: Hope across, Fear down, and what each of the 144 pairs comes to.
+//! Draws the grid of a Duality roll: Hope across, Fear down, and the outcome of each of the 144 pairs.
 //!
 //! Colour is not all that tells outcomes apart: each has a sign of its own, filled where the roll succeeds.
 
 use skald_domain::dice::{DUALITY_SIDES, Outcome};
 
-use super::ink::Ink;
 use super::label::{percent, shorten, whole, width};
+use super::palette::Ink;
 use super::svg::{Svg, number};
 use super::{Heading, MARGIN, Theme, WIDTH, card};
 

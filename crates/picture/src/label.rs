@@ -1,4 +1,4 @@
-//! Words and numbers on a picture: how wide they are, and how they are shortened and written.
+//! Text on a picture: estimates widths, shortens names, formats numbers.
 //!
 //! There is no font here to ask. Widths are those of the font that a PNG is set in, which is wider than what most
 //! systems show.

@@ -1,34 +1,33 @@
-//! Pictures as SVG text: a chart of totals, the grid of a Duality roll, the map of a universe, and the ways through a
-//! process.
+//! Draws SVG pictures: charts of totals, grids of Duality rolls, maps of universes, and flow charts of processes.
 //!
-//! Plain numbers come in and the same text comes out every time. Nothing here knows an operation or a rule of the game.
-//! Each element carries its light colours as attributes, and a style sheet turns them dark where the reader prefers that;
-//! a renderer without media queries shows the light card.
+//! The same input gives the same text every time. Nothing here knows an operation or a rule of the game. Each element
+//! has its light colours as attributes, and a style sheet turns them dark where the reader prefers that; a renderer
+//! without media queries shows the light card.
 
 mod callout;
 mod chart;
 mod flow;
 mod grid;
-mod ink;
 mod label;
+mod palette;
 mod plot;
-mod roll;
+mod roll_series;
 mod scale;
-mod sky;
 mod svg;
 #[cfg(test)]
 mod tests;
+mod universe_map;
 
-pub use chart::{Chart, Mark, Mode, Series};
-pub use flow::{Arrow, Flow, Progress, Stop};
+pub use chart::{Chart, ChartMode, Mark, Series};
+pub use flow::{Arrow, Flow, FlowProgress, Stop};
 pub use grid::{Cell, Grid};
-pub use sky::{Band, Body, Cloud, Kind, Path, Point, Ring, Sky};
+pub use universe_map::{Band, Body, Cloud, Kind, Path, Point, Ring, UniverseScene};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use ink::Ink;
 use label::shorten;
+use palette::Ink;
 use svg::Svg;
 
 /// Units across, of a chart or a grid.

@@ -1,11 +1,11 @@
-//! The bars themselves: one for each total, or an outline where there are too many to tell apart.
+//! Draws the bars of a chart: one for each total, or an outline where there are too many to tell apart.
 
 use std::fmt::Write;
 
-use super::chart::{Mark, Mode};
-use super::ink::Ink;
+use super::chart::{ChartMode, Mark};
 use super::label::{percent, width};
-use super::scale::{Area, Chances, Totals};
+use super::palette::Ink;
+use super::scale::{Chances, PlotArea, Totals};
 use super::svg::{Svg, number};
 
 /// A slot narrower than this has no bar of its own.
@@ -22,21 +22,21 @@ const LABEL_SIZE: f64 = 10.5;
 
 /// How totals are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum PlotShape {
     Bars,
     /// Thin bars, for few totals that are far apart.
     Sticks,
     Outline,
 }
 
-impl Shape {
-    pub(super) fn of(series: &[Vec<(i64, f64)>], mode: Mode, totals: Totals) -> Self {
+impl PlotShape {
+    pub(super) fn of(series: &[Vec<(i64, f64)>], mode: ChartMode, totals: Totals) -> Self {
         let most = series.iter().map(Vec::len).max().unwrap_or(0);
         let slot_min = if series.len() > 1 { SLOT_MIN_OF_TWO } else { SLOT_MIN };
         let is_sparse = totals.slot < SLOT_MIN && most <= STICKS_MAX;
         match mode {
             _ if totals.slot >= slot_min => Self::Bars,
-            Mode::Exactly if is_sparse => Self::Sticks,
+            ChartMode::Exactly if is_sparse => Self::Sticks,
             _ => Self::Outline,
         }
     }
@@ -46,9 +46,9 @@ impl Shape {
 pub(super) struct Plot {
     pub(super) totals: Totals,
     pub(super) chances: Chances,
-    pub(super) area: Area,
+    pub(super) area: PlotArea,
     pub(super) mark: Option<Mark>,
-    pub(super) shape: Shape,
+    pub(super) shape: PlotShape,
 }
 
 /// A piece of an outline: all of it succeeds, or none.
@@ -60,9 +60,9 @@ struct Step {
 }
 
 impl Plot {
-    pub(super) fn draw(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>], mode: Mode) {
+    pub(super) fn draw(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>], mode: ChartMode) {
         for (index, heights) in series.iter().enumerate() {
-            if self.shape == Shape::Outline {
+            if self.shape == PlotShape::Outline {
                 self.outline(svg, &self.steps(heights, mode), Look { index, of: series.len() });
             } else {
                 self.bars(svg, heights, Look { index, of: series.len() });
@@ -78,7 +78,7 @@ impl Plot {
         let fits =
             |decimals: &usize| chances().all(|chance| width(&percent(chance, *decimals), LABEL_SIZE) < room - 1.0);
         let decimals = [1, 0].into_iter().find(fits);
-        let Some(decimals) = decimals.filter(|_| self.shape == Shape::Bars) else { return };
+        let Some(decimals) = decimals.filter(|_| self.shape == PlotShape::Bars) else { return };
         for (index, heights) in series.iter().enumerate() {
             let look = Look { index, of: series.len() };
             for (value, chance) in heights {
@@ -95,7 +95,7 @@ impl Plot {
 
     fn bar_width(&self, look: Look) -> f64 {
         match self.shape {
-            Shape::Sticks => STICK_WIDTH,
+            PlotShape::Sticks => STICK_WIDTH,
             _ if look.of > 1 => (self.totals.slot * 0.84 / 2.0).min(BAR_WIDTH_MAX),
             _ => (self.totals.slot * 0.8).min(BAR_WIDTH_MAX),
         }
@@ -132,19 +132,19 @@ impl Plot {
     }
 
     /// An outline's pieces from left to right, without gaps that mean something else than zero.
-    fn steps(&self, heights: &[(i64, f64)], mode: Mode) -> Vec<Step> {
+    fn steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<Step> {
         let mut steps: Vec<Step> = Vec::new();
         for (index, (value, chance)) in heights.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| heights.get(before)).map(|(value, _)| *value);
             let after = heights.get(index + 1).map(|(value, _)| *value);
             let from = match (mode, before) {
-                (Mode::AtLeast, Some(before)) => self.totals.end(before),
-                (Mode::AtLeast, None) => self.area.left,
+                (ChartMode::AtLeast, Some(before)) => self.totals.end(before),
+                (ChartMode::AtLeast, None) => self.area.left,
                 _ => self.totals.edge(*value),
             };
             let to = match (mode, after) {
-                (Mode::AtMost, Some(after)) => self.totals.edge(after),
-                (Mode::AtMost, None) => self.area.right,
+                (ChartMode::AtMost, Some(after)) => self.totals.edge(after),
+                (ChartMode::AtMost, None) => self.area.right,
                 _ => self.totals.end(*value),
             };
             let (from, to) = (from.max(self.area.left), to.min(self.area.right));

@@ -1,8 +1,8 @@
-//! From totals and chances to places on the picture, and the round steps between labels.
+//! Scales of a chart: maps totals and chances to coordinates, and picks round steps for labels.
 
 /// The box that the bars stand in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Area {
+pub(super) struct PlotArea {
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) top: f64,
@@ -19,7 +19,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    pub(super) fn new(first: i64, last: i64, area: Area) -> Self {
+    pub(super) fn new(first: i64, last: i64, area: PlotArea) -> Self {
         let count = difference(last, first) + 1.0;
         Self { first, last, left: area.left, slot: (area.right - area.left) / count }
     }
@@ -76,7 +76,7 @@ pub(super) struct Chances {
 }
 
 impl Chances {
-    pub(super) fn new(highest: f64, area: Area) -> Self {
+    pub(super) fn new(highest: f64, area: PlotArea) -> Self {
         // What is below this is as good as nothing, and its step would be too.
         let highest = highest.max(1e-300);
         let raw = highest / 5.0;

@@ -1,10 +1,10 @@
-//! A small writer of SVG: elements, attributes, colours and escaped text.
+//! A small SVG writer: elements, attributes, colours and escaped text.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Theme;
-use super::ink::Ink;
+use super::palette::Ink;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif";
 

@@ -1,15 +1,15 @@
 use proptest::prelude::*;
 use skald_domain::dice::{Outcome, judge};
 
-use super::ink::Ink;
 use super::label::{percent, shorten, width};
+use super::palette::Ink;
 use super::*;
 
 const TWO_DICE: [(i64, f64); 3] = [(2, 0.25), (3, 0.5), (4, 0.25)];
 
 fn chart<'a>(name: &'a str, bars: &'a [(i64, f64)]) -> Chart<'a> {
     let series = Series { name, bars };
-    Chart { title: name, subtitle: "", series, against: None, mode: Mode::Exactly, mark: None, theme: Theme::Auto }
+    Chart { title: name, subtitle: "", series, against: None, mode: ChartMode::Exactly, mark: None, theme: Theme::Auto }
 }
 
 fn duality(modifier: i32, difficulty: Option<i32>) -> impl Fn(i32, i32) -> Cell {
@@ -32,7 +32,7 @@ pub(super) fn texts(svg: &str) -> Vec<String> {
 
 #[test]
 fn a_small_chart() {
-    let mark = Some(Mark { mode: Mode::AtLeast, value: 3 });
+    let mark = Some(Mark { mode: ChartMode::AtLeast, value: 3 });
     let svg = Chart { subtitle: "two coins", mark, ..chart("2d2", &TWO_DICE) }.svg();
     insta::assert_snapshot!(svg.replace("><", ">\n<"));
 }
@@ -61,8 +61,8 @@ fn sums_reach_over_the_totals_of_both() {
     let svg = |mode| Chart { against, mode, ..chart("one", &one) }.svg();
     let bars = |svg: &str| texts(svg).iter().filter(|text| ["100%", "50%"].contains(&text.as_str())).count();
     // One label is of the axis; the others are of bars at 1 and 2 (or 2 and 3), and at 1, 2 and 3.
-    assert_eq!(bars(&svg(Mode::AtLeast)), 1 + 2 + 3);
-    assert_eq!(bars(&svg(Mode::AtMost)), 1 + 2 + 3);
+    assert_eq!(bars(&svg(ChartMode::AtLeast)), 1 + 2 + 3);
+    assert_eq!(bars(&svg(ChartMode::AtMost)), 1 + 2 + 3);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_chart_of_nothing_says_so() {
 #[test]
 fn thousands_of_totals_are_one_outline() {
     let bars: Vec<(i64, f64)> = (0..50_000).map(|value| (value, 1.0 / 50_000.0)).collect();
-    for mode in [Mode::Exactly, Mode::AtLeast, Mode::AtMost] {
+    for mode in [ChartMode::Exactly, ChartMode::AtLeast, ChartMode::AtMost] {
         let svg = Chart { mode, ..chart("1d50000", &bars) }.svg();
         assert!(svg.len() < 30_000, "{mode:?} takes {} bytes", svg.len());
         assert!(texts(&svg).len() < 30);
@@ -189,8 +189,8 @@ fn text_is_legible_in_light_and_in_dark() {
     }
 }
 
-fn mode() -> impl Strategy<Value = Mode> {
-    prop_oneof![Just(Mode::Exactly), Just(Mode::AtLeast), Just(Mode::AtMost)]
+fn mode() -> impl Strategy<Value = ChartMode> {
+    prop_oneof![Just(ChartMode::Exactly), Just(ChartMode::AtLeast), Just(ChartMode::AtMost)]
 }
 
 fn value() -> impl Strategy<Value = i64> {

@@ -1,5 +1,6 @@
-//! Thousands of readers of one universe's commands, in one process: none may miss a command, or hear one twice or out of
-//! order. Start it, wait for `ready`, send the commands from elsewhere; it ends when each reader has heard all of them.
+//! Load test: thousands of SSE readers of one universe in one process. None may miss a command, or get one twice or out
+//! of order. Start it, wait for `ready`, send the commands from elsewhere; it ends when each reader has got all of
+//! them.
 
 use std::error::Error;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! The command line. Every option can also be given by an environment variable.
+//! Command line arguments. Every option can also be given by an environment variable.
 
 mod gate;
 mod universe;
@@ -15,7 +15,7 @@ pub(crate) use gate::{
     GateArguments, GateCallArguments, GateCommand, HookCommand, ListRunsArguments, NoRun, PostToolUseArguments,
     PreToolUseArguments, RunArguments, WhenAllowed,
 };
-pub(crate) use universe::{ThemeWord, UniverseArguments, UniverseCommand, UniverseMapArguments};
+pub(crate) use universe::{ThemeWord, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
 
 /// One server that keeps a tabletop world for an AI game master and the people at the table.
 #[derive(Debug, Parser)]
@@ -83,7 +83,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     pub gate: GateArguments,
     #[command(flatten)]
-    pub door: DoorArguments,
+    pub door: HttpArguments,
     /// Where to listen for gRPC, or off.
     #[arg(long, env = "SKALD_GRPC_ADDR", default_value = DEFAULT_GRPC_ADDR, value_name = "HOST:PORT")]
     pub grpc_addr: String,
@@ -167,7 +167,7 @@ pub(crate) struct TokenCreateArguments {
     pub campaigns: Vec<String>,
     /// Whether somebody or something holds it.
     #[arg(long, default_value = "human")]
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// What they are to a gate.
     #[arg(long, value_name = "ROLE")]
     pub gate_role: Option<String>,
@@ -188,7 +188,7 @@ pub(crate) enum RoleWord {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Human,
     Agent,
 }
@@ -237,21 +237,21 @@ pub(crate) struct ShownArguments {
     /// How MCP tools are called whose names have parts: `state_gate.get_state`, or with an underscore for clients whose
     /// models take no dot.
     #[arg(long, env = "SKALD_TOOL_NAMES", default_value = "dotted")]
-    pub tool_names: ToolNames,
+    pub tool_names: ToolNamesArgument,
     /// Offer only what changes nothing.
     #[arg(long, env = "SKALD_READ_ONLY", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ToolNames {
+pub(crate) enum ToolNamesArgument {
     Dotted,
     Underscore,
 }
 
 /// Where and for whom HTTP is served.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct DoorArguments {
+pub(crate) struct HttpArguments {
     /// Where to listen for HTTP.
     #[arg(long, env = "SKALD_HTTP_ADDR", default_value = DEFAULT_HTTP_ADDR, value_name = "HOST:PORT")]
     pub http_addr: String,
@@ -270,7 +270,7 @@ pub(crate) struct DoorArguments {
     pub allowed_origins: Vec<String>,
 }
 
-impl DoorArguments {
+impl HttpArguments {
     /// Whether a token is asked for wherever the server listens.
     pub(crate) fn is_token_required(&self) -> bool {
         self.require_token || !self.allowed_hosts.is_empty()
@@ -305,7 +305,7 @@ pub(crate) struct McpArguments {
     #[command(flatten)]
     pub token: TokenSource,
     #[command(flatten)]
-    pub door: DoorArguments,
+    pub door: HttpArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -369,7 +369,7 @@ pub(crate) struct OddsArguments {
     pub svg: Option<PathBuf>,
     /// What the bars stand for.
     #[arg(long, default_value = "exactly")]
-    pub mode: Mode,
+    pub mode: OddsMode,
     /// A second expression, to compare with in the picture.
     #[arg(long, requires = "svg", value_name = "EXPRESSION")]
     pub against: Option<String>,
@@ -383,7 +383,7 @@ fn chance(text: &str) -> Result<f64, String> {
 /// What a bar stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
-pub(crate) enum Mode {
+pub(crate) enum OddsMode {
     Exactly,
     AtLeast,
     AtMost,

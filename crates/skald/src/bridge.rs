@@ -1,4 +1,4 @@
-//! `skald mcp --addr`: the same MCP server, over an engine that is elsewhere.
+//! `skald mcp --addr`: a bridge, the same MCP server over the engine of another server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use skald_grpc::{Bridge, Remote};
 use skald_http::Readiness;
 
 use crate::arguments::McpArguments;
-use crate::listening::{self, listen};
-use crate::serve::{Door, exposition, mcp_options, serve_http};
-use crate::{output, stopping, world};
+use crate::listen_addresses::{self, listen};
+use crate::serve::{HttpSurface, exposition, mcp_options, serve_http};
+use crate::{open_store, output, signals};
 
 /// How long until a server that gave no answer is asked again who we are.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let options = mcp_options(&arguments.shown, None, stopping::on_signal()?);
+    let options = mcp_options(&arguments.shown, None, signals::on_signal()?);
     let remote = start(address)?;
     let token = arguments.token.read()?;
     let principal = token.as_deref().map_or(Principal::Owner, Remote::holder);
@@ -33,17 +33,17 @@ pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Re
 }
 
 pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
-    let stopping = stopping::on_signal()?;
+    let stopping = signals::on_signal()?;
     let exposition = exposition()?;
     let is_token_required = arguments.door.is_token_required();
-    let listening = listen(&arguments.door.http_addr, listening::HTTP, None, is_token_required).await?;
+    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, None, is_token_required).await?;
     let remote = start(address)?;
     let readiness = Readiness::default();
     let (watching, told) = (Arc::clone(&remote), readiness.clone());
     tokio::spawn(async move { watching.watch_health(|trouble| told.trouble(trouble)).await });
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping);
     output::say(&greeting(listening.listener.local_addr()?, address));
-    let door = Door { arguments: &arguments.door, listening, readiness };
+    let door = HttpSurface { arguments: &arguments.door, listening, readiness };
     serve_http(door, remote.clone(), options, exposition).await?;
     remote.finish().await;
     Ok(())
@@ -56,7 +56,7 @@ pub(crate) fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
     if host.is_empty() || host.contains('/') || port.parse::<u16>().map_or(true, |port| port == 0) {
         bail!(wrong());
     }
-    let bridge = Bridge { address: address.to_owned(), identity: world::identity() };
+    let bridge = Bridge { address: address.to_owned(), identity: open_store::identity() };
     Remote::start(bridge).with_context(wrong)
 }
 

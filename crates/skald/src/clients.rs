@@ -1,11 +1,12 @@
-//! Ready configuration for MCP clients. `skald doctor` prints it with this machine's paths; `examples/` has it with usual ones.
+//! Configuration snippets for MCP clients. `skald doctor` prints them with this machine's paths; `examples/` has them
+//! with usual ones.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 /// A client's configuration file, once for stdio and once for HTTP.
-pub(crate) struct Client {
+pub(crate) struct ClientConfiguration {
     pub name: &'static str,
     /// Where the client looks for its file.
     pub file: &'static str,
@@ -17,7 +18,7 @@ pub(crate) struct Client {
     pub commands: fn(&str, &str) -> Vec<String>,
 }
 
-impl Client {
+impl ClientConfiguration {
     pub(crate) fn stdio(&self, binary: &Path) -> String {
         pretty(&(self.stdio)(&binary.to_string_lossy()))
     }
@@ -43,8 +44,8 @@ fn no_commands(_: &str, _: &str) -> Vec<String> {
     Vec::new()
 }
 
-pub(crate) const CLIENTS: [Client; 6] = [
-    Client {
+pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
+    ClientConfiguration {
         name: "Claude Desktop",
         file: "claude_desktop_config.json (Settings, Developer, Edit Config)",
         example: "claude_desktop_config.json",
@@ -53,7 +54,7 @@ pub(crate) const CLIENTS: [Client; 6] = [
         http: |url| json!({"mcpServers": {"skald": {"command": "npx", "args": ["-y", "mcp-remote", url]}}}),
         commands: no_commands,
     },
-    Client {
+    ClientConfiguration {
         name: "Claude Code",
         file: ".mcp.json in the project",
         example: "claude-code.mcp.json",
@@ -66,7 +67,7 @@ pub(crate) const CLIENTS: [Client; 6] = [
             ]
         },
     },
-    Client {
+    ClientConfiguration {
         name: "Cursor",
         file: ".cursor/mcp.json in the project, or ~/.cursor/mcp.json",
         example: "cursor.mcp.json",
@@ -74,7 +75,7 @@ pub(crate) const CLIENTS: [Client; 6] = [
         http: |url| json!({"mcpServers": {"skald": {"url": url}}}),
         commands: no_commands,
     },
-    Client {
+    ClientConfiguration {
         name: "VS Code",
         file: ".vscode/mcp.json in the workspace",
         example: "vscode.mcp.json",
@@ -82,7 +83,7 @@ pub(crate) const CLIENTS: [Client; 6] = [
         http: |url| json!({"servers": {"skald": {"type": "http", "url": url}}}),
         commands: no_commands,
     },
-    Client {
+    ClientConfiguration {
         name: "OpenCode",
         file: "opencode.jsonc in the project",
         example: "opencode.jsonc",
@@ -100,7 +101,7 @@ pub(crate) const CLIENTS: [Client; 6] = [
         },
         commands: no_commands,
     },
-    Client {
+    ClientConfiguration {
         name: "LM Studio",
         file: "mcp.json (Program, Install, Edit mcp.json)",
         example: "lm-studio.mcp.json",

@@ -1,4 +1,4 @@
-//! `skald roll` and `skald odds`: the same operations, for people.
+//! `skald roll` and `skald odds`: the dice operations on the command line.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use anyhow::{Context, anyhow};
 use serde_json::{Value, json};
 use skald_app::{Caller, Engine, Work};
 
-use crate::arguments::{ExpressionArguments, Mode, OddsArguments, RollArguments};
+use crate::arguments::{ExpressionArguments, OddsArguments, OddsMode, RollArguments};
+use crate::open_store;
 use crate::output::say;
-use crate::world;
 
 /// Columns of the longest bar.
 const BAR: f64 = 50.0;
@@ -100,7 +100,7 @@ pub(crate) async fn odds(arguments: &OddsArguments) -> anyhow::Result<()> {
 /// Writes the picture to a file.
 async fn draw(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
     let mut input = input(&arguments.expression);
-    if arguments.mode != Mode::Exactly {
+    if arguments.mode != OddsMode::Exactly {
         input["mode"] = json!(field(arguments.mode));
     }
     if let Some(against) = &arguments.against {
@@ -111,11 +111,11 @@ async fn draw(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
 }
 
 /// Where an answer has what a bar stands for.
-fn field(mode: Mode) -> &'static str {
+fn field(mode: OddsMode) -> &'static str {
     match mode {
-        Mode::Exactly => "exactly",
-        Mode::AtLeast => "at_least",
-        Mode::AtMost => "at_most",
+        OddsMode::Exactly => "exactly",
+        OddsMode::AtLeast => "at_least",
+        OddsMode::AtMost => "at_most",
     }
 }
 
@@ -128,7 +128,7 @@ fn input(expression: &ExpressionArguments) -> Value {
 }
 
 async fn call(operation: &str, input: Value) -> anyhow::Result<Value> {
-    let answer = world::forgetful().call(&Caller::owner(), operation, input, &Work::default()).await;
+    let answer = open_store::forgetful().call(&Caller::owner(), operation, input, &Work::default()).await;
     answer.map_err(|fault| {
         let hint = fault.body().hint.as_deref().unwrap_or_default();
         anyhow!("{}\n{hint}", fault.body().message)
@@ -191,7 +191,7 @@ fn need(need: &Value) {
     }
 }
 
-fn histogram(mode: Mode, rows: &[Value]) {
+fn histogram(mode: OddsMode, rows: &[Value]) {
     let chance = |row: &Value| row[field(mode)]["decimal"].as_f64().unwrap_or_default();
     let most = rows.iter().map(chance).fold(f64::MIN_POSITIVE, f64::max);
     for row in rows {

@@ -1,4 +1,4 @@
-//! `skald doctor`: is this installation sound, and what goes into a client's configuration.
+//! `skald doctor`: checks the installation, and prints the configuration for MCP clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -14,7 +14,7 @@ use tokio::net::lookup_host;
 use crate::arguments::{DoctorArguments, NOWHERE, StoreArguments};
 use crate::clients::CLIENTS;
 use crate::output::say;
-use crate::{descriptors, world};
+use crate::{open_files_limit, open_store};
 
 /// How long a check may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -83,7 +83,7 @@ fn checks(
 
 /// Opens the store as a server would.
 async fn check_store(arguments: &StoreArguments) -> anyhow::Result<String> {
-    let journal = world::journal(arguments).await?;
+    let journal = open_store::journal(arguments).await?;
     let streams = journal.streams("", 1).await.context("the store cannot be read")?;
     let what =
         arguments.store.as_deref().map_or("the default file", |store| store.split("://").next().unwrap_or(store));
@@ -98,7 +98,7 @@ fn check_binary(binary: &Path) -> anyhow::Result<String> {
 
 /// One for each client of `skald serve`, and some beside.
 fn open_files() -> String {
-    match descriptors::most() {
+    match open_files_limit::most() {
         Some(most) => format!("up to {most} at once, each client of skald serve is one"),
         None => "as many as there are clients".to_owned(),
     }

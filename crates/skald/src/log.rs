@@ -1,4 +1,4 @@
-//! The log on standard error. It never holds the content of a call.
+//! Sets up the log on standard error. It never contains the content of a call.
 
 use std::io::IsTerminal;
 

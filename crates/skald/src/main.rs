@@ -1,24 +1,24 @@
-//! The binary: command line, configuration, wiring, shutdown. Nothing else.
+//! The `skald` binary: command line, configuration, wiring, shutdown. Nothing else.
 
 mod arguments;
 mod bridge;
 mod clients;
-mod descriptors;
 mod dice;
 mod doctor;
-mod folders;
 mod gate;
-mod keeping;
-mod listening;
+mod gate_folders;
+mod listen_addresses;
 mod log;
+mod open_files_limit;
+mod open_store;
 mod output;
 mod reference;
 mod seal;
 mod serve;
-mod stopping;
+mod signals;
 mod token;
 mod universe;
-mod world;
+mod verify_rebuild_backup;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,10 +58,10 @@ fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         Command::Universe(universe) => runtime.block_on(universe::run(&universe)).map(|()| ExitCode::SUCCESS),
         Command::Gate(gate) => Ok(runtime.block_on(gate::run(&gate))),
         Command::Token(token) => runtime.block_on(token::run(&token)).map(|()| ExitCode::SUCCESS),
-        Command::Verify(verify) => runtime.block_on(keeping::verify(&verify)),
+        Command::Verify(verify) => runtime.block_on(verify_rebuild_backup::verify(&verify)),
         Command::Seal(seal) => runtime.block_on(seal::run(&seal)),
-        Command::Rebuild(store) => runtime.block_on(keeping::rebuild(&store)),
-        Command::Backup(backup) => runtime.block_on(keeping::backup(&backup)),
+        Command::Rebuild(store) => runtime.block_on(verify_rebuild_backup::rebuild(&store)),
+        Command::Backup(backup) => runtime.block_on(verify_rebuild_backup::backup(&backup)),
         Command::Doctor(doctor) => runtime.block_on(doctor::run(&doctor)),
         Command::Reference(reference) => reference::write(&reference).map(|()| ExitCode::SUCCESS),
     };

@@ -1,4 +1,4 @@
-//! What the command line itself says. Nothing else in the workspace prints.
+//! Output of the command line to standard output and standard error. Nothing else in the workspace prints.
 
 use std::io::{IsTerminal, Write};
 
@@ -44,9 +44,9 @@ fn printable_lines(text: &str) -> String {
 }
 
 /// What long work says while it goes on: a line that moves on a terminal, nothing elsewhere.
-pub(crate) struct Progress(indicatif::ProgressBar);
+pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
-impl Progress {
+impl ProgressBar {
     pub(crate) fn start(what: &'static str) -> Self {
         let bar = indicatif::ProgressBar::new_spinner();
         bar.set_prefix(what);

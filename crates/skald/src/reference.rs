@@ -1,4 +1,4 @@
-//! Writes what is generated: reference pages, tool snapshots, the OpenAPI file and the example configurations.
+//! Writes generated files: reference pages, tool snapshots, the OpenAPI file and the example configurations.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,13 +10,13 @@ use skald_app::{Engine, Visible};
 
 use crate::arguments::{Arguments, DEFAULT_HTTP_ADDR, ReferenceArguments};
 use crate::clients::CLIENTS;
-use crate::world;
+use crate::open_store;
 
 /// Where the examples say that the binary is.
 const EXAMPLE_BINARY: &str = "/usr/local/bin/skald";
 
 pub(crate) fn write(arguments: &ReferenceArguments) -> anyhow::Result<()> {
-    let engine = world::forgetful();
+    let engine = open_store::forgetful();
     let reference = arguments.root.join("docs/reference");
     for (path, text) in skald_app::reference::pages(engine.catalogue(), |class| skald_http::status(class).as_u16()) {
         put(&reference.join(path), &text)?;

@@ -1,4 +1,4 @@
-//! Wiring: an engine, the surfaces, and an orderly end.
+//! `skald serve` and `skald mcp`: wire the engine to the surfaces, and shut down gracefully.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,13 +8,15 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use skald_app::{Engine, Local, Principal, Visible, limits};
 use skald_http::{Access, Allowlist, Calls, Exposition, Readiness};
-use skald_journal::Health;
+use skald_journal::StoreHealth;
 use tokio_util::sync::CancellationToken;
 
-use crate::arguments::{DoorArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNames};
-use crate::listening::{self, Listening, listen};
+use crate::arguments::{
+    HttpArguments, McpArguments, NOWHERE, ServeArguments, ShownArguments, Switch, ToolNamesArgument,
+};
+use crate::listen_addresses::{self, ListenAddresses, listen};
 use crate::seal::{SealKey, seal_regularly};
-use crate::{descriptors, output, stopping, world};
+use crate::{open_files_limit, open_store, output, signals};
 
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 
@@ -22,19 +24,19 @@ const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
 const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
-    let stopping = stopping::on_signal()?;
+    let stopping = signals::on_signal()?;
     let exposition = exposition()?;
-    let Some(local) = world::engine_when_reachable(&arguments.store, &arguments.gate, &stopping).await? else {
+    let Some(local) = open_store::engine_when_reachable(&arguments.store, &arguments.gate, &stopping).await? else {
         return Ok(());
     };
     let is_token_required = arguments.door.is_token_required();
-    let listening = listen(&arguments.door.http_addr, listening::HTTP, Some(&local), is_token_required).await?;
+    let listening = listen(&arguments.door.http_addr, listen_addresses::HTTP, Some(&local), is_token_required).await?;
     let grpc = match arguments.grpc_addr.as_str() {
         NOWHERE => None,
-        address => Some(listen(address, listening::GRPC, Some(&local), is_token_required).await?),
+        address => Some(listen(address, listen_addresses::GRPC, Some(&local), is_token_required).await?),
     };
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
-    let (readiness, health) = (Readiness::default(), skald_grpc::Health::new().await);
+    let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
     // Before anybody can subscribe: what happens from here on is heard of.
     let (following, from) = (Arc::clone(&local), local.end().await);
@@ -49,8 +51,12 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let grpc_address = grpc.as_ref().map(|grpc| grpc.listener.local_addr()).transpose()?;
     output::say(&greeting(listening.listener.local_addr()?, grpc_address));
 
-    let served =
-        serve_http(Door { arguments: &arguments.door, listening, readiness }, local.clone(), options, exposition);
+    let served = serve_http(
+        HttpSurface { arguments: &arguments.door, listening, readiness },
+        local.clone(),
+        options,
+        exposition,
+    );
     let Some(grpc) = grpc else { return served.await };
     let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
     // Whichever fails ends the other.
@@ -64,21 +70,21 @@ pub(crate) fn exposition() -> anyhow::Result<Exposition> {
 }
 
 /// What HTTP is served behind.
-pub(crate) struct Door<'a> {
-    pub arguments: &'a DoorArguments,
-    pub listening: Listening,
+pub(crate) struct HttpSurface<'a> {
+    pub arguments: &'a HttpArguments,
+    pub listening: ListenAddresses,
     pub readiness: Readiness,
 }
 
 /// Serves MCP and REST over an engine until the server is asked to stop, and ends in good order.
 pub(crate) async fn serve_http(
-    door: Door<'_>,
+    door: HttpSurface<'_>,
     engine: Arc<dyn Engine>,
-    options: skald_mcp::Options,
+    options: skald_mcp::McpOptions,
     exposition: Exposition,
 ) -> anyhow::Result<()> {
-    let Door { arguments, listening: Listening { listener, is_token_required }, readiness } = door;
-    descriptors::allow_many();
+    let HttpSurface { arguments, listening: ListenAddresses { listener, is_token_required }, readiness } = door;
+    open_files_limit::allow_many();
     let (stopping, calls) = (options.stopping.clone(), Calls::default());
     let access = Access { engine: Arc::clone(&engine), is_token_required };
     let (mcp, drain) = skald_mcp::http(Arc::clone(&engine), &options);
@@ -112,13 +118,13 @@ pub(crate) async fn serve_http(
 
 /// Serves gRPC until the server is asked to stop. Calls under way have as long as those over HTTP.
 async fn serve_grpc(
-    listening: Listening,
+    listening: ListenAddresses,
     engine: Arc<dyn Engine>,
     shown: &ShownArguments,
-    health: skald_grpc::Health,
+    health: skald_grpc::GrpcHealth,
     stopping: CancellationToken,
 ) -> anyhow::Result<()> {
-    let options = skald_grpc::Options {
+    let options = skald_grpc::GrpcOptions {
         is_token_required: listening.is_token_required,
         visible: visible(shown),
         stopping: stopping.clone(),
@@ -139,8 +145,8 @@ async fn serve_grpc(
 }
 
 pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
-    let stopping = stopping::on_signal()?;
-    let local = world::engine(&arguments.store, &arguments.gate).await?;
+    let stopping = signals::on_signal()?;
+    let local = open_store::engine(&arguments.store, &arguments.gate).await?;
     let options = mcp_options(&arguments.shown, None, stopping);
     let principal = match arguments.token.read()? {
         Some(token) => {
@@ -157,12 +163,12 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
 }
 
 /// Tells `/ready` and `grpc.health.v1` how the store is.
-async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: skald_grpc::Health) {
+async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: skald_grpc::GrpcHealth) {
     let mut health = local.app().journal.health();
     loop {
         let trouble = match &*health.borrow_and_update() {
-            Health::Ready => None,
-            Health::Unready(why) => Some(why.clone()),
+            StoreHealth::Ready => None,
+            StoreHealth::Unready(why) => Some(why.clone()),
         };
         if readiness.takes_requests() {
             grpc.set(trouble.is_none()).await;
@@ -180,18 +186,18 @@ fn visible(shown: &ShownArguments) -> Visible {
 
 pub(crate) fn mcp_options(
     shown: &ShownArguments,
-    door: Option<&DoorArguments>,
+    door: Option<&HttpArguments>,
     stopping: CancellationToken,
-) -> skald_mcp::Options {
-    skald_mcp::Options {
+) -> skald_mcp::McpOptions {
+    skald_mcp::McpOptions {
         visible: visible(shown),
         tool_names: match shown.tool_names {
-            ToolNames::Dotted => skald_mcp::ToolNames::Dotted,
-            ToolNames::Underscore => skald_mcp::ToolNames::Underscore,
+            ToolNamesArgument::Dotted => skald_mcp::ToolNames::Dotted,
+            ToolNamesArgument::Underscore => skald_mcp::ToolNames::Underscore,
         },
         sessions: door.is_none_or(|door| door.sessions == Switch::On),
         stopping,
-        ..skald_mcp::Options::default()
+        ..skald_mcp::McpOptions::default()
     }
 }
 

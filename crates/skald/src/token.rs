@@ -1,4 +1,4 @@
-//! `skald token`: who may call, beside the owner.
+//! `skald token`: creates, lists and revokes tokens.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use anyhow::{anyhow, bail};
 use serde_json::json;
 use skald_app::{CampaignRole, EVERY_CAMPAIGN, Fault, NewToken, Token};
 
-use crate::arguments::{GateArguments, Kind, RoleWord, TokenArguments, TokenCommand};
+use crate::arguments::{GateArguments, RoleWord, TokenArguments, TokenCommand, TokenKind};
+use crate::open_store;
 use crate::output::{printable, say};
-use crate::world;
 
 pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
-    let engine = world::engine(&arguments.store, &GateArguments::default()).await?;
+    let engine = open_store::engine(&arguments.store, &GateArguments::default()).await?;
     let app = engine.app();
     match &arguments.command {
         TokenCommand::Create(create) => {
@@ -22,8 +22,8 @@ pub(crate) async fn run(arguments: &TokenArguments) -> anyhow::Result<()> {
                 roles.insert(EVERY_CAMPAIGN.to_owned(), role);
             }
             let kind = match create.kind {
-                Kind::Human => skald_app::PrincipalKind::Human,
-                Kind::Agent => skald_app::PrincipalKind::Agent,
+                TokenKind::Human => skald_app::PrincipalKind::Human,
+                TokenKind::Agent => skald_app::PrincipalKind::Agent,
             };
             let new = NewToken {
                 name: create.name.clone(),

@@ -1,4 +1,4 @@
-//! `skald universe`: which universes are kept, and the map of one.
+//! `skald universe`: lists universes, and draws the map of one.
 
 use std::path::Path;
 
@@ -6,9 +6,9 @@ use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
 use skald_app::{Caller, Code, Engine, Local, Work};
 
-use crate::arguments::{GateArguments, UniverseArguments, UniverseCommand, UniverseMapArguments};
+use crate::arguments::{GateArguments, UniverseArguments, UniverseMapArguments, UniverseSubcommand};
+use crate::open_store;
 use crate::output::{printable, put, say};
-use crate::world;
 
 /// In the place of a file: standard output.
 const STANDARD_OUTPUT: &str = "-";
@@ -18,10 +18,10 @@ const PAGE: usize = 100;
 const NAMED_MAX: usize = 20;
 
 pub(crate) async fn run(arguments: &UniverseArguments) -> anyhow::Result<()> {
-    let engine = world::existing_engine(&arguments.store, &GateArguments::default()).await?;
+    let engine = open_store::existing_engine(&arguments.store, &GateArguments::default()).await?;
     match &arguments.command {
-        UniverseCommand::List => list(&engine).await,
-        UniverseCommand::Map(map) => draw(&engine, map).await,
+        UniverseSubcommand::List => list(&engine).await,
+        UniverseSubcommand::Map(map) => draw(&engine, map).await,
     }
 }
 

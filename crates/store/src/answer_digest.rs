@@ -1,4 +1,4 @@
-//! The digest of an answer as a column: null for records from before there were digests, empty where there was no answer.
+//! Stores the digest of an answer as a column: null for records older than digests, empty where there was no answer.
 
 use skald_journal::AnswerDigest;
 

@@ -1,14 +1,14 @@
-//! The journal made real: in memory, in one SQLite file, in PostgreSQL.
+//! Implementations of the journal: in memory, in one SQLite file, in PostgreSQL.
 //!
-//! All SQL of Skald lies in this room's `sql` folder. Nobody but the binary knows that this room exists.
+//! All SQL of Skald is in this crate's `sql` folder. Tests aside, only the binary depends on this crate.
 
 mod answer_digest;
-mod fit;
+mod append_batch;
 mod memory;
-mod number;
 mod postgres;
 mod private_files;
 mod random_mark;
+mod signed_number;
 mod snapshots;
 mod sqlite;
 
@@ -25,7 +25,9 @@ pub use sqlite::{Sqlite, SqliteSettings};
 /// The version of a schema whose stores have tokens in rows. Such a store stays at it until these are events.
 const TOKENS_IN_ROWS: i64 = 4;
 
-/// The version to which a store of another one is brought when it is opened; a new store has version 0.
+/// The version that a store of another one gets when it is opened; a new store has version 0. Whatever it is, all
+/// migrations that it has not run are run: the tables are those of the newest version. So those after [`TOKENS_IN_ROWS`]
+/// run again once tokens are events, and can.
 fn version_after_opening(found: i64, known: i64) -> i64 {
     if (1..=TOKENS_IN_ROWS).contains(&found) { TOKENS_IN_ROWS } else { known }
 }

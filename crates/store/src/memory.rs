@@ -1,4 +1,4 @@
-//! A store that ends with the process: for tests, and for trying things out.
+//! In-memory store, which ends with the process: for tests, and for trying things out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::convert::Infallible;
@@ -7,19 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::{BoxFuture, ready};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadModelChange, ReadPart, Record, SideRows,
-    Snapshot, StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadModelChange, ReadPart, Record, SideRows,
+    Snapshot, StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::watch;
 
-use crate::fit::{Fit, Ledger, fit};
+use crate::append_batch::{Fit, Ledger, fit};
 use crate::snapshots::{marked, read_apart};
 
 /// Everything in maps behind one lock.
 pub struct Memory {
     kept: Mutex<MemoryTables>,
     wakes: watch::Sender<u64>,
-    health: watch::Sender<Health>,
+    health: watch::Sender<StoreHealth>,
 }
 
 #[derive(Default)]
@@ -63,6 +63,9 @@ impl MemoryTables {
         for command in append.batch.commands {
             self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
         }
+        for row in append.batch.side_rows {
+            self.shelf.insert((row.kind.to_owned(), row.key), (*row.body).to_owned());
+        }
         for change in append.batch.changes {
             let (collection, id) = change.key();
             let key = (collection.to_owned(), id.to_owned());
@@ -76,7 +79,7 @@ impl MemoryTables {
 
 impl Memory {
     pub fn new() -> Self {
-        Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(Health::Ready) }
+        Self { kept: Mutex::default(), wakes: watch::Sender::new(0), health: watch::Sender::new(StoreHealth::Ready) }
     }
 
     fn kept(&self) -> MutexGuard<'_, MemoryTables> {
@@ -221,13 +224,14 @@ impl Journal for Memory {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         let kept = self.kept();
         let all = kept.documents.values().map(|(_, document)| document);
         let mut found: Vec<Document> = all
-            .filter(|document| document.collection == collection)
+            .filter(|document| document.collection == collection && partitions.contains(&document.partition))
             .filter(|document| {
                 after
                     .is_none_or(|(rank, id)| document.rank < rank || document.rank == rank && document.id.as_str() > id)
@@ -239,17 +243,10 @@ impl Journal for Memory {
         at_once(found)
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
         let kept = self.kept();
-        let is_counted = |document: &Document| {
-            let body: serde_json::Value = serde_json::from_str(&document.body).unwrap_or_default();
-            document.collection == collection && body.get(field).and_then(serde_json::Value::as_str) == text
-        };
+        let is_counted =
+            |document: &Document| document.collection == collection && partitions.contains(&document.partition);
         at_once(kept.documents.values().filter(|(_, document)| is_counted(document)).count() as u64)
     }
 
@@ -298,7 +295,7 @@ impl Journal for Memory {
         Ok(Some(*self.wakes.borrow()))
     }
 
-    fn health(&self) -> watch::Receiver<Health> {
+    fn health(&self) -> watch::Receiver<StoreHealth> {
         self.health.subscribe()
     }
 

@@ -1,7 +1,7 @@
-//! Files and folders that only their owner can read: they hold the story, and the hashes of tokens.
+//! Creates files and folders that only their owner can read: they contain the story, and the hashes of tokens.
 //!
-//! In a folder that others can write to, somebody may have put a link where a file will be made. What is made here is
-//! made anew or not at all, and no link is followed.
+//! In a folder that others can write to, somebody may have put a link where a file will be created. So a file is
+//! created anew or not at all, and no link is followed.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

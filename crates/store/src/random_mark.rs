@@ -1,4 +1,4 @@
-//! Random numbers that tell processes, nodes and snapshots apart.
+//! Random numbers that identify processes, nodes and snapshots.
 
 /// A number that no other process, node or snapshot has.
 pub(crate) fn random_mark() -> u64 {

@@ -1,4 +1,4 @@
-//! A snapshot as every store keeps it: the first of its parts with what is known of it, and the others beside it.
+//! Stored form of a snapshot in every store: the first part with its metadata, and the other parts separately.
 
 use skald_journal::{ReadPart, Snapshot, StoreError, StoredSnapshot, StreamName};
 

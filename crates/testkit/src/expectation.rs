@@ -1,4 +1,4 @@
-//! What a story expects of an answer: the part of it that is told, and no more.
+//! Matches an answer against a story's expectation: only the parts that are written there are compared.
 
 use serde_json::{Number, Value};
 

@@ -1,4 +1,4 @@
-//! MCP messages, and the headers that go with them.
+//! MCP messages for tests, and the headers that go with them.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A strict reader of event streams: what a client that forgives nothing would make of each line.
+//! A strict SSE parser for tests: panics on anything that a strict client would refuse.
 
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
-//! Stories: an evening at the table in Markdown, whose `json` blocks are calls and what is expected of their answers.
+//! Stories: scenarios in Markdown, whose `json` blocks are calls and their expected answers.
 //!
-//! `scenarios/README.md` says how one is written. Who plays a story brings the way to call; this file knows no surface.
+//! `scenarios/README.md` says how one is written. The test that plays a story provides the calls; this file knows no
+//! surface.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,7 +61,7 @@ enum Expected {
 
 /// A call as a surface makes it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Call<'a> {
+pub struct StoryCall<'a> {
     pub by: Speaker,
     pub operation: &'a str,
     pub input: &'a Value,
@@ -69,7 +70,7 @@ pub struct Call<'a> {
 }
 
 /// Makes a call. What comes back is the answer, or the error.
-pub type Play<'a> = dyn FnMut(Call<'_>) -> Result<Value, Value> + 'a;
+pub type Play<'a> = dyn FnMut(StoryCall<'_>) -> Result<Value, Value> + 'a;
 
 impl Story {
     /// Reads a story, or says in which line it is not one.
@@ -150,7 +151,7 @@ fn play(step: &Step, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_>) ->
         Some(key) => Some(text(&filled(&Value::String(key.clone()), kept)?)),
         None => None,
     };
-    let outcome = play(Call { by: step.by, operation: &step.call, input: &input, key: key.as_deref() });
+    let outcome = play(StoryCall { by: step.by, operation: &step.call, input: &input, key: key.as_deref() });
     let found = match (&step.expected, outcome) {
         (Expected::Answer(expected), Ok(found)) | (Expected::Refusal(expected), Err(found)) => {
             matches(&filled(expected, kept)?, &found, "")?;

@@ -1,4 +1,4 @@
-//! Folders for tests, removed afterwards.
+//! Temporary folders for tests, removed afterwards.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,7 +1,7 @@
-//! What a coding agent's tool call does: its strings, the shell commands in them, and the patterns that allow or deny it.
+//! Analyses the tool calls of coding agents: their strings, shell commands, and the patterns that allow or deny them.
 //!
-//! The gate's rules and the gate's hook both read tool calls through this crate, so that they cannot disagree. It opens no
-//! file and runs nothing.
+//! The gate's rules and the gate's hook both read tool calls through this crate, so that they cannot disagree. It opens
+//! no file and runs nothing.
 
 mod permissions;
 pub mod shell;

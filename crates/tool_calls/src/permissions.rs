@@ -1,23 +1,23 @@
-//! The tools of a coding agent: which it may use in a state, and with which arguments.
+//! Permission check of tool calls: matches a tool and its arguments against the patterns of a state.
 //!
 //! A pattern is a tool's name, or a name and a pattern of its argument: `Read`, `mcp__*`, `Bash(git *)`, `Edit(src/*)`;
-//! `*` stands for anything, and `Bash(git:*)` for `git` alone or with more. In doubt a call is held back:
+//! `*` stands for anything, and `Bash(git:*)` for `git` alone or with more. In doubt a call is denied:
 //!
-//! - To be let through, every command of a command line and every path must be covered, and a path that goes up by `..`
-//!   never is. A command is covered as it is written, so that `git -C . push` is none of `git status *`. What is known only
-//!   when the line runs (`$x`, `$(…)`) is covered by `*` alone, and so is a command that another one runs, or an option
-//!   that names a program, unless a pattern says it.
-//! - To be held back, it is enough that some words of it, in any case, without quotes, are what is denied: `Bash(rm *)`
-//!   also holds back `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and
-//!   `Edit(secrets/*)` also `/home/me/./secrets/key`. A program that is known only when the line runs may be the one that
-//!   is denied.
+//! - To be allowed, every command of a command line and every path must be covered, and a path that goes up by `..`
+//!   never is. A command is covered as it is written, so that `git -C . push` is none of `git status *`. What is known
+//!   only when the line runs (`$x`, `$(…)`) is covered by `*` alone, and so is a command that another one runs, or an
+//!   option that names a program, unless a pattern says it.
+//! - To be denied, it is enough that some words of it, in any case, without quotes, match a denied pattern: `Bash(rm
+//!   *)` also denies `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and
+//!   `Edit(secrets/*)` also `/home/me/./secrets/key`. A program that is known only when the line runs may be the one
+//!   that is denied.
 
 #[cfg(test)]
 mod tests;
 
 use serde_json::Value;
 
-use crate::shell::{self, Command, CommandLine};
+use crate::shell::{self, CommandLine, ShellCommand};
 use crate::tool_call::{self, CallString};
 
 /// What a state says of the tools, as patterns.
@@ -178,11 +178,11 @@ impl<'a> Call<'a> {
 
 /// Whether every command of a line is let through by some pattern.
 fn is_line_covered(line: &CommandLine, patterns: &[String]) -> bool {
-    let is_covered = |command: &Command| is_command_covered(command, patterns);
+    let is_covered = |command: &ShellCommand| is_command_covered(command, patterns);
     patterns.iter().any(|pattern| pattern == ANYTHING) || (line.is_understood && line.commands.iter().all(is_covered))
 }
 
-fn is_command_covered(command: &Command, patterns: &[String]) -> bool {
+fn is_command_covered(command: &ShellCommand, patterns: &[String]) -> bool {
     let source = command.source();
     let is_redirected_well = command.redirections.iter().all(|redirection| {
         redirection.is_harmless() || patterns.iter().any(|pattern| is_like(pattern, &redirection.source()))
@@ -202,7 +202,7 @@ fn is_command_covered(command: &Command, patterns: &[String]) -> bool {
 }
 
 /// Whether a pattern says what stands in a command up to a word, without a star.
-fn says_up_to(pattern: &str, command: &Command, at: usize) -> bool {
+fn says_up_to(pattern: &str, command: &ShellCommand, at: usize) -> bool {
     let Some(words) = command.words.get(..=at) else { return false };
     let words = command.assignments.iter().chain(words).map(|word| word.source.as_str());
     let literal = pattern.split('*').next().unwrap_or_default();

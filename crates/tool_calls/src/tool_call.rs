@@ -1,7 +1,7 @@
-//! The strings of a tool call that may name a file or hold a command, whatever the fields are called.
+//! Extracts the strings of a tool call that may name a file or contain a command, whatever the fields are called.
 //!
-//! What a known tool writes, searches for or says is content: a text may mention a file without touching it. Of a tool that
-//! is not known here every string is looked at.
+//! What a known tool writes, searches for or says is content: a text may mention a file without touching it. Of an
+//! unknown tool every string is checked.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! What a bridge adds to a call, and what the gateway costs beside a bare tonic server that answers the same bytes.
+//! Benchmark of the bridge's latency, and of the gRPC gateway against a bare tonic server with the same answer.
 
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
@@ -8,9 +8,9 @@ use anyhow::{Context, ensure};
 
 use super::BenchOptions;
 use super::load;
-use super::mode::Mode;
-use super::process::Server;
-use super::report::{Gate, Table, grouped};
+use super::mode::CallMode;
+use super::process::BenchServer;
+use super::report::{Gate, ReportTable, grouped};
 use super::statistics::{extremes, median};
 use crate::run;
 use crate::server::free_port;
@@ -35,10 +35,10 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
 }
 
 /// A server, and where it listens for gRPC.
-fn serve(options: &BenchOptions) -> anyhow::Result<(Server, SocketAddr)> {
+fn serve(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
     let grpc = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let mut command = Command::new(&options.skald);
-    let server = Server::start(
+    let server = BenchServer::start(
         |port| {
             command.args(["serve", "--store", "memory", "--http-addr", &format!("127.0.0.1:{port}")]);
             command.args(["--grpc-addr", &grpc.to_string()]);
@@ -51,7 +51,7 @@ fn serve(options: &BenchOptions) -> anyhow::Result<(Server, SocketAddr)> {
 
 /// The median of calls over MCP, one after the other.
 fn p50(address: SocketAddr) -> anyhow::Result<Duration> {
-    let mut callers = load::open(address, Mode::Session, 1)?;
+    let mut callers = load::open(address, CallMode::Session, 1)?;
     load::run(&mut callers, WARM_UP_CALLS)?;
     Ok(load::run(&mut callers, CALLS)?.p50)
 }
@@ -61,7 +61,7 @@ fn bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
     for _ in 0..rounds {
         let (server, grpc) = serve(options)?;
         let mut command = Command::new(&options.skald);
-        let bridge = Server::start(
+        let bridge = BenchServer::start(
             |port| {
                 command.args(["mcp", "--transport", "http", "--addr", &grpc.to_string()]);
                 command.args(["--http-addr", &format!("127.0.0.1:{port}")]);
@@ -74,7 +74,7 @@ fn bridge(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
         bridged.push(milliseconds(bridge.address).context("a call through the bridge")?);
     }
     let added: Vec<f64> = locally.iter().zip(&bridged).map(|(local, bridged)| bridged - local).collect();
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         format!("A tools/call through a bridge, p50, one connection, medians of {rounds} rounds"),
         &["", "median", "min", "max"],
     );
@@ -94,7 +94,7 @@ struct Round {
     processor_microseconds: f64,
 }
 
-fn call(options: &BenchOptions, server: &Server, address: SocketAddr) -> anyhow::Result<Round> {
+fn call(options: &BenchOptions, server: &BenchServer, address: SocketAddr) -> anyhow::Result<Round> {
     let calls = |count: u32| {
         let mut command = Command::new(&options.calls);
         command.args([address.to_string(), CONNECTIONS.to_string(), count.to_string()]);
@@ -120,7 +120,7 @@ fn gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
         skald.push(call(options, &server, grpc).context("the gateway")?);
         drop(server);
         let mut command = Command::new(&options.echo);
-        let server = Server::start(
+        let server = BenchServer::start(
             |port| {
                 command.args([&port.to_string(), ANSWER]);
                 command
@@ -129,7 +129,7 @@ fn gateway(options: &BenchOptions, rounds: u32) -> anyhow::Result<Gate> {
         )?;
         echo.push(call(options, &server, server.address).context("the echo")?);
     }
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         format!("Calls over gRPC, {CONNECTIONS} connections, medians of {rounds} rounds that take turns"),
         &["", "calls/s", "p50 µs", "cpu µs/call"],
     );

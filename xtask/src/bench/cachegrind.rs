@@ -1,6 +1,6 @@
-//! Instructions of a call, counted by running the server under cachegrind: slow, but the same on every machine.
+//! Counts the instructions of a call by running the server under cachegrind: slow, but the same on every machine.
 //!
-//! They stand in for a hardware counter, which a virtual machine seldom has. Kernel work is not among them.
+//! They replace a hardware counter, which a virtual machine seldom has. Kernel work is not included.
 
 use std::process::{Command, Stdio};
 
@@ -8,9 +8,9 @@ use anyhow::Context;
 
 use super::BenchOptions;
 use super::load;
-use super::mode::Mode;
+use super::mode::CallMode;
 use super::peer::Peer;
-use super::process::Server;
+use super::process::BenchServer;
 
 const PROGRAM: &str = "valgrind";
 const ARGUMENTS: [&str; 3] = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
@@ -29,7 +29,7 @@ pub(crate) fn is_there() -> bool {
 }
 
 /// The instructions that a server executes for one call.
-pub(crate) fn instructions_per_call(peer: Peer, mode: Mode, options: &BenchOptions) -> anyhow::Result<f64> {
+pub(crate) fn instructions_per_call(peer: Peer, mode: CallMode, options: &BenchOptions) -> anyhow::Result<f64> {
     let count = |calls| {
         count(peer, mode, options, calls)
             .with_context(|| format!("{} in {} mode under cachegrind", peer.name(), mode.name()))
@@ -37,9 +37,9 @@ pub(crate) fn instructions_per_call(peer: Peer, mode: Mode, options: &BenchOptio
     Ok((count(CALLS_MANY)? - count(CALLS_FEW)?) / f64::from(CALLS_MANY - CALLS_FEW))
 }
 
-fn count(peer: Peer, mode: Mode, options: &BenchOptions, calls: u32) -> anyhow::Result<f64> {
+fn count(peer: Peer, mode: CallMode, options: &BenchOptions, calls: u32) -> anyhow::Result<f64> {
     let command = peer.command(mode, options).context("there is no such server")?;
-    let server = Server::start(|port| observed(&command(port)), Stdio::piped())?;
+    let server = BenchServer::start(|port| observed(&command(port)), Stdio::piped())?;
     let mut callers = load::open(server.address, mode, CONNECTIONS)?;
     load::run(&mut callers, calls)?;
     drop(callers);

@@ -1,9 +1,9 @@
-//! What a call costs the server, beside what it costs a bare rmcp server.
+//! Benchmark of a call's cost on the server, compared with a bare rmcp server.
 
 use super::BenchOptions;
-use super::mode::Mode;
-use super::peer::{Peer, Plan, Sample, measure};
-use super::report::{Gate, Table, grouped};
+use super::mode::CallMode;
+use super::peer::{Peer, PeerPlan, Sample, measure};
+use super::report::{Gate, ReportTable, grouped};
 use super::statistics::{extremes, median};
 use super::{cachegrind, instructions};
 
@@ -79,9 +79,9 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     );
     let headings =
         ["mode", "skald µs", "bare µs", "bare/skald", "min", "max", "skald instr", "bare instr", "bare/skald"];
-    let mut table = Table::new(title, &headings);
+    let mut table = ReportTable::new(title, &headings);
     let mut gates = Vec::new();
-    for mode in Mode::ALL {
+    for mode in CallMode::ALL {
         let findings = investigate(mode, rounds, yardstick, options)?;
         table.row(row(mode, &findings));
         let judged = match yardstick {
@@ -95,9 +95,9 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     Ok(gates)
 }
 
-fn investigate(mode: Mode, rounds: u32, yardstick: Yardstick, options: &BenchOptions) -> anyhow::Result<Findings> {
+fn investigate(mode: CallMode, rounds: u32, yardstick: Yardstick, options: &BenchOptions) -> anyhow::Result<Findings> {
     let mut findings = Findings { microseconds: Vec::new(), instructions: Vec::new() };
-    let plan = Plan {
+    let plan = PeerPlan {
         connections: CONNECTIONS,
         warm_up_calls: WARM_UP_CALLS,
         calls: CALLS,
@@ -135,7 +135,7 @@ fn median_ratio(pairs: &[Pair]) -> f64 {
     median(pairs.iter().map(|pair| pair.ratio()))
 }
 
-fn row(mode: Mode, findings: &Findings) -> Vec<String> {
+fn row(mode: CallMode, findings: &Findings) -> Vec<String> {
     let time = |side: fn(&Pair) -> f64| format!("{:.1}", median(findings.microseconds.iter().map(side)));
     let (low, high) = extremes(findings.microseconds.iter().map(|pair| pair.ratio()));
     let counted = |figure: String| {

@@ -1,4 +1,4 @@
-//! How long exact odds take, and the most that any expression within the limits takes.
+//! Benchmark of exact odds, and of the most expensive expression within the limits.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, ensure};
 
 use super::BenchOptions;
-use super::report::{Gate, Table};
+use super::report::{Gate, ReportTable};
 
 /// Expressions and the microseconds that their odds may take; the last is refused in that time.
 const EXPRESSIONS: [(&str, f64); 5] =
@@ -23,7 +23,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let mut bounds = Command::new(&options.bounds);
     bounds.arg(if options.long { TRIED_LONG } else { TRIED });
     let bounds = figures(&mut bounds)?;
-    let mut table = Table::new("Exact odds, medians", &["expression", "µs"]);
+    let mut table = ReportTable::new("Exact odds, medians", &["expression", "µs"]);
     for (name, microseconds) in &speed {
         table.row([name.clone(), format!("{microseconds:.1}")]);
     }

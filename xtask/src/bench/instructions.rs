@@ -1,13 +1,13 @@
-//! Instructions of a running process, counted by `perf` where the processor and the kernel allow it.
+//! Counts the instructions of a running process with `perf`, where the processor and the kernel allow it.
 //!
-//! They hardly vary between runs, so they decide in place of processor time when they can be had.
+//! They hardly vary between runs, so they are judged in place of processor time where they are available.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, ensure};
 
-use super::process::Process;
+use super::process::ServerProcess;
 
 const EVENT: &str = "instructions:u";
 /// Counting begins and ends on command: read from standard input, acknowledged on standard output.
@@ -24,13 +24,13 @@ pub(crate) fn are_countable() -> bool {
 }
 
 /// A count under way.
-pub(crate) struct Counter {
-    perf: Process,
+pub(crate) struct InstructionCounter {
+    perf: ServerProcess,
     commands: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
 
-impl Counter {
+impl InstructionCounter {
     /// Begins to count what a process executes from now on.
     pub(crate) fn start(process: u32) -> anyhow::Result<Self> {
         let mut command = Command::new("perf");
@@ -40,7 +40,7 @@ impl Counter {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut perf = Process::start(&mut command)?;
+        let mut perf = ServerProcess::start(&mut command)?;
         let commands = perf.child().stdin.take().context("perf has no input")?;
         let answers = perf.child().stdout.take().context("perf has no output")?;
         let mut counter = Self { perf, commands, answers: BufReader::new(answers) };
@@ -49,7 +49,7 @@ impl Counter {
     }
 
     /// Ends the count, and with it the process: `perf` reports when that is gone.
-    pub(crate) fn finish(mut self, counted: Process) -> anyhow::Result<f64> {
+    pub(crate) fn finish(mut self, counted: ServerProcess) -> anyhow::Result<f64> {
         self.order("disable")?;
         drop(counted);
         let mut report = String::new();

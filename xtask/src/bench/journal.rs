@@ -1,4 +1,4 @@
-//! The journal beside the same rows written by hand.
+//! Benchmark of the journal against the same rows written by hand.
 
 use std::process::Command;
 
@@ -6,12 +6,12 @@ use anyhow::{Context, ensure};
 
 use super::BenchOptions;
 use super::report::Gate;
-use crate::postgres::Postgres;
+use crate::postgres::TestPostgres;
 use crate::say;
 
 /// Runs the store's own measurement, which prints a table with a verdict at the end of each line.
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let postgres = Postgres::start()?;
+    let postgres = TestPostgres::start()?;
     let mut command = Command::new(&options.journal);
     command.env("SKALD_TEST_POSTGRES", postgres.address());
     let output = command.output().context("the store's example cannot be started")?;

@@ -1,4 +1,4 @@
-//! A keep-alive HTTP/1.1 client and the load that several of them make together.
+//! HTTP load generator: keep-alive HTTP/1.1 clients, several at once.
 //!
 //! The number of calls is fixed, not the time, so that the server's work can be divided by it exactly.
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail, ensure};
 
-use super::mode::{self, EXPECTED, FIRST_ID, Mode, Template};
+use super::mode::{self, CallMode, EXPECTED, FIRST_ID, Template};
 use super::statistics::percentile;
 
 /// A server that is silent for so long has failed.
@@ -35,12 +35,12 @@ impl Load {
 }
 
 /// Opens connections that are ready to call; in session mode each has a session of its own.
-pub(crate) fn open(address: SocketAddr, mode: Mode, connections: u32) -> anyhow::Result<Vec<Caller>> {
-    (0..connections).map(|_| Caller::open(address, mode)).collect()
+pub(crate) fn open(address: SocketAddr, mode: CallMode, connections: u32) -> anyhow::Result<Vec<LoadClient>> {
+    (0..connections).map(|_| LoadClient::open(address, mode)).collect()
 }
 
 /// Lets all connections call at once, each so many times.
-pub(crate) fn run(callers: &mut [Caller], calls_each: u32) -> anyhow::Result<Load> {
+pub(crate) fn run(callers: &mut [LoadClient], calls_each: u32) -> anyhow::Result<Load> {
     let started = Instant::now();
     let finished: Vec<anyhow::Result<Vec<Duration>>> = thread::scope(|scope| {
         let threads: Vec<_> =
@@ -62,19 +62,19 @@ pub(crate) fn run(callers: &mut [Caller], calls_each: u32) -> anyhow::Result<Loa
 }
 
 /// One client: a connection and the call that it repeats.
-pub(crate) struct Caller {
+pub(crate) struct LoadClient {
     connection: Connection,
     template: Template,
     request: Vec<u8>,
     next_id: u32,
 }
 
-impl Caller {
-    fn open(address: SocketAddr, mode: Mode) -> anyhow::Result<Self> {
+impl LoadClient {
+    fn open(address: SocketAddr, mode: CallMode) -> anyhow::Result<Self> {
         let mut connection = Connection::open(address)?;
         let session = match mode {
-            Mode::Session => Some(handshake(address, &mut connection)?),
-            Mode::Stateless | Mode::Modern => None,
+            CallMode::Session => Some(handshake(address, &mut connection)?),
+            CallMode::Stateless | CallMode::Modern => None,
         };
         Ok(Self {
             connection,

@@ -1,7 +1,6 @@
-//! Skald against a bare rmcp server and equal servers of other SDKs, its gateway against a bare tonic server, and a bridge
-//! against what it leads to: each side in the same run. And the odds, and what grows: universes and runs of a gate.
+//! Benchmarks of Skald against bare servers and other SDKs, of the gateway, the bridge, odds, universes and the gate.
 //!
-//! Only ratios are judged: both sides meet the same machine in the same minute, in rounds that take turns.
+//! Only ratios are judged: both sides run on the same machine in the same minute, in rounds that take turns.
 
 mod bridge;
 mod cachegrind;
@@ -10,6 +9,7 @@ mod dice;
 mod gate;
 mod instructions;
 mod journal;
+mod lists;
 mod load;
 mod mode;
 mod peer;
@@ -50,7 +50,8 @@ pub(crate) struct BenchOptions {
 }
 
 /// The parts of the bench, in the order in which they run.
-pub(crate) const PARTS: [&str; 8] = ["dice", "journal", "universe", "gate", "cost", "rate", "bridge", "startup"];
+pub(crate) const PARTS: [&str; 9] =
+    ["dice", "journal", "universe", "gate", "lists", "cost", "rate", "bridge", "startup"];
 
 /// Runs all comparisons and prints them. Says whether every gate is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
@@ -61,6 +62,7 @@ pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
             "journal" => journal::compare(options)?,
             "universe" => universe::compare(options)?,
             "gate" => gate::compare(options)?,
+            "lists" => lists::compare(options)?,
             "cost" => cost::compare(options)?,
             "rate" => rate::compare(options).map(|()| Vec::new())?,
             "bridge" => bridge::compare(options)?,

@@ -1,4 +1,4 @@
-//! The three ways in which a client calls a tool over HTTP, and the bytes of each.
+//! The three modes in which a client calls a tool over HTTP, and the request bytes of each.
 
 use std::net::SocketAddr;
 
@@ -19,7 +19,7 @@ pub(crate) const EXPECTED: &str = "SUCCESS_WITH_HOPE";
 
 /// How a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum CallMode {
     /// Before 2026-07-28, with a handshake and a session.
     Session,
     /// Before 2026-07-28, to a server that keeps no sessions.
@@ -28,7 +28,7 @@ pub(crate) enum Mode {
     Modern,
 }
 
-impl Mode {
+impl CallMode {
     pub(crate) const ALL: [Self; 3] = [Self::Session, Self::Stateless, Self::Modern];
 
     pub(crate) fn name(self) -> &'static str {
@@ -53,10 +53,10 @@ pub(crate) struct Template {
 }
 
 /// A `tools/call` as this mode sends it.
-pub(crate) fn call(host: SocketAddr, mode: Mode, session: Option<&str>) -> Template {
+pub(crate) fn call(host: SocketAddr, mode: CallMode, session: Option<&str>) -> Template {
     let mut headers = vec![("Accept", ACCEPTED)];
     let mut params = json!({"name": TOOL, "arguments": {"hope": 9, "fear": 4, "modifier": 2, "difficulty": 12}});
-    if mode == Mode::Modern {
+    if mode == CallMode::Modern {
         headers.extend([("MCP-Protocol-Version", MODERN_VERSION), ("Mcp-Method", "tools/call"), ("Mcp-Name", TOOL)]);
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": MODERN_VERSION,

@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::BenchOptions;
-use super::instructions::Counter;
+use super::instructions::InstructionCounter;
 use super::load::{self, Load};
-use super::mode::Mode;
-use super::process::Server;
+use super::mode::CallMode;
+use super::process::BenchServer;
 
 /// One of the servers that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,17 +34,17 @@ impl Peer {
     }
 
     /// Whether the server is there and speaks the mode.
-    pub(crate) fn serves(self, mode: Mode, options: &BenchOptions) -> bool {
+    pub(crate) fn serves(self, mode: CallMode, options: &BenchOptions) -> bool {
         match self {
             Self::Skald | Self::Bare => true,
             // Version 1 of its SDK knows no revision as new as 2026-07-28.
-            Self::TypeScript => options.typescript.is_some() && mode != Mode::Modern,
+            Self::TypeScript => options.typescript.is_some() && mode != CallMode::Modern,
             Self::Python => options.python.is_some(),
         }
     }
 
     /// The command for a port that starts the server, if it is there.
-    pub(crate) fn command(self, mode: Mode, options: &BenchOptions) -> Option<impl FnOnce(u16) -> Command> {
+    pub(crate) fn command(self, mode: CallMode, options: &BenchOptions) -> Option<impl FnOnce(u16) -> Command> {
         let mut command = match self {
             Self::Skald => Command::new(&options.skald),
             Self::Bare => Command::new(&options.bare),
@@ -73,7 +73,7 @@ fn interpreted((interpreter, script): &(impl AsRef<Path>, impl AsRef<Path>)) -> 
 
 /// How much is asked of a server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Plan {
+pub(crate) struct PeerPlan {
     pub connections: u32,
     /// Calls of each connection before the measurement, which let pools, caches and compilers settle.
     pub warm_up_calls: u32,
@@ -101,15 +101,15 @@ impl Sample {
 }
 
 /// Starts a server, calls it as planned, and ends it: no round inherits memory or sessions from the one before.
-pub(crate) fn measure(peer: Peer, mode: Mode, plan: Plan, options: &BenchOptions) -> anyhow::Result<Sample> {
+pub(crate) fn measure(peer: Peer, mode: CallMode, plan: PeerPlan, options: &BenchOptions) -> anyhow::Result<Sample> {
     try_measure(peer, mode, plan, options).with_context(|| format!("{} in {} mode", peer.name(), mode.name()))
 }
 
-fn try_measure(peer: Peer, mode: Mode, plan: Plan, options: &BenchOptions) -> anyhow::Result<Sample> {
+fn try_measure(peer: Peer, mode: CallMode, plan: PeerPlan, options: &BenchOptions) -> anyhow::Result<Sample> {
     let server = start(peer, mode, options)?;
     let mut callers = load::open(server.address, mode, plan.connections)?;
     load::run(&mut callers, plan.warm_up_calls)?;
-    let counter = plan.counts_instructions.then(|| Counter::start(server.process.id())).transpose()?;
+    let counter = plan.counts_instructions.then(|| InstructionCounter::start(server.process.id())).transpose()?;
     let before = server.process.processor_time()?;
     let load = load::run(&mut callers, plan.calls)?;
     let processor_time = server.process.processor_time()?.saturating_sub(before);
@@ -118,7 +118,7 @@ fn try_measure(peer: Peer, mode: Mode, plan: Plan, options: &BenchOptions) -> an
 }
 
 /// Starts a server and waits until it accepts connections.
-pub(crate) fn start(peer: Peer, mode: Mode, options: &BenchOptions) -> anyhow::Result<Server> {
+pub(crate) fn start(peer: Peer, mode: CallMode, options: &BenchOptions) -> anyhow::Result<BenchServer> {
     let command = peer.command(mode, options).with_context(|| format!("there is no {} server", peer.name()))?;
-    Server::start(command, Stdio::null())
+    BenchServer::start(command, Stdio::null())
 }

@@ -1,4 +1,4 @@
-//! Servers as processes: starting and ending them, and what the kernel says of their time and memory.
+//! Servers as processes: starts and stops them, and reads their processor time and memory from the kernel.
 
 use std::fs;
 use std::io::Read;
@@ -23,9 +23,9 @@ const LAG_MAX: Duration = Duration::from_millis(30);
 const BYTES_PER_KIBIBYTE: u64 = 1024;
 
 /// A process that ends with the value.
-pub(crate) struct Process(Child);
+pub(crate) struct ServerProcess(Child);
 
-impl Process {
+impl ServerProcess {
     /// Starts a program with none of the settings that the environment may hold for Skald.
     pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
         for (name, _) in std::env::vars_os() {
@@ -76,7 +76,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         // It may have ended already, which is as good.
         let _ = self.0.kill();
@@ -113,18 +113,18 @@ fn ticks_in(statistics: &str) -> Option<u32> {
 }
 
 /// A server that accepts connections.
-pub(crate) struct Server {
-    pub process: Process,
+pub(crate) struct BenchServer {
+    pub process: ServerProcess,
     pub address: SocketAddr,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts the server that the command for a free port starts, and waits until it accepts.
     pub(crate) fn start(command: impl FnOnce(u16) -> Command, log: Stdio) -> anyhow::Result<Self> {
         let address = free_address()?;
         let mut command = command(address.port());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        let mut process = Process::start(&mut command)?;
+        let mut process = ServerProcess::start(&mut command)?;
         let started = Instant::now();
         while TcpStream::connect(address).is_err() {
             let name = command.get_program().display();

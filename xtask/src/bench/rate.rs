@@ -1,11 +1,11 @@
-//! Calls a second with many connections, beside the same tool on other SDKs. Printed, with aims, and not judged.
+//! Benchmark of calls per second with many connections, against other SDKs. Printed with aims, not judged.
 
 use std::time::Duration;
 
 use super::BenchOptions;
-use super::mode::Mode;
-use super::peer::{Peer, Plan, Sample, measure};
-use super::report::{Table, grouped};
+use super::mode::CallMode;
+use super::peer::{Peer, PeerPlan, Sample, measure};
+use super::report::{ReportTable, grouped};
 use super::statistics::median;
 
 const ROUNDS: u32 = 3;
@@ -33,11 +33,11 @@ impl Entrant {
 
 /// Compares the rates in every mode.
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<()> {
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         format!("Calls a second, {CONNECTIONS} connections, medians of {ROUNDS} interleaved rounds"),
         &["mode, server", "calls/s", "skald is", "aim", "p50 ms", "p99 ms", "cpu µs/call"],
     );
-    for mode in Mode::ALL {
+    for mode in CallMode::ALL {
         let entrants = measure_all(mode, options)?;
         let skald =
             entrants.iter().find(|entrant| entrant.peer == Peer::Skald).map_or(f64::NAN, Entrant::calls_per_second);
@@ -49,7 +49,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure_all(mode: Mode, options: &BenchOptions) -> anyhow::Result<Vec<Entrant>> {
+fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Entrant>> {
     let mut entrants: Vec<Entrant> = Peer::ALL
         .into_iter()
         .filter(|peer| peer.serves(mode, options))
@@ -71,16 +71,16 @@ fn measure_all(mode: Mode, options: &BenchOptions) -> anyhow::Result<Vec<Entrant
 }
 
 /// The slow servers get fewer calls, enough for their compilers to warm up, so that all run for about as long.
-fn plan(peer: Peer) -> Plan {
+fn plan(peer: Peer) -> PeerPlan {
     let (warm_up_calls, calls) = match peer {
         Peer::Skald | Peer::Bare => (200, 1_500),
         Peer::TypeScript => (150, 250),
         Peer::Python => (20, 80),
     };
-    Plan { connections: CONNECTIONS, warm_up_calls, calls, counts_instructions: false }
+    PeerPlan { connections: CONNECTIONS, warm_up_calls, calls, counts_instructions: false }
 }
 
-fn row(mode: Mode, entrant: &Entrant, skald: f64) -> Vec<String> {
+fn row(mode: CallMode, entrant: &Entrant, skald: f64) -> Vec<String> {
     let rate = entrant.calls_per_second();
     let aim = match entrant.peer {
         Peer::Skald | Peer::Bare => None,

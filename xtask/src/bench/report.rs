@@ -1,16 +1,16 @@
-//! What is printed: aligned tables, and a line for each gate.
+//! Prints benchmark reports: aligned tables, and a line for each target.
 
 use crate::say;
 
 const COLUMN_GAP: &str = "  ";
 
 /// Rows of text below a title. The first column is aligned to the left, the figures to the right.
-pub(crate) struct Table {
+pub(crate) struct ReportTable {
     title: String,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl ReportTable {
     pub(crate) fn new(title: impl Into<String>, headings: &[&str]) -> Self {
         let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
         Self { title: title.into(), rows: vec![headings] }
@@ -88,7 +88,7 @@ impl Gate {
 
 /// Prints a line for each gate, and says whether all are met.
 pub(crate) fn judge(gates: &[Gate]) -> bool {
-    let mut table = Table::new("Gates", &["", "figure", "target", ""]);
+    let mut table = ReportTable::new("Gates", &["", "figure", "target", ""]);
     for gate in gates {
         let verdict = if gate.met { "ok" } else { "MISS" };
         table.row([gate.name.clone(), gate.figure.clone(), gate.target.clone(), verdict.to_owned()]);
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn aligns_columns() {
-        let mut table = Table::new("", &["mode", "µs"]);
+        let mut table = ReportTable::new("", &["mode", "µs"]);
         table.row(["a".to_owned(), "12.5".to_owned()]);
         assert_eq!(table.lines(), ["mode    µs", "a     12.5"]);
     }

@@ -1,4 +1,4 @@
-//! How soon Skald answers after its start, and how much memory it then holds.
+//! Benchmark of Skald's start: time to the first answer, and memory after it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 
 use super::BenchOptions;
-use super::mode::{self, Mode};
+use super::mode::{self, CallMode};
 use super::peer::{self, Peer};
-use super::process::Process;
-use super::report::{Gate, Table};
+use super::process::ServerProcess;
+use super::report::{Gate, ReportTable};
 use super::statistics::{extremes, median};
 use crate::paths;
 
@@ -27,11 +27,11 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
         let (took, bytes) = first_answer(options).context("the start over stdio")?;
         milliseconds.push(took.as_secs_f64() * MILLISECONDS);
         stdio_megabytes.push(megabytes(bytes)?);
-        let server = peer::start(Peer::Skald, Mode::Session, options)?;
+        let server = peer::start(Peer::Skald, CallMode::Session, options)?;
         http_megabytes.push(megabytes(server.process.resident_bytes()?)?);
     }
     let mut table =
-        Table::new(format!("Start and memory of Skald, medians of {RUNS} runs"), &["", "median", "min", "max"]);
+        ReportTable::new(format!("Start and memory of Skald, medians of {RUNS} runs"), &["", "median", "min", "max"]);
     for (name, values, unit) in [
         ("start to first stdio answer", &milliseconds, "ms"),
         ("resident after it", &stdio_megabytes, "MB"),
@@ -60,7 +60,7 @@ fn first_answer(options: &BenchOptions) -> anyhow::Result<(Duration, u64)> {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let started = Instant::now();
-    let mut process = Process::start(&mut command)?;
+    let mut process = ServerProcess::start(&mut command)?;
     let mut input = process.child().stdin.take().context("there is no input")?;
     let output = process.child().stdout.take().context("there is no output")?;
     writeln!(input, "{message}").context("the server takes no input")?;

@@ -1,5 +1,5 @@
-//! Finds an `ORDER BY` that means something else than it says. A bare name there is the output column of that name, if
-//! there is one, and not the table's: `SELECT id::text … ORDER BY id` compares texts.
+//! Finds ambiguous `ORDER BY` clauses in SQL. A bare name there is the output column of that name, if there is one, and
+//! not the table's: `SELECT id::text … ORDER BY id` compares texts.
 
 /// Words that end the list of outputs, or of what is ordered by.
 const ENDS: [&str; 13] = [

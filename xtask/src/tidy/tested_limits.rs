@@ -1,4 +1,4 @@
-//! Which limits no test names.
+//! Finds limits that no test names.
 
 /// The name of a constant in the file of limits, if this line begins one.
 fn declared(line: &str) -> Option<&str> {

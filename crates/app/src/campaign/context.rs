@@ -1,4 +1,4 @@
-//! Where a caller is: the campaign, the session and the participant that calls are about unless they say otherwise.
+//! The caller's context: the default campaign, session and participant of calls that name none.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{campaign_id, named};
-use crate::access::hash;
-use crate::changes::Whom;
+use super::access::{campaign_id, named};
+use crate::resource_changes::ChangeAudience;
+use crate::sha256::sha256_hex;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Change, Code, Conversation, Fault, Kind, Operation, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, Conversation, Fault, Operation, OperationKind, ResourceChange,
+    Toolset, limits,
 };
 
 /// What the kinds of stored contexts begin with.
@@ -82,7 +83,7 @@ impl StoredContext {
     fn of_client(caller: &Caller, client: &str) -> Self {
         let is_key = client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control);
         // A hash has no slash before it, and a name has one.
-        let key = if is_key { format!("/{client}") } else { hash(client) };
+        let key = if is_key { format!("/{client}") } else { sha256_hex(client) };
         Self { kind: format!("{KIND}/{}", caller.id()), key }
     }
 }
@@ -157,8 +158,8 @@ impl App {
             return Ok(());
         }
         self.store_context(caller, context).await?;
-        let whom = Whom::Conversation(caller.id().into(), caller.conversation.clone());
-        self.tell(Change::Resource(CONTEXT.into()), whom);
+        let whom = ChangeAudience::Conversation(caller.id().into(), caller.conversation.clone());
+        self.tell(ResourceChange::Resource(CONTEXT.into()), whom);
         Ok(())
     }
 
@@ -203,31 +204,31 @@ impl Operation for SetContext {
     const SUMMARY: &'static str = "Say which campaign, session and participant the next calls are about. \
         What is left out is cleared; with a session, every roll is recorded in it.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     type Input = SetContextInput;
     type Output = ContextOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: SetContextInput) -> Result<ContextOutput, Fault> {
         let id = campaign_id(&input.campaign_id)?;
-        let table = app.enter::<Self>(call, Some(id)).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, Some(id)).await?;
         let context = Context {
-            campaign_id: table.campaign_id.clone(),
+            campaign_id: entered_campaign.campaign_id.clone(),
             session_id: match named("session_id", input.session_id.as_deref())? {
-                Some(id) if !table.state().sessions().contains(id) => {
-                    return Err(app.missing_session(call.caller, &table, id).await?);
+                Some(id) if !entered_campaign.state().sessions().contains(id) => {
+                    return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
                 }
                 id => id.map(str::to_owned),
             },
             participant_id: match named("participant_id", input.participant_id.as_deref())? {
-                Some(id) if !table.state().participants().contains(id) => {
-                    return Err(app.missing_participant(call.caller, &table, id).await?);
+                Some(id) if !entered_campaign.state().participants().contains(id) => {
+                    return Err(app.missing_participant(call.caller, &entered_campaign, id).await?);
                 }
                 id => id.map(str::to_owned),
             },
         };
         app.keep_context(call.caller, &context).await?;
-        call.work.stands_at(table.kept.revision());
+        call.work.stands_at(entered_campaign.committed.revision());
         Ok(ContextOutput { context })
     }
 

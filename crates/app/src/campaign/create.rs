@@ -1,4 +1,4 @@
-//! A campaign begins, and people and actors come to it.
+//! Operations that create campaigns, participants and actors, and that set who plays an actor.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use skald_domain::campaign::{
 use skald_domain::id;
 
 use super::stream::stream;
-use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Toolset};
 
 pub(super) struct CampaignCreate;
 
@@ -29,7 +29,7 @@ impl Operation for CampaignCreate {
     const TITLE: &'static str = "Create a campaign";
     const SUMMARY: &'static str = "Create a campaign. Then add participants and actors, and start a session.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignCreateInput;
     type Output = Answered<Campaign>;
@@ -42,7 +42,7 @@ impl Operation for CampaignCreate {
         let command = CampaignCommand::Create { id: id.clone(), name, gm_mode, theme_prompt };
         let answered = app
             .command::<Self, _>(call, (&id, &stream), command, |done| {
-                done.kept.state.campaign().cloned().expect("a campaign that was just created")
+                done.committed.state.campaign().cloned().expect("a campaign that was just created")
             })
             .await?;
         app.admit(call.caller, &id, CampaignRole::Gm, Self::NAME).await?;
@@ -71,18 +71,18 @@ impl Operation for ParticipantCreate {
     const TITLE: &'static str = "Add a participant";
     const SUMMARY: &'static str = "Add somebody to the table of a campaign: a game master or a player.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantCreateInput;
     type Output = Answered<Participant>;
 
     async fn run(app: &App, call: &Call<'_>, input: ParticipantCreateInput) -> Result<Answered<Participant>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        let id = app.new_id(call, id::PARTICIPANT, table.stream.as_str());
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::PARTICIPANT, entered_campaign.stream.as_str());
         let ParticipantCreateInput { display_name, role, controller, .. } = input;
         let command = CampaignCommand::AddParticipant { id: id.clone(), display_name, role, controller };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            done.kept.state.participants().get(&id).cloned().expect("a participant who was just added")
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+            done.committed.state.participants().get(&id).cloned().expect("a participant who was just added")
         })
         .await
     }
@@ -113,18 +113,18 @@ impl Operation for ActorCreate {
     const TITLE: &'static str = "Add an actor";
     const SUMMARY: &'static str = "Add somebody to the story of a campaign: a player character or another.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorCreateInput;
     type Output = Answered<Actor>;
 
     async fn run(app: &App, call: &Call<'_>, input: ActorCreateInput) -> Result<Answered<Actor>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        let id = app.new_id(call, id::ACTOR, table.stream.as_str());
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::ACTOR, entered_campaign.stream.as_str());
         let ActorCreateInput { name, kind, notes, .. } = input;
         let command = CampaignCommand::AddActor { id: id.clone(), name, kind, notes };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            done.kept.state.actors().get(&id).cloned().expect("an actor who was just added")
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+            done.committed.state.actors().get(&id).cloned().expect("an actor who was just added")
         })
         .await
     }
@@ -155,17 +155,17 @@ impl Operation for ActorControlSet {
     const TITLE: &'static str = "Say who plays an actor";
     const SUMMARY: &'static str = "Say who plays an actor by default: GM, or a participant.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorControlSetInput;
     type Output = Answered<ActorControl>;
 
     async fn run(app: &App, call: &Call<'_>, input: ActorControlSetInput) -> Result<Answered<ActorControl>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        let (campaign_id, actor_id) = (table.campaign_id.clone(), input.actor_id.trim().to_owned());
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let (campaign_id, actor_id) = (entered_campaign.campaign_id.clone(), input.actor_id.trim().to_owned());
         let controller = ActorController::read(&input.controller);
         let command = CampaignCommand::SetActorControl { actor_id: input.actor_id, controller: input.controller };
-        app.command::<Self, _>(call, table.place(), command, move |_| ActorControl {
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |_| ActorControl {
             campaign_id: campaign_id.clone(),
             actor_id: actor_id.clone(),
             controller: controller.clone(),

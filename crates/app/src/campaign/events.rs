@@ -1,14 +1,14 @@
-//! The history of a campaign, from its journal.
+//! `events_list`: the history of a campaign, read from its journal page by page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::campaign::CampaignEvent;
 
-use super::table::Table;
-use crate::listing::{bad_cursor, page_limit};
-use crate::seen::Seen;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset, limits};
+use super::access::EnteredCampaign;
+use crate::list_page::{bad_cursor, page_limit};
+use crate::redaction::Redaction;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
 use skald_journal::Record;
 
 /// Records that are read at once.
@@ -18,7 +18,7 @@ pub(super) struct EventsList;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Order {
+pub(super) enum EventOrder {
     #[default]
     Newest,
     Oldest,
@@ -40,7 +40,7 @@ pub(super) struct EventsListInput {
     after_revision: Option<u64>,
     /// Newest first if left out.
     #[serde(default)]
-    order: Order,
+    order: EventOrder,
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
     /// Rows of a page.
@@ -77,23 +77,30 @@ impl Operation for EventsList {
     const SUMMARY: &'static str =
         "The history of a campaign, event by event, by type, session or principal. Newest first unless told otherwise.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/events")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/events")];
     type Input = EventsListInput;
     type Output = EventsListOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: EventsListInput) -> Result<EventsListOutput, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let limit = page_limit(input.limit)?;
         check_types(&input.types)?;
         let after = input.after_revision.unwrap_or(0);
-        let revision = table.kept.revision();
+        let revision = entered_campaign.committed.revision();
         let from = match input.cursor.as_deref() {
             None => None,
             Some(cursor) => Some(cursor.parse::<u64>().map_err(|_| bad_cursor(cursor))?),
         };
-        let pages = Pages { app, caller: call.caller, table: &table, order: input.order, after, last: revision };
+        let pages = Pages {
+            app,
+            caller: call.caller,
+            entered_campaign: &entered_campaign,
+            order: input.order,
+            after,
+            last: revision,
+        };
         let (events, next) = pages.page(from, limit, &input).await?;
         let next_cursor = next.map(|revision| revision.to_string());
         Ok(EventsListOutput { events, revision, next_cursor })
@@ -143,8 +150,8 @@ fn session_of(event: &CampaignEvent) -> Option<&str> {
 struct Pages<'a> {
     app: &'a App,
     caller: &'a Caller,
-    table: &'a Table,
-    order: Order,
+    entered_campaign: &'a EnteredCampaign,
+    order: EventOrder,
     /// The history from the revision after this one to the last.
     after: u64,
     last: u64,
@@ -161,19 +168,19 @@ impl Pages<'_> {
     ) -> Result<(Vec<LoggedEvent>, Option<u64>), Fault> {
         let mut found: Vec<LoggedEvent> = Vec::new();
         let mut at = from.unwrap_or(match self.order {
-            Order::Newest => self.last,
-            Order::Oldest => self.after + 1,
+            EventOrder::Newest => self.last,
+            EventOrder::Oldest => self.after + 1,
         });
         while at > self.after && at <= self.last {
             let (first, last) = match self.order {
-                Order::Oldest => (at, (at + RECORDS_READ as u64 - 1).min(self.last)),
-                Order::Newest => (at.saturating_sub(RECORDS_READ as u64 - 1).max(self.after + 1), at),
+                EventOrder::Oldest => (at, (at + RECORDS_READ as u64 - 1).min(self.last)),
+                EventOrder::Newest => (at.saturating_sub(RECORDS_READ as u64 - 1).max(self.after + 1), at),
             };
             let count = usize::try_from(last - first + 1).unwrap_or(RECORDS_READ);
-            let events = self.app.events_of(self.caller, self.table, first - 1, count).await?;
+            let events = self.app.events_of(self.caller, self.entered_campaign, first - 1, count).await?;
             let mut commands: Vec<&[LoggedEvent]> =
                 events.chunk_by(|one, other| one.revision == other.revision).collect();
-            if self.order == Order::Newest {
+            if self.order == EventOrder::Newest {
                 commands.reverse();
             }
             for command in commands {
@@ -183,8 +190,8 @@ impl Pages<'_> {
                 found.extend(command.iter().filter(|event| input.wants(event)).cloned());
             }
             at = match self.order {
-                Order::Oldest => last + 1,
-                Order::Newest => first - 1,
+                EventOrder::Oldest => last + 1,
+                EventOrder::Newest => first - 1,
             };
         }
         Ok((found, None))
@@ -196,15 +203,19 @@ impl App {
     pub(super) async fn events_of(
         &self,
         caller: &Caller,
-        table: &Table,
+        entered_campaign: &EnteredCampaign,
         after: u64,
         records: usize,
     ) -> Result<Vec<LoggedEvent>, Fault> {
-        let seen = Seen::by(caller, &table.campaign_id);
+        let seen = Redaction::by(caller, &entered_campaign.campaign_id);
         let (mut events, mut after, mut left) = (Vec::new(), after, records);
         while left > 0 {
             let wanted = left.min(RECORDS_READ);
-            let read = self.journal.read(&table.stream, after, wanted).await.map_err(|error| self.unread(&error))?;
+            let read = self
+                .journal
+                .read(&entered_campaign.stream, after, wanted)
+                .await
+                .map_err(|error| self.unread(&error))?;
             let is_last = read.len() < wanted;
             for record in read {
                 after = record.revision;
@@ -222,13 +233,13 @@ impl App {
     pub(super) async fn events_since(
         &self,
         caller: &Caller,
-        table: &Table,
+        entered_campaign: &EnteredCampaign,
         session: &str,
     ) -> Result<Vec<LoggedEvent>, Fault> {
-        let (mut events, mut last) = (Vec::new(), table.kept.revision());
+        let (mut events, mut last) = (Vec::new(), entered_campaign.committed.revision());
         while last > 0 {
             let after = last.saturating_sub(RECORDS_READ as u64);
-            let mut earlier = self.events_of(caller, table, after, RECORDS_READ).await?;
+            let mut earlier = self.events_of(caller, entered_campaign, after, RECORDS_READ).await?;
             let starts = |event: &LoggedEvent| matches!(&event.event, CampaignEvent::SessionStarted { session_id, .. } if session_id == session);
             let has_begun = earlier.iter().any(starts);
             earlier.retain(|event| event.revision <= last);

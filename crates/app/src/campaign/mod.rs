@@ -1,27 +1,27 @@
-//! The campaign noun: who plays, what they play, when, and what happened.
+//! The campaign noun: operations, resources and prompts for campaigns, participants, actors, sessions and notes.
 
+mod access;
+mod changed_resources;
 mod context;
 mod create;
 mod events;
-mod news;
 mod prompts;
 mod read;
-mod rolls;
+mod recorded_rolls;
 mod session;
 mod stream;
-mod table;
 mod update;
 
 pub(crate) use context::{CONTEXT, Contexts};
 pub(crate) use events::LoggedEvent;
-pub(crate) use rolls::{Recorded, RollNote, RollPlace};
+pub(crate) use recorded_rolls::{Recorded, RollNote, RollPlace};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, stream};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Change, Entry, Noun, PromptEntry, Resource, Toolset};
+use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// What a model should know before it begins.
 const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_create, session_start, then set_context with the session, so \
@@ -32,22 +32,22 @@ const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_
 pub(crate) struct CampaignNoun;
 
 impl Noun for CampaignNoun {
-    fn operations(&self) -> Vec<Entry> {
+    fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            Entry::of::<create::CampaignCreate>(),
-            Entry::of::<create::ParticipantCreate>(),
-            Entry::of::<create::ActorCreate>(),
-            Entry::of::<create::ActorControlSet>(),
-            Entry::of::<session::SessionStart>(),
-            Entry::of::<context::SetContext>(),
-            Entry::of::<session::SessionNote>(),
-            Entry::of::<session::SessionRecap>(),
-            Entry::of::<session::SessionEnd>(),
-            Entry::of::<read::CampaignRead>(),
-            Entry::of::<events::EventsList>(),
-            Entry::of::<update::CampaignUpdate>(),
-            Entry::of::<update::ParticipantUpdate>(),
-            Entry::of::<update::ActorUpdate>(),
+            OperationEntry::of::<create::CampaignCreate>(),
+            OperationEntry::of::<create::ParticipantCreate>(),
+            OperationEntry::of::<create::ActorCreate>(),
+            OperationEntry::of::<create::ActorControlSet>(),
+            OperationEntry::of::<session::SessionStart>(),
+            OperationEntry::of::<context::SetContext>(),
+            OperationEntry::of::<session::SessionNote>(),
+            OperationEntry::of::<session::SessionRecap>(),
+            OperationEntry::of::<session::SessionEnd>(),
+            OperationEntry::of::<read::CampaignRead>(),
+            OperationEntry::of::<events::EventsList>(),
+            OperationEntry::of::<update::CampaignUpdate>(),
+            OperationEntry::of::<update::ParticipantUpdate>(),
+            OperationEntry::of::<update::ActorUpdate>(),
         ]
     }
 
@@ -141,8 +141,8 @@ impl Noun for CampaignNoun {
         vec![(context::KIND, SideRowCheck::NotCovered)]
     }
 
-    fn changed_resources(&self, record: &Record) -> Vec<Change> {
-        news::changed(record)
+    fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
+        changed_resources::changed(record)
     }
 
     fn containing_resource(&self, _uri: &str) -> Option<String> {
@@ -155,7 +155,7 @@ impl Noun for CampaignNoun {
 
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
         Vec::new()
     }
 

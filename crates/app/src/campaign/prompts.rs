@@ -1,4 +1,4 @@
-//! Prompts for the work at the table, filled from the campaign as it stands.
+//! Prompts of the campaign noun (`start_campaign`, `run_scene` and others), filled from the campaign's current state.
 
 use std::fmt::Write;
 
@@ -6,18 +6,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use skald_domain::campaign::{ActorKind, People, Role};
 
+use super::access::EnteredCampaign;
 use super::read::CampaignRead;
-use super::table::Table;
-use crate::seen::Seen;
+use crate::redaction::Redaction;
 use crate::{App, Call, Caller, Fault, Prompt, Toolset, Work};
 
 /// People and actors that a prompt names.
 const NAMED: usize = 30;
 
 /// Enters the campaign that a prompt is about.
-async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<Table, Fault> {
+async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<EnteredCampaign, Fault> {
     let (work, input) = (Work::default(), serde_json::Value::Null);
-    app.enter::<CampaignRead>(&Call { caller, work: &work, input: &input }, campaign_id).await
+    app.enter_campaign::<CampaignRead>(&Call { caller, work: &work, input: &input }, campaign_id).await
 }
 
 /// Stored text as a quotation: whoever wrote it at the table does not speak to the model. Every line is marked, so that no
@@ -34,8 +34,8 @@ fn quoted(text: &str) -> String {
 }
 
 /// The campaign in a few lines.
-fn sketch(caller: &Caller, table: &Table) -> String {
-    let (state, seen) = (table.state(), Seen::by(caller, &table.campaign_id));
+fn sketch(caller: &Caller, entered_campaign: &EnteredCampaign) -> String {
+    let (state, seen) = (entered_campaign.state(), Redaction::by(caller, &entered_campaign.campaign_id));
     let people = seen.people(state);
     let mut text = String::new();
     if let Some(campaign) = people.campaign() {
@@ -127,11 +127,11 @@ impl Prompt for PrepareSession {
     type Arguments = CampaignArgument;
 
     async fn render(app: &App, caller: &Caller, arguments: CampaignArgument) -> Result<String, Fault> {
-        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
-        let last = match table.state().sessions().newest_first().next() {
+        let entered_campaign = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let last = match entered_campaign.state().sessions().newest_first().next() {
             None => String::new(),
             Some(session) => {
-                let recap = app.recap(caller, &table, Some(&session.id)).await?;
+                let recap = app.recap(caller, &entered_campaign, Some(&session.id)).await?;
                 format!("\nWhat happened last:\n\n{}\n", recap.into_text())
             }
         };
@@ -139,7 +139,7 @@ impl Prompt for PrepareSession {
             "{}\nPrepare the next session: a strong start, two or three scenes that follow from what happened, who \
              wants what, and one question for each player character. Keep it to a page. When we are ready, call \
              `session_start` and `set_context` with the session.",
-            quoted(&format!("{}{last}", sketch(caller, &table)))
+            quoted(&format!("{}{last}", sketch(caller, &entered_campaign)))
         ))
     }
 
@@ -167,7 +167,7 @@ impl Prompt for RunScene {
     type Arguments = RunSceneArguments;
 
     async fn render(app: &App, caller: &Caller, arguments: RunSceneArguments) -> Result<String, Fault> {
-        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let entered_campaign = enter(app, caller, arguments.campaign_id.as_deref()).await?;
         let scene = arguments.scene.map(|scene| format!(" It begins so: {scene}")).unwrap_or_default();
         Ok(format!(
             "{}\nRun a scene with us.{scene}\n\n\
@@ -176,7 +176,7 @@ impl Prompt for RunScene {
              anything else, with `actor_id`. Never invent a result; a roll in a session is recorded.\n\
              - Fear and failure move the story on; they never stop it.\n\
              - After something that should be remembered, call `session_note` with one sentence.",
-            quoted(&sketch(caller, &table))
+            quoted(&sketch(caller, &entered_campaign))
         ))
     }
 
@@ -204,13 +204,17 @@ impl Prompt for WriteRecap {
     type Arguments = WriteRecapArguments;
 
     async fn render(app: &App, caller: &Caller, arguments: WriteRecapArguments) -> Result<String, Fault> {
-        let table = enter(app, caller, arguments.campaign_id.as_deref()).await?;
-        let recap = app.recap(caller, &table, arguments.session_id.as_deref()).await?;
+        let entered_campaign = enter(app, caller, arguments.campaign_id.as_deref()).await?;
+        let recap = app.recap(caller, &entered_campaign, arguments.session_id.as_deref()).await?;
         Ok(format!(
             "{}\nWrite the recap to be read aloud before the next session: what \
              happened and why it matters, in at most 250 words, in the tone of the campaign. Use only what was recorded; \
              where a thread is open, end on it.",
-            quoted(&format!("{}\nThis is what was recorded:\n\n{}", sketch(caller, &table), recap.into_text()))
+            quoted(&format!(
+                "{}\nThis is what was recorded:\n\n{}",
+                sketch(caller, &entered_campaign),
+                recap.into_text()
+            ))
         ))
     }
 

@@ -1,20 +1,20 @@
-//! Reading a campaign: one operation with a view, behind every resource.
+//! `campaign_read`: one read operation with a view, behind every resource of a campaign.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::campaign::{Actor, Campaign, CampaignState, Keyed, Participant, Register, Session};
+use skald_domain::campaign::{Actor, Campaign, CampaignState, HasId, Participant, Register, Session};
 
 use super::context::ContextView;
 use super::stream::CAMPAIGNS;
-use crate::listing::{Page, bad_cursor, page_limit};
-use crate::seen::{Seen, Veiled};
-use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Kind, Operation, Route, Toolset, limits};
+use crate::list_page::{ListPage, bad_cursor, page_limit};
+use crate::redaction::{Redaction, Veiled};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
 
 pub(super) struct CampaignRead;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum View {
+pub(super) enum CampaignView {
     /// All campaigns.
     Campaigns,
     /// One campaign.
@@ -32,7 +32,7 @@ pub(super) enum View {
 pub(super) struct CampaignReadInput {
     /// What to read; the campaign itself if left out.
     #[serde(default)]
-    view: View,
+    view: CampaignView,
     /// The campaign of the context if left out.
     campaign_id: Option<String>,
     /// The `next_cursor` of the page before.
@@ -71,15 +71,15 @@ impl Operation for CampaignRead {
     const SUMMARY: &'static str =
         "Read all campaigns, one campaign, its participants, actors or sessions, or the current context. Newest first.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const ROUTES: &'static [Route] = &[
-        Route::get("/campaigns").with("view", "campaigns"),
-        Route::get("/campaigns/{campaign_id}").with("view", "campaign"),
-        Route::get("/campaigns/{campaign_id}/participants").with("view", "participants"),
-        Route::get("/campaigns/{campaign_id}/actors").with("view", "actors"),
-        Route::get("/campaigns/{campaign_id}/sessions").with("view", "sessions"),
-        Route::get("/context").with("view", "context"),
+        Route::get("/api/v1/campaigns").with("view", "campaigns"),
+        Route::get("/api/v1/campaigns/{campaign_id}").with("view", "campaign"),
+        Route::get("/api/v1/campaigns/{campaign_id}/participants").with("view", "participants"),
+        Route::get("/api/v1/campaigns/{campaign_id}/actors").with("view", "actors"),
+        Route::get("/api/v1/campaigns/{campaign_id}/sessions").with("view", "sessions"),
+        Route::get("/api/v1/context").with("view", "context"),
     ];
     type Input = CampaignReadInput;
     type Output = CampaignReadOutput;
@@ -89,19 +89,19 @@ impl Operation for CampaignRead {
         let cursor = input.cursor.as_deref();
         let output = CampaignReadOutput::default();
         match input.view {
-            View::Campaigns => {
+            CampaignView::Campaigns => {
                 let page = app.campaigns_of(call.caller, cursor, limit).await?;
                 Ok(CampaignReadOutput { campaigns: Some(page.items), next_cursor: page.next_cursor, ..output })
             }
-            View::Context => {
+            CampaignView::Context => {
                 let context = app.context(call.caller).await?.map(ContextView::from).unwrap_or_default();
                 Ok(CampaignReadOutput { context: Some(context), ..output })
             }
             view => {
-                let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-                let seen = Seen::by(call.caller, &table.campaign_id);
-                let output = CampaignReadOutput { revision: Some(table.kept.revision()), ..output };
-                of_campaign(table.state(), view, cursor, limit, seen, output)
+                let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+                let seen = Redaction::by(call.caller, &entered_campaign.campaign_id);
+                let output = CampaignReadOutput { revision: Some(entered_campaign.committed.revision()), ..output };
+                of_campaign(entered_campaign.state(), view, cursor, limit, seen, output)
             }
         }
     }
@@ -113,42 +113,42 @@ impl Operation for CampaignRead {
 
 fn of_campaign(
     state: &CampaignState,
-    view: View,
+    view: CampaignView,
     cursor: Option<&str>,
     limit: usize,
-    seen: Seen,
+    seen: Redaction,
     output: CampaignReadOutput,
 ) -> Result<CampaignReadOutput, Fault> {
     Ok(match view {
-        View::Participants => {
+        CampaignView::Participants => {
             let page = page(state.participants(), cursor, limit)?;
             CampaignReadOutput { participants: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
         }
-        View::Actors => {
+        CampaignView::Actors => {
             let page = page(state.actors(), cursor, limit)?;
             CampaignReadOutput { actors: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
         }
-        View::Sessions => {
+        CampaignView::Sessions => {
             let page = page(state.sessions(), cursor, limit)?;
             CampaignReadOutput { sessions: Some(seen.all(page.items)), next_cursor: page.next_cursor, ..output }
         }
-        View::Campaign | View::Campaigns | View::Context => {
+        CampaignView::Campaign | CampaignView::Campaigns | CampaignView::Context => {
             CampaignReadOutput { campaign: state.campaign().cloned().and_then(|campaign| seen.one(campaign)), ..output }
         }
     })
 }
 
-fn page<T: Keyed + Clone>(register: &Register<T>, cursor: Option<&str>, limit: usize) -> Result<Page<T>, Fault> {
+fn page<T: HasId + Clone>(register: &Register<T>, cursor: Option<&str>, limit: usize) -> Result<ListPage<T>, Fault> {
     let from = match cursor {
         None => u64::MAX,
         Some(cursor) => cursor.parse().map_err(|_| bad_cursor(cursor))?,
     };
     let rows: Vec<(u64, &T)> = register.older_than(from).take(limit + 1).collect();
     let next_cursor = (rows.len() > limit).then(|| rows[limit - 1].0.to_string());
-    Ok(Page { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
+    Ok(ListPage { items: rows.into_iter().take(limit).map(|(_, item)| item.clone()).collect(), next_cursor })
 }
 
-fn ids<T: Keyed + Veiled>(register: &Register<T>, seen: Seen) -> Vec<String> {
+fn ids<T: HasId + Veiled>(register: &Register<T>, seen: Redaction) -> Vec<String> {
     let there = register.newest_first().filter_map(|item| seen.look(item));
     there.take(limits::COMPLETIONS_MAX).map(|item| item.id().to_owned()).collect()
 }
@@ -160,8 +160,9 @@ impl App {
         caller: &Caller,
         cursor: Option<&str>,
         limit: usize,
-    ) -> Result<Page<Campaign>, Fault> {
-        self.listing(CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body)).await
+    ) -> Result<ListPage<Campaign>, Fault> {
+        self.listing(caller, CAMPAIGNS, cursor, limit, |document| self.listed(caller, &document.id, &document.body))
+            .await
     }
 
     fn listed(&self, caller: &Caller, id: &str, body: &str) -> Result<Option<Campaign>, Fault> {
@@ -169,7 +170,7 @@ impl App {
             return Ok(None);
         }
         let campaign = serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))?;
-        Ok(Seen::by(caller, id).one(campaign))
+        Ok(Redaction::by(caller, id).one(campaign))
     }
 
     /// Ids that may be typed for a field, the newest first.
@@ -179,8 +180,8 @@ impl App {
             return Some(page.items.into_iter().map(|campaign| campaign.id).collect());
         }
         let campaign_id = self.context(caller).await.ok()??.campaign_id;
-        let table = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
-        let (state, seen) = (table.state(), Seen::by(caller, &campaign_id));
+        let entered_campaign = self.enter_as(caller, field, CampaignRead::ALLOWED, &campaign_id).await.ok()?;
+        let (state, seen) = (entered_campaign.state(), Redaction::by(caller, &campaign_id));
         match field {
             "participant_id" | "controller" => Some(ids(state.participants(), seen)),
             "actor_id" => Some(ids(state.actors(), seen)),

@@ -1,14 +1,16 @@
-//! Play: a session begins, is noted, and ends.
+//! Session operations: `session_start`, `session_end`, `session_note` and `session_recap`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, Note, Session, recap};
 use skald_domain::{Moment, id};
 
-use super::table::{Table, named};
-use crate::seen::Seen;
-use crate::{Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Kind, Operation, Route, Toolset};
-use skald_journal::Failure;
+use super::access::{EnteredCampaign, named};
+use crate::redaction::Redaction;
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset,
+};
+use skald_journal::JournalFailure;
 
 pub(super) struct SessionStart;
 
@@ -28,17 +30,17 @@ impl Operation for SessionStart {
     const SUMMARY: &'static str = "Start a session of play. A campaign has at most one active session. \
         Then call set_context with it, so that rolls are recorded.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionStartInput;
     type Output = Answered<Session>;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionStartInput) -> Result<Answered<Session>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        let id = app.new_id(call, id::SESSION, table.stream.as_str());
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let id = app.new_id(call, id::SESSION, entered_campaign.stream.as_str());
         let command = CampaignCommand::StartSession { id: id.clone(), name: input.name };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            done.kept.state.sessions().get(&id).cloned().expect("a session that was just started")
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+            done.committed.state.sessions().get(&id).cloned().expect("a session that was just started")
         })
         .await
     }
@@ -60,34 +62,34 @@ impl Operation for SessionEnd {
     const TITLE: &'static str = "End a session";
     const SUMMARY: &'static str = "End the active session. Ending one that has ended answers it as it is.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = SessionEndInput;
     type Output = Answered<Session>;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionEndInput) -> Result<Answered<Session>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let asked = named("session_id", input.session_id.as_deref())?;
-        if let Some(id) = asked.filter(|id| !table.state().sessions().contains(id)) {
-            return Err(app.missing_session(call.caller, &table, id).await?);
+        if let Some(id) = asked.filter(|id| !entered_campaign.state().sessions().contains(id)) {
+            return Err(app.missing_session(call.caller, &entered_campaign, id).await?);
         }
         let command = CampaignCommand::EndSession { session_id: asked.map(str::to_owned) };
-        let ended = app.try_command::<Self, _>(call, &table.stream, command, |done| {
+        let ended = app.try_command::<Self, _>(call, &entered_campaign.stream, command, |done| {
             let ended = done.events.iter().find_map(|event| match event {
-                CampaignEvent::SessionEnded { session_id } => done.kept.state.sessions().get(session_id),
+                CampaignEvent::SessionEnded { session_id } => done.committed.state.sessions().get(session_id),
                 _ => None,
             });
             ended.cloned().expect("a session that was just ended")
         });
         match ended.await {
             // Somebody else may have ended it a moment ago.
-            Err(Failure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
-                let table = app.enter::<Self>(call, Some(&table.campaign_id)).await?;
-                call.work.stands_at(table.kept.revision());
-                let session = table.state().sessions().get(&session_id).cloned();
+            Err(JournalFailure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
+                let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
+                call.work.stands_at(entered_campaign.committed.revision());
+                let session = entered_campaign.state().sessions().get(&session_id).cloned();
                 Ok(Answered::Now(session.expect("a session that has ended")))
             }
-            ended => ended.map_err(|failure| app.not_done(&table.campaign_id, failure)),
+            ended => ended.map_err(|failure| app.not_done(&entered_campaign.campaign_id, failure)),
         }
     }
 }
@@ -110,18 +112,18 @@ impl Operation for SessionNote {
     const TITLE: &'static str = "Note something";
     const SUMMARY: &'static str = "Note what happened in a session; the recap tells it again.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     type Input = SessionNoteInput;
     type Output = Answered<Note>;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionNoteInput) -> Result<Answered<Note>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        let session_id = app.session_of(call.caller, &table, input.session_id.as_deref()).await?;
-        let id = app.new_id(call, id::NOTE, table.stream.as_str());
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        let session_id = app.session_of(call.caller, &entered_campaign, input.session_id.as_deref()).await?;
+        let id = app.new_id(call, id::NOTE, entered_campaign.stream.as_str());
         let given = app.given(call);
         let command = CampaignCommand::AddNote { id, session_id, text: input.text };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
             let noted = done.events.iter().find_map(|event| match event {
                 CampaignEvent::NoteAdded { note_id, session_id, text } => Some((note_id, session_id, text)),
                 _ => None,
@@ -158,15 +160,15 @@ impl Operation for SessionRecap {
     const SUMMARY: &'static str =
         "What happened in a session, as Markdown: who was there, notes, notable rolls, changes.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    const ROUTES: &'static [Route] = &[Route::get("/campaigns/{campaign_id}/recap")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/campaigns/{campaign_id}/recap")];
     type Input = SessionRecapInput;
     type Output = SessionRecapOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: SessionRecapInput) -> Result<SessionRecapOutput, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
-        app.recap(call.caller, &table, input.session_id.as_deref()).await
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
+        app.recap(call.caller, &entered_campaign, input.session_id.as_deref()).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -185,41 +187,42 @@ impl App {
     pub(super) async fn session_of(
         &self,
         caller: &Caller,
-        table: &Table,
+        entered_campaign: &EnteredCampaign,
         given: Option<&str>,
     ) -> Result<Option<String>, Fault> {
         if let Some(id) = named("session_id", given)? {
-            if table.state().sessions().contains(id) {
+            if entered_campaign.state().sessions().contains(id) {
                 return Ok(Some(id.to_owned()));
             }
-            return Err(self.missing_session(caller, table, id).await?);
+            return Err(self.missing_session(caller, entered_campaign, id).await?);
         }
-        let context = self.context(caller).await?.filter(|context| context.campaign_id == table.campaign_id);
+        let context = self.context(caller).await?.filter(|context| context.campaign_id == entered_campaign.campaign_id);
         Ok(context.and_then(|context| context.session_id))
     }
 
     pub(super) async fn recap(
         &self,
         caller: &Caller,
-        table: &Table,
+        entered_campaign: &EnteredCampaign,
         session_id: Option<&str>,
     ) -> Result<SessionRecapOutput, Fault> {
-        let sessions = table.state().sessions();
-        let session = match self.session_of(caller, table, session_id).await? {
+        let sessions = entered_campaign.state().sessions();
+        let session = match self.session_of(caller, entered_campaign, session_id).await? {
             Some(id) => sessions.get(&id),
-            None => table.state().active_session().or_else(|| sessions.newest_first().next()),
+            None => entered_campaign.state().active_session().or_else(|| sessions.newest_first().next()),
         };
         let none = || {
-            let message = format!("{} was not played yet: there is no session to tell of", table.campaign_id);
+            let message =
+                format!("{} was not played yet: there is no session to tell of", entered_campaign.campaign_id);
             Fault::new(Code::NotFound, message).hint("begin one first; `session_start` does it")
         };
-        let seen = Seen::by(caller, &table.campaign_id);
+        let seen = Redaction::by(caller, &entered_campaign.campaign_id);
         let session = session.cloned().and_then(|session| seen.one(session)).ok_or_else(none)?;
         let events = self
-            .events_since(caller, table, &session.id)
+            .events_since(caller, entered_campaign, &session.id)
             .await?
             .into_iter()
             .map(|event| (event.recorded_at, event.by, event.event));
-        Ok(SessionRecapOutput { text: recap(&session, &seen.people(table.state()), events), session })
+        Ok(SessionRecapOutput { text: recap(&session, &seen.people(entered_campaign.state()), events), session })
     }
 }

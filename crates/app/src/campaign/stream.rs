@@ -1,7 +1,7 @@
-//! The campaign in the journal: its streams, its read models, and what its refusals come to.
+//! The campaign's stream kind: its events in the journal, its read models, and the faults for its refusals.
 
 use serde_json::json;
-use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRules, CampaignState, RefusalKind};
+use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRefusalKind, CampaignRules, CampaignState};
 
 use crate::{Code, Fault};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
@@ -29,7 +29,8 @@ impl StreamKind for CampaignStream {
     fn index(stream: &StreamName, state: &CampaignState, events: &[CampaignEvent]) -> Vec<ReadModelChange> {
         let Some(campaign) = state.campaign() else { return Vec::new() };
         let put = |collection: &str, id: &str, rank: i64, body: String| {
-            ReadModelChange::Put(Document { collection: collection.to_owned(), id: id.to_owned(), rank, body })
+            let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
+            ReadModelChange::Put(Document { collection, partition, id: id.to_owned(), rank, body })
         };
         let here = || json!({"campaign_id": stream.id()}).to_string();
         let places = events.iter().filter_map(|event| match event {
@@ -60,11 +61,11 @@ pub(crate) fn stream(campaign_id: &str) -> StreamName {
 
 pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
     let code = match refusal.kind() {
-        RefusalKind::NotFound => Code::NotFound,
-        RefusalKind::Invalid => Code::InvalidParams,
-        RefusalKind::ActiveSessionExists => Code::ActiveSessionExists,
-        RefusalKind::TooLarge => Code::TooLarge,
-        RefusalKind::Rejected => Code::Rejected,
+        CampaignRefusalKind::NotFound => Code::NotFound,
+        CampaignRefusalKind::Invalid => Code::InvalidParams,
+        CampaignRefusalKind::ActiveSessionExists => Code::ActiveSessionExists,
+        CampaignRefusalKind::TooLarge => Code::TooLarge,
+        CampaignRefusalKind::Rejected => Code::Rejected,
     };
     if matches!(refusal, CampaignRefusal::CampaignNotFound) {
         return not_found(campaign_id);

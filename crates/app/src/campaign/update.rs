@@ -1,19 +1,16 @@
-//! What is changed, ended or removed: one operation for each thing, with a method.
+//! Operations that update, end or remove campaigns, participants and actors: one for each noun, with a `method`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Controller, GmMode, Participant, Role};
 
-use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Kind, Operation, Toolset};
+use crate::method_fields::MethodFields;
+use crate::{Allowed, Answered, App, Call, CampaignRole, Fault, Operation, OperationKind, Toolset};
 
 /// Fields that a method does not take.
-fn only<const N: usize>(method: &str, given: [(&str, bool); N]) -> Result<(), Fault> {
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        None => Ok(()),
-        Some((field, _)) => Err(Fault::new(Code::InvalidParams, format!("{method} takes no {field}"))
-            .at(format!("/{field}"))
-            .hint(format!("leave {field} out, or use method update"))),
-    }
+fn only<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
+    let checked = MethodFields { method, takes: &[] }.check(&given);
+    checked.map_err(|fault| fault.hint("leave it out, or use method update"))
 }
 
 pub(super) struct CampaignUpdate;
@@ -53,13 +50,13 @@ impl Operation for CampaignUpdate {
     const SUMMARY: &'static str = "Rename a campaign or change its theme or GM mode; or end, archive or restore it. \
         Nothing is lost: archived campaigns can be restored.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = CampaignUpdateInput;
     type Output = Answered<Campaign>;
 
     async fn run(app: &App, call: &Call<'_>, input: CampaignUpdateInput) -> Result<Answered<Campaign>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let CampaignUpdateInput { name, gm_mode, theme_prompt, method, .. } = input;
         let given =
             [("name", name.is_some()), ("gm_mode", gm_mode.is_some()), ("theme_prompt", theme_prompt.is_some())];
@@ -69,8 +66,8 @@ impl Operation for CampaignUpdate {
             CampaignMethod::Archive => only("archive", given).map(|()| CampaignCommand::Archive)?,
             CampaignMethod::Restore => only("restore", given).map(|()| CampaignCommand::Restore)?,
         };
-        app.command::<Self, _>(call, table.place(), command, |done| {
-            done.kept.state.campaign().cloned().expect("a campaign that was just changed")
+        app.command::<Self, _>(call, entered_campaign.place(), command, |done| {
+            done.committed.state.campaign().cloned().expect("a campaign that was just changed")
         })
         .await
     }
@@ -117,7 +114,7 @@ impl Operation for ParticipantUpdate {
     const TITLE: &'static str = "Change or remove a participant";
     const SUMMARY: &'static str = "Change a participant, or remove one who has left; actors they played are let go.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ParticipantUpdateInput;
     type Output = Answered<ParticipantChanged>;
@@ -127,18 +124,18 @@ impl Operation for ParticipantUpdate {
         call: &Call<'_>,
         input: ParticipantUpdateInput,
     ) -> Result<Answered<ParticipantChanged>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ParticipantUpdateInput { participant_id, method, display_name, role, controller, .. } = input;
         let id = participant_id.trim().to_owned();
-        let before = table.state().participants().get(&id).cloned();
+        let before = entered_campaign.state().participants().get(&id).cloned();
         let given =
             [("display_name", display_name.is_some()), ("role", role.is_some()), ("controller", controller.is_some())];
         let command = match method {
             Method::Update => CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller },
             Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?,
         };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            let now = done.kept.state.participants().get(&id).cloned();
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+            let now = done.committed.state.participants().get(&id).cloned();
             let participant = now.or_else(|| before.clone()).expect("a participant who is or was there");
             ParticipantChanged { participant, removed: method == Method::Remove }
         })
@@ -179,23 +176,23 @@ impl Operation for ActorUpdate {
     const TITLE: &'static str = "Change or remove an actor";
     const SUMMARY: &'static str = "Change an actor's name, kind or notes, or remove it from the campaign.";
     const TOOLSET: Toolset = Toolset::Campaign;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Gm);
     type Input = ActorUpdateInput;
     type Output = Answered<ActorChanged>;
 
     async fn run(app: &App, call: &Call<'_>, input: ActorUpdateInput) -> Result<Answered<ActorChanged>, Fault> {
-        let table = app.enter::<Self>(call, input.campaign_id.as_deref()).await?;
+        let entered_campaign = app.enter_campaign::<Self>(call, input.campaign_id.as_deref()).await?;
         let ActorUpdateInput { actor_id, method, name, kind, notes, .. } = input;
         let id = actor_id.trim().to_owned();
-        let before = table.state().actors().get(&id).cloned();
+        let before = entered_campaign.state().actors().get(&id).cloned();
         let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
         let command = match method {
             Method::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
             Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?,
         };
-        app.command::<Self, _>(call, table.place(), command, move |done| {
-            let now = done.kept.state.actors().get(&id).cloned();
+        app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
+            let now = done.committed.state.actors().get(&id).cloned();
             let actor = now.or_else(|| before.clone()).expect("an actor who is or was there");
             ActorChanged { actor, removed: method == Method::Remove }
         })

@@ -1,4 +1,4 @@
-//! The five Duality operations.
+//! The five Duality operations, such as `duality_action_roll` and `duality_probability`.
 
 use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use skald_domain::dice::odds::{Effort, line_odds};
 use skald_domain::dice::{self, Explanation, Judgement, Probability, RandomReport, RandomRequest, RulesVersion};
 
 use crate::campaign::{Recorded, RollNote, RollPlace};
-use crate::{Allowed, Answered, App, Call, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Route, Toolset};
 
 /// No fields.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -24,9 +24,9 @@ impl Operation for DualityRulesVersion {
     const SUMMARY: &'static str =
         "The ruleset that Duality rolls are judged by: dice, total, crit and difficulty rules, outcomes.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/rules_version")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/rules_version")];
     type Input = Nothing;
     type Output = RulesVersion;
 
@@ -69,7 +69,7 @@ impl Operation for DualityActionRoll {
     const SUMMARY: &'static str = "Roll the Hope and Fear d12s for an action and judge them against a difficulty. \
         Use this whenever a player acts; never invent dice.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = DualityActionRollInput;
     type Output = Answered<DualityActionRollOutput>;
@@ -124,9 +124,9 @@ impl Operation for DualityOutcome {
     const SUMMARY: &'static str =
         "Judge Hope and Fear dice that were rolled already, at the table for example. Rolls nothing.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/outcome")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/outcome")];
     type Input = DualityOutcomeInput;
     type Output = Judgement;
 
@@ -161,9 +161,9 @@ impl Operation for DualityExplain {
     const TITLE: &'static str = "Explain Duality dice";
     const SUMMARY: &'static str = "Explain step by step how Hope and Fear dice come to their outcome.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/explanation")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/explanation")];
     type Input = DualityExplainInput;
     type Output = Explanation;
 
@@ -191,9 +191,9 @@ impl Operation for DualityProbability {
     const TITLE: &'static str = "Odds of a Duality roll";
     const SUMMARY: &'static str = "Exact odds: how many of the 144 Hope and Fear pairs come to each outcome.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/duality/probability")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/duality/probability")];
     type Input = DualityProbabilityInput;
     type Output = Probability;
 

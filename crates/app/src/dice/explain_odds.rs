@@ -1,4 +1,4 @@
-//! A prompt that has the odds counted out already, so that a model explains them and does not guess them.
+//! `explain_odds`, a prompt that contains the computed odds, so that a model explains them and does not guess them.
 
 use std::fmt::Write;
 

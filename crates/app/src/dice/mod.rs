@@ -1,20 +1,20 @@
-//! The dice noun: Duality rolls and judgements, pools and expressions, exact odds, texts to read, and a prompt about odds.
+//! The dice noun: operations for Duality rolls, pools, expressions and exact odds, reference texts, and a prompt.
 
 mod duality;
 mod explain_odds;
+mod expression_odds;
 mod odds;
-mod picture;
-mod pool;
+mod odds_picture;
+mod reference_texts;
 mod roll;
-mod rules;
-mod weigh;
+mod roll_dice;
 
 use skald_domain::dice::DiceRefusal;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Change, Code, Entry, Fault, Noun, PromptEntry, Resource, Toolset};
+use crate::{App, Code, Fault, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// What a model should know before it begins.
 const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
@@ -25,19 +25,19 @@ const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_a
 pub(crate) struct DiceNoun;
 
 impl Noun for DiceNoun {
-    fn operations(&self) -> Vec<Entry> {
+    fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            Entry::of::<duality::DualityRulesVersion>(),
-            Entry::of::<duality::DualityActionRoll>(),
-            Entry::of::<duality::DualityOutcome>(),
-            Entry::of::<duality::DualityExplain>(),
-            Entry::of::<duality::DualityProbability>(),
-            Entry::of::<pool::RollDice>(),
-            Entry::of::<roll::Roll>(),
-            Entry::of::<odds::Odds>(),
-            Entry::of::<picture::OddsPicture>(),
-            Entry::of::<rules::DualityRules>(),
-            Entry::of::<rules::DiceNotation>(),
+            OperationEntry::of::<duality::DualityRulesVersion>(),
+            OperationEntry::of::<duality::DualityActionRoll>(),
+            OperationEntry::of::<duality::DualityOutcome>(),
+            OperationEntry::of::<duality::DualityExplain>(),
+            OperationEntry::of::<duality::DualityProbability>(),
+            OperationEntry::of::<roll_dice::RollDice>(),
+            OperationEntry::of::<roll::RollOperation>(),
+            OperationEntry::of::<odds::OddsOperation>(),
+            OperationEntry::of::<odds_picture::OddsPicture>(),
+            OperationEntry::of::<reference_texts::DualityRules>(),
+            OperationEntry::of::<reference_texts::DiceNotation>(),
         ]
     }
 
@@ -117,7 +117,7 @@ impl Noun for DiceNoun {
         Vec::new()
     }
 
-    fn changed_resources(&self, _record: &Record) -> Vec<Change> {
+    fn changed_resources(&self, _record: &Record) -> Vec<ResourceChange> {
         Vec::new()
     }
 
@@ -131,7 +131,7 @@ impl Noun for DiceNoun {
 
     fn record_appended(&self, _app: &App, _record: &Record) {}
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
         Vec::new()
     }
 

@@ -1,4 +1,4 @@
-//! Exact odds of any expression.
+//! `odds`: exact odds of any dice expression.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,9 @@ use skald_domain::dice::odds::{self, Effort, Exact, ValueChance, sample};
 use skald_domain::dice::{RandomReport, RandomRequest, Randomness};
 use skald_domain::limits;
 
-use super::picture::{Sight, weigh_other};
-use super::weigh::{read, unsampled, weigh};
-use crate::{Allowed, App, Call, Caller, Code, Fault, Kind, Operation, Route, Toolset};
+use super::expression_odds::{read, unsampled, weigh};
+use super::odds_picture::{PictureView, weigh_other};
+use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::Theme;
 
 /// Rows of an answer, if nobody says which.
@@ -17,7 +17,7 @@ const ROWS_MIDDLE: usize = 60;
 /// Rows of an answer to somebody who does.
 const ROWS_ASKED: usize = 200;
 
-pub(super) struct Odds;
+pub(super) struct OddsOperation;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -110,15 +110,15 @@ struct Simulated {
     rng: RandomReport,
 }
 
-impl Operation for Odds {
+impl Operation for OddsOperation {
     const NAME: &'static str = "odds";
     const TITLE: &'static str = "Odds of an expression";
     const SUMMARY: &'static str = "Exact odds of any dice expression, comparison or opposed roll, as fractions and decimals; \
         with target, what difficulty or modifier gives that chance. Rolls nothing unless told to simulate.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
-    const ROUTES: &'static [Route] = &[Route::get("/odds")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/odds")];
     const PICTURE: Option<&'static str> = Some("picture");
     type Input = OddsInput;
     type Output = OddsOutput;
@@ -173,7 +173,8 @@ fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsO
     };
     let other = weigh_other(input.against.as_deref(), input.dialect, effort)?;
     let against = other.as_ref().map(|(name, odds)| (name.clone(), &odds.distribution));
-    let picture = input.picture.then(|| Sight { notation: &notation, odds: &odds, against }.svg(None, Theme::Auto));
+    let picture =
+        input.picture.then(|| PictureView { notation: &notation, odds: &odds, against }.svg(None, Theme::Auto));
     let summary = odds.summary();
     let rows_max = if input.from.or(input.to).is_some() { ROWS_ASKED } else { ROWS_MIDDLE };
     let table = odds.distribution.table(input.from, input.to, rows_max);

@@ -1,4 +1,4 @@
-//! Any expression, rolled.
+//! `roll`: rolls any dice expression.
 
 use futures::future::{BoxFuture, ready};
 use schemars::JsonSchema;
@@ -8,11 +8,11 @@ use skald_domain::dice::notation::{Dialect, Notation};
 use skald_domain::dice::odds::Exact;
 use skald_domain::dice::{self, RandomReport, RandomRequest, Randomness, RollResult};
 
-use super::weigh::{read, weigh};
+use super::expression_odds::{read, weigh};
 use crate::campaign::{Recorded, RollNote, RollPlace};
-use crate::{Allowed, Answered, App, Call, Fault, Kind, Operation, Toolset};
+use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Toolset};
 
-pub(super) struct Roll;
+pub(super) struct RollOperation;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,13 +63,13 @@ struct Rolled {
     chance: Option<Exact>,
 }
 
-impl Operation for Roll {
+impl Operation for RollOperation {
     const NAME: &'static str = "roll";
     const TITLE: &'static str = "Roll an expression";
     const SUMMARY: &'static str = "Roll any dice expression: keep, drop, explode, reroll, count successes, compare, repeat. \
         Answers every die, what became of it, and how likely the result was.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = RollInput;
     type Output = Answered<RollOutput>;

@@ -1,10 +1,10 @@
-//! A process as a picture: its states, the transitions between them, and where a run is.
+//! Draws a process as an SVG diagram: its states, its transitions, and the current state of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use skald_domain::gate::{EVERYBODY, Process, Transition};
 
-use skald_picture::{Arrow, Flow, Progress, Stop, Theme};
+use skald_picture::{Arrow, Flow, FlowProgress, Stop, Theme};
 
 /// The picture of a process, as SVG; with the state that a run is in and those that it was in, if they are given.
 pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], theme: Theme) -> String {
@@ -12,9 +12,9 @@ pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], th
         process.states.iter().enumerate().map(|(index, state)| (state.name.as_str(), index)).collect();
     let visited: BTreeSet<&str> = visited.iter().copied().collect();
     let progress = |name: &str| match current {
-        Some(current) if current == name => Progress::Current,
-        _ if visited.contains(name) => Progress::Visited,
-        _ => Progress::Ahead,
+        Some(current) if current == name => FlowProgress::Current,
+        _ if visited.contains(name) => FlowProgress::Visited,
+        _ => FlowProgress::Ahead,
     };
     let place = |name: &str| places.get(name).copied();
     let stops = process.states.iter().map(|state| Stop {
@@ -55,7 +55,7 @@ mod tests {
 
     use skald_domain::gate::load;
 
-    use super::super::shipped::shipped;
+    use super::super::shipped_processes::shipped;
     use super::*;
 
     #[test]

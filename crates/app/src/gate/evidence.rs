@@ -1,16 +1,16 @@
-//! What is handed in with an event: files below the run's folder, or content that came with the request. Each becomes
-//! what it holds, or the reason why it is no evidence.
+//! Artifacts submitted with an event: reads files below the run's folder or inline content, and enforces quotas. Each
+//! becomes evidence, or the reason why it is refused.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_domain::gate::{Misfit, Process, Submitted, name_matches, plain_path};
+use skald_domain::gate::{Process, SchemaMisfit, Submitted, name_matches, plain_path};
 
-use super::gatehouse::Visit;
-use crate::access::hash_bytes;
+use super::access::FoundRun;
+use crate::sha256::sha256_hex;
 use crate::{App, Code, Fault, limits, short};
-use skald_journal::{FindingKind, RowCheck};
+use skald_journal::{FindingKind, RowCheck, SideRow};
 
 /// Content that was handed in, on the shelf, by its SHA-256.
 pub(super) const CONTENTS: &str = "artifact";
@@ -26,14 +26,14 @@ struct Quota {
 }
 
 /// A run without a campaign counts for whoever created it.
-fn quotas(visit: &Visit) -> [Quota; 2] {
-    let run = visit.run();
+fn quotas(found_run: &FoundRun) -> [Quota; 2] {
+    let run = found_run.run();
     let (key, what) = match &run.campaign_id {
         Some(campaign_id) => (format!("campaign/{campaign_id}"), "a campaign"),
         None => (format!("principal/{}", run.created_by), "whoever created the run"),
     };
     [
-        Quota { key: format!("run/{}", visit.run_id), what: "a run", most: limits::INLINE_RUN_BYTES_MAX },
+        Quota { key: format!("run/{}", found_run.run_id), what: "a run", most: limits::INLINE_RUN_BYTES_MAX },
         Quota { key, what, most: limits::INLINE_CAMPAIGN_BYTES_MAX },
     ]
 }
@@ -62,22 +62,22 @@ pub(super) struct Sent<'a> {
 }
 
 /// The content that came with a request, by its SHA-256.
-pub(super) type Contents = Vec<(String, Vec<u8>)>;
+pub(super) type EvidenceContents = Vec<(String, Vec<u8>)>;
 
 /// What became of it.
 #[derive(Default)]
 pub(super) struct Resolved {
     pub submitted: Vec<Submitted>,
-    pub unfit: Vec<Misfit>,
-    pub contents: Contents,
+    pub unfit: Vec<SchemaMisfit>,
+    pub contents: EvidenceContents,
 }
 
 impl Sent<'_> {
     /// The paths that no file can have, each with the reason. They are known before anything else is.
-    pub(super) fn unfit_paths(&self) -> Vec<Misfit> {
+    pub(super) fn unfit_paths(&self) -> Vec<SchemaMisfit> {
         let unfit = |(pointer, path): (String, &String)| {
             let why = plain_path(path).err()?;
-            Some(Misfit { path: pointer, message: format!("{why}: {}", short(path)) })
+            Some(SchemaMisfit { path: pointer, message: format!("{why}: {}", short(path)) })
         };
         self.paths().filter_map(unfit).collect()
     }
@@ -92,24 +92,24 @@ impl Sent<'_> {
 
 impl App {
     /// Looks at everything that was sent.
-    pub(super) async fn resolve(&self, visit: &Visit, sent: &Sent<'_>) -> Resolved {
+    pub(super) async fn resolve(&self, found_run: &FoundRun, sent: &Sent<'_>) -> Resolved {
         let mut resolved = Resolved::default();
         if sent.paths().count() > limits::ARTIFACTS_SUBMITTED_MAX {
             let message = format!("an event submits at most {} artifacts", limits::ARTIFACTS_SUBMITTED_MAX);
-            resolved.unfit.push(Misfit { path: "/artifact_paths".to_owned(), message });
+            resolved.unfit.push(SchemaMisfit { path: "/artifact_paths".to_owned(), message });
             return resolved;
         }
         for (index, path) in sent.artifact_paths.iter().enumerate() {
-            let found = self.in_file(visit, format!("/artifact_paths/{index}"), path, None).await;
+            let found = self.in_file(found_run, format!("/artifact_paths/{index}"), path, None).await;
             resolved.take(found);
         }
         for (index, artifact) in sent.artifacts.iter().enumerate() {
             let pointer = format!("/artifacts/{index}");
             match content(artifact) {
-                Err(message) => resolved.unfit.push(Misfit { path: pointer, message }),
+                Err(message) => resolved.unfit.push(SchemaMisfit { path: pointer, message }),
                 Ok(None) => {
                     let declared = artifact.r#type.clone();
-                    let found = self.in_file(visit, format!("{pointer}/path"), &artifact.path, declared).await;
+                    let found = self.in_file(found_run, format!("{pointer}/path"), &artifact.path, declared).await;
                     resolved.take(found);
                 }
                 Ok(Some(bytes)) => resolved.take_content(pointer, artifact, bytes),
@@ -120,23 +120,23 @@ impl App {
 
     async fn in_file(
         &self,
-        visit: &Visit,
+        found_run: &FoundRun,
         pointer: String,
         sent: &str,
         declared: Option<String>,
-    ) -> Result<Submitted, Misfit> {
-        let unfit = |pointer: &str, message: String| Misfit { path: pointer.to_owned(), message };
+    ) -> Result<Submitted, SchemaMisfit> {
+        let unfit = |pointer: &str, message: String| SchemaMisfit { path: pointer.to_owned(), message };
         let path = plain_path(sent).map_err(|why| unfit(&pointer, format!("{why}: {}", short(sent))))?;
-        let Some(folder) = &visit.run().folder else {
-            return Err(unfit(&pointer, super::files::NO_FOLDER.to_owned()));
+        let Some(folder) = &found_run.run().folder else {
+            return Err(unfit(&pointer, super::files_port::NO_FOLDER.to_owned()));
         };
-        let wants_json = wants_json(&visit.process, &path, declared.as_deref());
+        let wants_json = wants_json(&found_run.process, &path, declared.as_deref());
         let found = match self.files.artifact(folder, &path, wants_json).await {
             Ok(found) => found,
             Err(why) => {
-                let mut why = visit.paths.text(&why, folder);
+                let mut why = found_run.paths.text(&why, folder);
                 // Whoever holds a token from elsewhere has no business in the folder that the server was started in.
-                if visit.paths.is_owners() && self.files.is_in_working_folder(&path).await {
+                if found_run.paths.is_owners() && self.files.is_in_working_folder(&path).await {
                     why.push_str(". A file of this path lies in the working folder, which is not looked into: copy it");
                 }
                 return Err(unfit(&pointer, why));
@@ -146,27 +146,22 @@ impl App {
         Ok(Submitted { pointer, path, sha256, bytes, artifact_type: declared, inline: false, json })
     }
 
-    /// Keeps content that came with a request, each once.
-    pub(super) async fn keep_contents(&self, visit: &Visit, contents: &Contents) -> Result<(), Fault> {
-        let mut added = 0;
+    /// The content that is not stored yet.
+    pub(super) async fn not_stored(&self, contents: EvidenceContents) -> Result<EvidenceContents, Fault> {
+        let mut not_stored = Vec::new();
         for (sha256, bytes) in contents {
-            let is_kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?.is_some();
-            if !is_kept {
-                let kept = self.journal.put(CONTENTS, sha256, STANDARD.encode(bytes)).await;
-                kept.map_err(|error| self.unread(&error))?;
-                added += bytes.len() as u64;
+            let stored = self.journal.get(CONTENTS, &sha256).await.map_err(|error| self.unread(&error))?;
+            if stored.is_none() {
+                not_stored.push((sha256, bytes));
             }
         }
-        if added > 0 {
-            self.count_contents(visit, added).await?;
-        }
-        Ok(())
+        Ok(not_stored)
     }
 
     /// Refuses content that would be more than is kept of a run, or of a campaign.
-    pub(super) async fn check_contents(&self, visit: &Visit, contents: &Contents) -> Result<(), Fault> {
+    pub(super) async fn check_contents(&self, found_run: &FoundRun, contents: &EvidenceContents) -> Result<(), Fault> {
         let added: u64 = contents.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        for Quota { key, what, most } in quotas(visit).into_iter().filter(|_| added > 0) {
+        for Quota { key, what, most } in quotas(found_run).into_iter().filter(|_| added > 0) {
             let total = self.contents_counted(&key).await?.map_or(0, |(_, total)| total) + added;
             if total > most {
                 let message = format!("{what} keeps {most} bytes of content that is handed in, this would be {total}");
@@ -178,8 +173,16 @@ impl App {
         Ok(())
     }
 
-    async fn count_contents(&self, visit: &Visit, added: u64) -> Result<(), Fault> {
-        for Quota { key, .. } in quotas(visit) {
+    /// Counts content that was stored with an event. The event is accepted, whatever comes of this: if the store fails just
+    /// now, the content is not counted.
+    pub(super) async fn count_contents(&self, found_run: &FoundRun, added: u64) {
+        if let Err(error) = self.add_to_count(found_run, added).await {
+            tracing::warn!(%error, run = found_run.run_id, "content that was handed in is not counted");
+        }
+    }
+
+    async fn add_to_count(&self, found_run: &FoundRun, added: u64) -> Result<(), Fault> {
+        for Quota { key, .. } in quotas(found_run) {
             loop {
                 let counted = self.contents_counted(&key).await?;
                 let written = match &counted {
@@ -202,13 +205,23 @@ impl App {
 
     /// Content that came with a request, if it is kept.
     pub(super) async fn kept_content(&self, sha256: &str) -> Result<Option<Vec<u8>>, Fault> {
-        let kept = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
-        Ok(kept.and_then(|text| STANDARD.decode(text).ok()))
+        let committed = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
+        Ok(committed.and_then(|text| STANDARD.decode(text).ok()))
     }
 }
 
+/// Content as the rows that are stored in the transaction of the event that it came with: an accepted event never lacks it.
+pub(super) fn content_rows(contents: &EvidenceContents) -> Vec<SideRow> {
+    let row = |(sha256, bytes): &(String, Vec<u8>)| SideRow {
+        kind: CONTENTS,
+        key: sha256.clone(),
+        body: STANDARD.encode(bytes).into(),
+    };
+    contents.iter().map(row).collect()
+}
+
 impl Resolved {
-    fn take(&mut self, found: Result<Submitted, Misfit>) {
+    fn take(&mut self, found: Result<Submitted, SchemaMisfit>) {
         match found {
             Ok(submitted) => self.submitted.push(submitted),
             Err(misfit) => self.unfit.push(misfit),
@@ -216,7 +229,7 @@ impl Resolved {
     }
 
     fn take_content(&mut self, pointer: String, artifact: &SentArtifact, bytes: Vec<u8>) {
-        let sha256 = hash_bytes(&bytes);
+        let sha256 = sha256_hex(&bytes);
         self.submitted.push(Submitted {
             pointer,
             path: artifact.path.clone(),
@@ -232,7 +245,7 @@ impl Resolved {
 
 /// Whether content is what its address says.
 pub(super) fn check_content(_kind: &str, sha256: &str, body: &str) -> RowCheck {
-    if STANDARD.decode(body).is_ok_and(|bytes| hash_bytes(&bytes) == sha256) {
+    if STANDARD.decode(body).is_ok_and(|bytes| sha256_hex(&bytes) == sha256) {
         return RowCheck::Sound;
     }
     RowCheck::Wrong(FindingKind::ContentDiffers, "the content is not the one that was handed in".to_owned())

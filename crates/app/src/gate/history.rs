@@ -1,5 +1,5 @@
-//! What happened to a run, and what was tried: accepted events from its stream, refused attempts from beside it, in the
-//! order in which they came: what was refused stands after the event on which it was refused.
+//! The history of a run: accepted events from its stream merged with refused attempts, which are stored outside it. A
+//! refused attempt follows the event after which it was refused.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,16 +8,16 @@ use skald_domain::Moment;
 use skald_domain::access::AccessState;
 use skald_domain::gate::{Artifact, GuardResult, RunEvent};
 
-use super::attempts::{Attempt, SummedAttempts};
-use super::emit::event_id;
-use super::gatehouse::Visit;
-use crate::listing::{bad_cursor, page_limit};
+use super::access::FoundRun;
+use super::emit_event::event_id;
+use super::refused_attempts::{Attempt, SummedAttempts};
+use crate::list_page::{bad_cursor, page_limit};
 use crate::{App, Fault};
 use skald_journal::{Record, hex};
 
 /// One attempt, accepted or not.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Entry {
+pub(super) struct HistoryEntry {
     at: Moment,
     /// Who it was.
     by: String,
@@ -103,17 +103,17 @@ impl ActingToken {
 
 /// A page of a history.
 pub(super) struct HistoryPage {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistoryEntry>,
     pub next_cursor: Option<String>,
 }
 
 /// How far a page reached: the last revision, and the key of the last attempt.
-struct Place {
+struct HistoryCursor {
     revision: u64,
     key: String,
 }
 
-impl Place {
+impl HistoryCursor {
     fn read(cursor: Option<&str>) -> Result<Self, Fault> {
         let Some(cursor) = cursor else { return Ok(Self { revision: 0, key: String::new() }) };
         let place = cursor
@@ -131,22 +131,22 @@ impl App {
     /// Oldest first.
     pub(super) async fn history(
         &self,
-        visit: &Visit,
+        found_run: &FoundRun,
         cursor: Option<&str>,
         limit: Option<usize>,
     ) -> Result<HistoryPage, Fault> {
         let limit = page_limit(limit)?;
-        let mut place = Place::read(cursor)?;
+        let mut place = HistoryCursor::read(cursor)?;
         // One more than the page has, so that it is known whether there is another.
-        let records = self.journal.read(&visit.stream, place.revision, limit + 1).await;
+        let records = self.journal.read(&found_run.stream, place.revision, limit + 1).await;
         let records = records.map_err(|error| self.unread(&error))?;
-        let attempts = self.attempts(&visit.run_id, &place.key, limit + 1).await?;
+        let attempts = self.attempts(&found_run.run_id, &place.key, limit + 1).await?;
         let access = self.access().await?;
         let is_more = records.len() + attempts.len() > limit;
         let (mut records, mut attempts) = (records.into_iter().peekable(), attempts.into_iter().peekable());
         let mut entries = Vec::new();
         if cursor.is_none() {
-            entries.extend(self.summed_attempts(&visit.run_id).await?.map(summed));
+            entries.extend(self.summed_attempts(&found_run.run_id).await?.map(summed));
         }
         while entries.len() < limit {
             let is_record_next = match (records.peek(), attempts.peek()) {
@@ -167,17 +167,17 @@ impl App {
         for entry in &mut entries {
             entry.token = ActingToken::of(&access.state, &entry.by);
             // The owner may have been told where the files belong.
-            if let (Some(message), Some(folder)) = (&mut entry.message, &visit.run().folder) {
-                *message = visit.paths.text(message, folder);
+            if let (Some(message), Some(folder)) = (&mut entry.message, &found_run.run().folder) {
+                *message = found_run.paths.text(message, folder);
             }
         }
         Ok(HistoryPage { entries, next_cursor: is_more.then(|| place.written()) })
     }
 
-    fn accepted(&self, record: &Record) -> Result<Entry, Fault> {
+    fn accepted(&self, record: &Record) -> Result<HistoryEntry, Fault> {
         let events: Vec<RunEvent> =
             serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
-        let mut entry = Entry {
+        let mut entry = HistoryEntry {
             at: record.at.into(),
             by: record.by.clone(),
             token: None,
@@ -207,7 +207,7 @@ impl App {
     }
 }
 
-impl Entry {
+impl HistoryEntry {
     fn tell(&mut self, event: RunEvent) {
         match event {
             RunEvent::Created(created) => {
@@ -236,7 +236,7 @@ impl Entry {
 }
 
 /// The attempts before all that are kept one by one.
-fn summed(attempts: SummedAttempts) -> Entry {
+fn summed(attempts: SummedAttempts) -> HistoryEntry {
     let attempt = Attempt {
         at: attempts.last_at.or(attempts.first_at).unwrap_or_else(|| jiff::Timestamp::UNIX_EPOCH.into()),
         by: String::new(),
@@ -250,11 +250,11 @@ fn summed(attempts: SummedAttempts) -> Entry {
         request_hash: String::new(),
         hash: attempts.sum.hash,
     };
-    Entry { from_state: None, code: None, request_hash: None, ..refused(attempt) }
+    HistoryEntry { from_state: None, code: None, request_hash: None, ..refused(attempt) }
 }
 
-fn refused(attempt: Attempt) -> Entry {
-    Entry {
+fn refused(attempt: Attempt) -> HistoryEntry {
+    HistoryEntry {
         at: attempt.at,
         by: attempt.by,
         token: None,

@@ -1,46 +1,46 @@
-//! The gate noun: processes, and runs that go through them.
+//! The gate noun: operations and resources for processes and the runs that go through them.
 
-mod attempts;
-mod create;
+mod access;
+mod acting_role;
+mod artifact_view;
+mod campaign_facts;
+mod changed_resources;
+mod create_run;
 mod diagram;
-mod document;
-mod emit;
+mod emit_event;
+mod emit_refusal;
 mod evidence;
-mod files;
-mod gatehouse;
+mod files_port;
+mod get_state;
 mod history;
-mod knowledge;
-mod news;
+mod list_runs;
 mod path_view;
-mod permission;
+mod process_document;
 mod processes;
 mod read;
+mod refused_attempts;
 mod resources;
-mod run;
-mod runs;
-mod shipped;
-mod shown;
-mod standing;
-mod state;
+mod run_methods;
+mod shipped_processes;
 mod stream;
-mod submit;
-mod unaccepted;
-mod watching;
+mod submit_process;
+mod tool_permission;
+mod watch_artifacts;
 
-pub(crate) use attempts::AttemptsCounted;
-pub(crate) use files::NoFiles;
-pub use files::{ArtifactFile, FilesError, GateFiles, ProcessFile};
+pub(crate) use acting_role::AGENT;
+pub(crate) use files_port::NoFiles;
+pub use files_port::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub(crate) use processes::Processes;
-pub(crate) use standing::AGENT;
+pub(crate) use refused_attempts::AttemptsCounted;
 pub(crate) use stream::RUNS;
 pub(crate) use stream::RunStream;
-pub(crate) use watching::Watching;
+pub(crate) use watch_artifacts::ArtifactWatch;
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKind};
 
 use crate::creation_quota::PROCESS_VERSIONS_COUNTED;
 use crate::noun::RecordAudience;
-use crate::{App, Change, Entry, Noun, PromptEntry, Resource, Toolset};
+use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// What a model should know before it begins.
 const INSTRUCTIONS: &str = "Work that a process gates: begin with state_gate.get_state, do what its prompt says, submit evidence with \
@@ -50,18 +50,18 @@ const INSTRUCTIONS: &str = "Work that a process gates: begin with state_gate.get
 pub(crate) struct GateNoun;
 
 impl Noun for GateNoun {
-    fn operations(&self) -> Vec<Entry> {
+    fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            Entry::of::<state::GetState>(),
-            Entry::of::<state::ListEvents>(),
-            Entry::of::<emit::EmitEvent>(),
-            Entry::of::<create::CreateRun>(),
-            Entry::of::<runs::ListRuns>(),
-            Entry::of::<run::RunOperation>(),
-            Entry::of::<submit::SubmitProcess>(),
-            Entry::of::<read::GateRead>(),
-            Entry::of::<document::GateDocument>(),
-            Entry::of::<permission::ToolPermission>(),
+            OperationEntry::of::<get_state::GetState>(),
+            OperationEntry::of::<get_state::ListEvents>(),
+            OperationEntry::of::<emit_event::EmitEvent>(),
+            OperationEntry::of::<create_run::CreateRun>(),
+            OperationEntry::of::<list_runs::ListRuns>(),
+            OperationEntry::of::<run_methods::RunOperation>(),
+            OperationEntry::of::<submit_process::SubmitProcess>(),
+            OperationEntry::of::<read::GateRead>(),
+            OperationEntry::of::<process_document::GateDocument>(),
+            OperationEntry::of::<tool_permission::ToolPermission>(),
         ]
     }
 
@@ -85,12 +85,12 @@ impl Noun for GateNoun {
         SIDE_ROWS.to_vec()
     }
 
-    fn changed_resources(&self, record: &Record) -> Vec<Change> {
-        news::changed(record)
+    fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
+        changed_resources::changed(record)
     }
 
     fn containing_resource(&self, uri: &str) -> Option<String> {
-        news::whole(uri)
+        changed_resources::whole(uri)
     }
 
     fn record_audience(&self) -> RecordAudience {
@@ -103,7 +103,7 @@ impl Noun for GateNoun {
         }
     }
 
-    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<Change> {
+    fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange> {
         // Guards ask about the campaign and its universes.
         if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.touched_by(campaign_id) }
     }
@@ -115,8 +115,8 @@ impl Noun for GateNoun {
 
 /// How what the gate keeps beside the journal is checked, by kind.
 const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
-    (attempts::ATTEMPTS, SideRowCheck::Row(attempts::check_attempt)),
-    (attempts::SUMMED, SideRowCheck::SumsOf(attempts::ATTEMPTS)),
+    (refused_attempts::ATTEMPTS, SideRowCheck::Row(refused_attempts::check_attempt)),
+    (refused_attempts::SUMMED, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
     (evidence::CONTENTS, SideRowCheck::Row(evidence::check_content)),
     (evidence::COUNTED, SideRowCheck::NotCovered),
     (PROCESS_VERSIONS_COUNTED, SideRowCheck::NotCovered),

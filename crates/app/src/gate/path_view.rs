@@ -1,5 +1,5 @@
-//! What a caller sees of paths on the server's disk. The owner runs the machine and sees them whole. Whoever holds a token
-//! sees a path below the working folder relative to it, and of any other its last name.
+//! Redaction of server paths in the gate's answers and errors. The owner sees whole paths. A token's holder sees paths
+//! below the working folder relative to it, and only the last name of any other.
 //!
 //! Every path that the gate names in an answer or an error goes through here.
 

@@ -1,7 +1,7 @@
-//! The processes that there are: files in folders, those that were submitted, and those that are shipped.
+//! Lookup of processes: files in folders, submitted ones, and shipped ones, with a cache by content hash.
 //!
-//! A file hides what was submitted under its id, and either hides what is shipped. A run is pinned to the content of its
-//! process, which is kept by its hash from the first run on, whatever becomes of the file.
+//! A file hides a submitted process of the same id, and either hides a shipped one. A run is pinned to the content of
+//! its process, which is stored by its hash from the first run on, whatever happens to the file.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +12,8 @@ use skald_domain::Moment;
 use skald_domain::gate::{Finding, Process, load};
 
 use super::path_view::PathView;
-use super::shipped::shipped;
-use crate::access;
+use super::shipped_processes::shipped;
+use crate::sha256::sha256_hex;
 use crate::{App, Caller, Code, Fault, FilesError, limits, short};
 use skald_journal::{FindingKind, RowCheck};
 
@@ -56,7 +56,7 @@ pub(super) enum Origin {
 }
 
 /// A process that was found.
-pub(super) struct Known {
+pub(super) struct KnownProcesses {
     pub process: Arc<Process>,
     pub source: String,
     pub origin: Origin,
@@ -64,14 +64,14 @@ pub(super) struct Known {
 
 /// What was submitted under an id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Submission {
+pub(super) struct SubmittedProcess {
     pub hash: String,
     pub by: String,
     pub at: Moment,
 }
 
 /// A source, and where it comes from.
-struct Source {
+struct ProcessSource {
     text: String,
     origin: Origin,
     /// What it is called in an error.
@@ -80,34 +80,34 @@ struct Source {
 
 impl App {
     /// The process of an id, as new runs get it.
-    pub(super) async fn process_named(&self, caller: &Caller, id: &str) -> Result<Known, Fault> {
+    pub(super) async fn process_named(&self, caller: &Caller, id: &str) -> Result<KnownProcesses, Fault> {
         let Some(source) = self.source_named(caller, id).await? else { return Err(self.no_process(caller, id).await) };
-        let Source { text, origin, name } = source;
+        let ProcessSource { text, origin, name } = source;
         let process = self.read_process(&text).map_err(|findings| invalid(&name, findings))?;
         if process.id != id {
             let message = format!("{name} is named after '{id}', but the process in it is '{}'", short(&process.id));
             let fault = Fault::new(Code::InvalidProcess, message).at("/process_id").value(&id.into());
             return Err(fault.hint("give the file the name of process.id"));
         }
-        Ok(Known { process, source: text, origin })
+        Ok(KnownProcesses { process, source: text, origin })
     }
 
-    async fn source_named(&self, caller: &Caller, id: &str) -> Result<Option<Source>, Fault> {
-        if id.is_empty() || id.len() > limits::ID_CHARS_MAX {
+    async fn source_named(&self, caller: &Caller, id: &str) -> Result<Option<ProcessSource>, Fault> {
+        if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
         let paths = self.path_view(caller);
         if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
-            return Ok(Some(Source { text: file.source, origin: Origin::File, name: paths.name(&file.path) }));
+            return Ok(Some(ProcessSource { text: file.source, origin: Origin::File, name: paths.name(&file.path) }));
         }
         let name = format!("process '{id}'");
         if let Some(submission) = self.submission(id).await?
             && let Some(text) = self.kept_source(&submission.hash).await?
         {
-            return Ok(Some(Source { text, origin: Origin::Submitted, name }));
+            return Ok(Some(ProcessSource { text, origin: Origin::Submitted, name }));
         }
         let shipped = shipped().into_iter().find(|(shipped, _)| *shipped == id);
-        Ok(shipped.map(|(_, text)| Source { text: text.to_owned(), origin: Origin::Shipped, name }))
+        Ok(shipped.map(|(_, text)| ProcessSource { text: text.to_owned(), origin: Origin::Shipped, name }))
     }
 
     async fn no_process(&self, caller: &Caller, id: &str) -> Fault {
@@ -149,7 +149,7 @@ impl App {
             Fault::new(Code::ProcessNotFound, message).hint("create another run; what happened in this one can be read")
         };
         let source = self.kept_source(hash).await?.ok_or_else(|| lost("is not kept any more"))?;
-        if access::hash(&source) != hash {
+        if sha256_hex(&source) != hash {
             return Err(lost("is not kept as it was written"));
         }
         self.read_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
@@ -157,7 +157,7 @@ impl App {
 
     /// Reads a process, or what is wrong with it.
     pub(super) fn read_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
-        if let Some(process) = self.processes.get(&access::hash(source)) {
+        if let Some(process) = self.processes.get(&sha256_hex(source)) {
             return Ok(process);
         }
         let loaded = load(source);
@@ -167,8 +167,8 @@ impl App {
     /// Keeps the source of a process for as long as there are runs of it, which is for good.
     pub(super) async fn keep_source(&self, process: &Process, source: &str) -> Result<(), Fault> {
         if self.kept_source(&process.hash).await?.is_none() {
-            let kept = self.journal.put(SOURCES, &process.hash, source.to_owned()).await;
-            kept.map_err(|error| self.unread(&error))?;
+            let committed = self.journal.put(SOURCES, &process.hash, source.to_owned()).await;
+            committed.map_err(|error| self.unread(&error))?;
         }
         Ok(())
     }
@@ -177,14 +177,14 @@ impl App {
         self.journal.get(SOURCES, hash).await.map_err(|error| self.unread(&error))
     }
 
-    pub(super) async fn submission(&self, id: &str) -> Result<Option<Submission>, Fault> {
-        let kept = self.journal.get(SUBMITTED, id).await.map_err(|error| self.unread(&error))?;
+    pub(super) async fn submission(&self, id: &str) -> Result<Option<SubmittedProcess>, Fault> {
+        let committed = self.journal.get(SUBMITTED, id).await.map_err(|error| self.unread(&error))?;
         let read =
             |text: String| serde_json::from_str(&text).map_err(|error| Fault::internal(error, self.request_id()));
-        kept.map(read).transpose()
+        committed.map(read).transpose()
     }
 
-    pub(super) async fn keep_submission(&self, id: &str, submission: &Submission) -> Result<(), Fault> {
+    pub(super) async fn keep_submission(&self, id: &str, submission: &SubmittedProcess) -> Result<(), Fault> {
         let body = serde_json::to_string(submission).expect("a submission is JSON");
         self.journal.put(SUBMITTED, id, body).await.map_err(|error| self.unread(&error))
     }
@@ -192,7 +192,7 @@ impl App {
 
 /// Whether the source of a process is what its address says.
 pub(super) fn check_source(_kind: &str, hash: &str, source: &str) -> RowCheck {
-    if access::hash(source) == hash {
+    if sha256_hex(source) == hash {
         return RowCheck::Sound;
     }
     RowCheck::Wrong(FindingKind::ContentDiffers, "the process is not the one that its hash was made of".to_owned())
@@ -200,7 +200,7 @@ pub(super) fn check_source(_kind: &str, hash: &str, source: &str) -> RowCheck {
 
 /// Whether what was submitted under an id is there.
 pub(super) fn check_submission(_kind: &str, _id: &str, body: &str) -> RowCheck {
-    match serde_json::from_str::<Submission>(body) {
+    match serde_json::from_str::<SubmittedProcess>(body) {
         Ok(submission) => RowCheck::Needs(SOURCES, submission.hash),
         Err(error) => RowCheck::Wrong(FindingKind::ContentDiffers, format!("it cannot be read: {error}")),
     }

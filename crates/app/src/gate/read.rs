@@ -1,20 +1,22 @@
-//! Reading runs and processes: one operation with a view, behind the resources that are JSON.
+//! `state_gate.read`: one read operation with a view, behind the JSON resources of runs and processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::gate::{Progress, RunStatus};
 
-use super::gatehouse::{Evidence, Visit};
-use super::history::Entry;
+use super::access::{EvidenceScope, FoundRun};
+use super::history::HistoryEntry;
 use super::processes::Origin;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Kind, Operation, Route, Toolset, limits};
+use crate::{
+    Allowed, App, Call, Caller, CampaignRole, Exposed, Fault, Operation, OperationKind, Route, Toolset, limits,
+};
 
 pub(super) struct GateRead;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum View {
+enum GateView {
     /// All processes, by id.
     #[default]
     Processes,
@@ -29,7 +31,7 @@ enum View {
 pub(super) struct GateReadInput {
     /// What to read; the processes if left out.
     #[serde(default)]
-    view: View,
+    view: GateView,
     /// The run, where one is read; the one that state-gate.json names if left out.
     run_id: Option<String>,
     /// For history: the `next_cursor` of the page before.
@@ -42,9 +44,9 @@ pub(super) struct GateReadInput {
 #[derive(Default, Serialize, JsonSchema)]
 pub(super) struct GateReadOutput {
     #[serde(flatten)]
-    summary: Option<Summary>,
+    summary: Option<RunSummary>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<Entry>>,
+    history: Option<Vec<HistoryEntry>>,
     /// Send it as cursor for the next page; absent on the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -54,7 +56,7 @@ pub(super) struct GateReadOutput {
 
 /// A run in short.
 #[derive(Serialize, JsonSchema)]
-struct Summary {
+struct RunSummary {
     run_id: String,
     process: ProcessName,
     current_state: String,
@@ -103,13 +105,13 @@ impl Operation for GateRead {
     const TITLE: &'static str = "Read runs and processes";
     const SUMMARY: &'static str = "The list of processes, a run in short, or its history.";
     const TOOLSET: Toolset = Toolset::Gate;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/processes").with("view", "processes"),
-        Route::get("/runs/{run_id}/summary").with("view", "summary"),
-        Route::get("/runs/{run_id}/history").with("view", "history"),
+        Route::get("/api/v1/processes").with("view", "processes"),
+        Route::get("/api/v1/runs/{run_id}/summary").with("view", "summary"),
+        Route::get("/api/v1/runs/{run_id}/history").with("view", "history"),
     ];
     type Input = GateReadInput;
     type Output = GateReadOutput;
@@ -117,14 +119,14 @@ impl Operation for GateRead {
     async fn run(app: &App, call: &Call<'_>, input: GateReadInput) -> Result<GateReadOutput, Fault> {
         let mut output = GateReadOutput::default();
         match input.view {
-            View::Processes => output.processes = Some(processes(app, call.caller).await?),
-            View::Summary => {
-                let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
-                output.summary = Some(summary(app, &visit).await?);
+            GateView::Processes => output.processes = Some(processes(app, call.caller).await?),
+            GateView::Summary => {
+                let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
+                output.summary = Some(summary(app, &found_run).await?);
             }
-            View::History => {
-                let visit = app.visit::<Self>(call, input.run_id.as_deref()).await?;
-                let page = app.history(&visit, input.cursor.as_deref(), input.limit).await?;
+            GateView::History => {
+                let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
+                let page = app.history(&found_run, input.cursor.as_deref(), input.limit).await?;
                 (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
             }
         }
@@ -136,11 +138,12 @@ impl Operation for GateRead {
     }
 }
 
-async fn summary(app: &App, visit: &Visit) -> Result<Summary, Fault> {
-    let facts = app.facts(visit, Evidence::Here).await?;
-    let (state, run, process, look) = (&visit.kept.state, visit.run(), &visit.process, visit.look(&facts));
-    Ok(Summary {
-        run_id: visit.run_id.clone(),
+async fn summary(app: &App, found_run: &FoundRun) -> Result<RunSummary, Fault> {
+    let facts = app.facts(found_run, EvidenceScope::Here).await?;
+    let (state, run, process, look) =
+        (&found_run.committed.state, found_run.run(), &found_run.process, found_run.look(&facts));
+    Ok(RunSummary {
+        run_id: found_run.run_id.clone(),
         process: ProcessName {
             id: process.id.clone(),
             version: process.version.clone(),
@@ -148,7 +151,7 @@ async fn summary(app: &App, visit: &Visit) -> Result<Summary, Fault> {
             hash: process.hash.clone(),
         },
         current_state: state.state().to_owned(),
-        revision: visit.kept.revision(),
+        revision: found_run.committed.revision(),
         status: state.status(),
         progress: look.progress(),
         created_at: run.created_at,

@@ -1,7 +1,7 @@
-//! Where runs and processes are read.
+//! MCP resources of the gate: URIs for runs and processes, with the operations that read them.
 
-use super::document::{MERMAID, SVG, YAML};
-use super::news;
+use super::changed_resources;
+use super::process_document::{MERMAID, SVG, YAML};
 use crate::{JSON, Resource, Toolset};
 
 const fn resource(
@@ -25,7 +25,7 @@ pub(crate) fn resources() -> Vec<Resource> {
 fn processes() -> Vec<Resource> {
     vec![
         resource(
-            news::PROCESSES,
+            changed_resources::PROCESSES,
             "gate_processes",
             ("Processes", "All processes that a run can go through, by id."),
             (READ, JSON),
@@ -57,7 +57,7 @@ fn processes() -> Vec<Resource> {
 
 fn runs() -> Vec<Resource> {
     vec![
-        resource(news::RUNS, "gate_runs", ("Runs", "All runs, the newest first."), (RUNS, JSON), None),
+        resource(changed_resources::RUNS, "gate_runs", ("Runs", "All runs, the newest first."), (RUNS, JSON), None),
         resource(
             "stategate://runs{?cursor,limit}",
             "gate_runs_page",

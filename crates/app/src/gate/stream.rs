@@ -1,9 +1,9 @@
-//! The run in the journal: its streams, its read model, and what its refusals come to.
+//! The run's stream kind: its events in the journal, its read model, and the faults for its refusals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
-use skald_domain::gate::{RefusalKind, RunEvent, RunRefusal, RunRules, RunState, RunStatus};
+use skald_domain::gate::{RunEvent, RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus};
 
 use super::evidence::CONTENTS;
 use super::processes::SOURCES;
@@ -67,6 +67,7 @@ impl StreamKind for RunStream {
         let listed = ListedRun::of(state).map(|run| {
             ReadModelChange::Put(Document {
                 collection: RUNS.to_owned(),
+                partition: run.campaign_id.clone().unwrap_or_default(),
                 id: stream.id().to_owned(),
                 rank: state.run().map_or(0, |run| run.created_micros),
                 body: serde_json::to_string(&run).expect("a run in a list is JSON"),
@@ -95,20 +96,20 @@ pub(super) fn is_run_id(id: &str) -> bool {
 
 pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
     match refusal.kind() {
-        RefusalKind::NotFound => Code::RunNotFound,
-        RefusalKind::InvalidPayload => Code::InvalidPayload,
-        RefusalKind::InvalidEvent => Code::InvalidEvent,
-        RefusalKind::Forbidden => Code::Forbidden,
-        RefusalKind::GuardFailed => Code::GuardFailed,
-        RefusalKind::TooLarge => Code::TooLarge,
-        RefusalKind::OutOfDate => Code::RevisionConflict,
-        RefusalKind::Rejected => Code::Rejected,
+        RunRefusalKind::NotFound => Code::RunNotFound,
+        RunRefusalKind::InvalidPayload => Code::InvalidPayload,
+        RunRefusalKind::InvalidEvent => Code::InvalidEvent,
+        RunRefusalKind::Forbidden => Code::Forbidden,
+        RunRefusalKind::GuardFailed => Code::GuardFailed,
+        RunRefusalKind::TooLarge => Code::TooLarge,
+        RunRefusalKind::OutOfDate => Code::RevisionConflict,
+        RunRefusalKind::Rejected => Code::Rejected,
     }
 }
 
 /// A refusal, as every surface shows it.
 pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
-    if refusal.kind() == RefusalKind::NotFound {
+    if refusal.kind() == RunRefusalKind::NotFound {
         return not_found(run_id);
     }
     let mut message = refusal.to_string();

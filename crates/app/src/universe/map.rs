@@ -1,11 +1,11 @@
-//! A universe as a picture: its map at a time.
+//! `universe_map`: a map of a universe at a time, as SVG.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::charted;
+use super::map_scene;
 use super::stream::not_found;
-use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::Theme;
 
 pub(super) struct UniverseMap;
@@ -34,10 +34,10 @@ impl Operation for UniverseMap {
     const SUMMARY: &'static str = "The map of a universe at a time, as SVG: its systems seen from above, with orbits, \
         moons, belts, nebulae and names.";
     const TOOLSET: Toolset = Toolset::Universe;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::document("/universes/{universeId}/map.svg", "image/svg+xml")];
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/universes/{universeId}/map.svg", "image/svg+xml")];
     type Input = UniverseMapInput;
     type Output = UniverseMapOutput;
 
@@ -46,12 +46,12 @@ impl Operation for UniverseMap {
             let fault = Fault::new(Code::InvalidParams, format!("t is {time}, not a time")).at("/t");
             return Err(fault.hint("send a number of simulated seconds, or leave t out for the universe's own time"));
         }
-        let sky = app.sky::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
-        let universe = sky.universe()?;
+        let found_universe = app.find_universe::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
+        let universe = found_universe.universe()?;
         let drawn = app.compute(move |_| {
             let about = universe.about().ok_or_else(|| not_found(&input.universe_id))?;
             let time = input.t.unwrap_or_else(|| universe.state().time());
-            Ok(charted::sky(&about.name, universe.state().snapshot(), time, input.theme).svg())
+            Ok(map_scene::universe_scene(&about.name, universe.state().snapshot(), time, input.theme).svg())
         });
         drawn.await.map(|text| UniverseMapOutput { text })
     }

@@ -1,37 +1,39 @@
-//! The universe noun: what is in the sky, what may be done to it, and who is told.
+//! The universe noun: operations, resources, documentation and feed of universes.
 
-mod batch;
-mod change;
-mod charted;
-mod commands;
+mod access;
+mod answer_schemas;
+mod changed_ids;
+mod changed_resources;
+mod complete_body_ids;
 mod docs;
+mod events;
 mod feed;
-mod json_parts;
-mod keep;
+mod get_state;
+mod incremental_json;
+mod input_errors;
+mod list_commands;
+mod manage;
 mod map;
-mod narrow;
-mod news;
+mod map_scene;
 mod read;
-mod ready;
-mod record;
+mod read_record;
+mod render_cache;
 mod resources;
-mod send;
-mod shape;
-mod sky;
-mod state;
+mod rest;
+mod send_command;
+mod send_commands;
 mod stream;
-mod typed;
-mod wording;
+mod views;
 
 pub(crate) use feed::Feeds;
-pub use feed::{Fed, Feed};
+pub use feed::{Fed, FedEvent, FedEvents, Feed};
 pub use stream::UniverseStream;
 pub(crate) use stream::{Listed, PLACES, UNIVERSES};
 
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Change, Entry, Noun, PromptEntry, Resource, Toolset};
+use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
 /// What a model should know before it begins.
 const INSTRUCTIONS: &str = "For stars and planets: universes://list has the universes, send_universe_command changes one, \
@@ -42,18 +44,23 @@ const INSTRUCTIONS: &str = "For stars and planets: universes://list has the univ
 pub(crate) struct UniverseNoun;
 
 impl Noun for UniverseNoun {
-    fn operations(&self) -> Vec<Entry> {
+    fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            Entry::of::<keep::KeepUniverse>(),
-            Entry::of::<state::GetUniverseState>(),
-            Entry::of::<commands::ListUniverseCommands>(),
-            Entry::of::<send::SendUniverseCommand>(),
-            Entry::of::<batch::SendUniverseCommands>(),
-            Entry::of::<read::UniverseRead>(),
-            Entry::of::<record::ReadRecord>(),
-            Entry::of::<map::UniverseMap>(),
-            Entry::of::<docs::UniverseDocs>(),
-            Entry::of::<docs::UniverseCommandDocs>(),
+            OperationEntry::of::<manage::KeepUniverse>(),
+            OperationEntry::of::<get_state::GetUniverseState>(),
+            OperationEntry::of::<list_commands::ListUniverseCommands>(),
+            OperationEntry::of::<send_command::SendUniverseCommand>(),
+            OperationEntry::of::<send_commands::SendUniverseCommands>(),
+            OperationEntry::of::<read::UniverseRead>(),
+            OperationEntry::of::<read_record::ReadRecord>(),
+            OperationEntry::of::<rest::ListUniverses>(),
+            OperationEntry::of::<rest::CreateUniverse>(),
+            OperationEntry::of::<rest::ReplaceUniverse>(),
+            OperationEntry::of::<rest::DeleteUniverse>(),
+            OperationEntry::of::<events::UniverseEvents>(),
+            OperationEntry::of::<map::UniverseMap>(),
+            OperationEntry::of::<docs::UniverseDocs>(),
+            OperationEntry::of::<docs::UniverseCommandDocs>(),
         ]
     }
 
@@ -77,12 +84,12 @@ impl Noun for UniverseNoun {
         Vec::new()
     }
 
-    fn changed_resources(&self, record: &Record) -> Vec<Change> {
-        news::changed(record)
+    fn changed_resources(&self, record: &Record) -> Vec<ResourceChange> {
+        changed_resources::changed(record)
     }
 
     fn containing_resource(&self, uri: &str) -> Option<String> {
-        news::whole(uri)
+        changed_resources::whole(uri)
     }
 
     fn record_audience(&self) -> RecordAudience {
@@ -93,7 +100,7 @@ impl Noun for UniverseNoun {
         app.feeds.hear(record);
     }
 
-    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<Change> {
+    fn changed_by_campaign(&self, _app: &App, _record: &Record, _campaign_id: &str) -> Vec<ResourceChange> {
         Vec::new()
     }
 

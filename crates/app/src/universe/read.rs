@@ -1,17 +1,17 @@
-//! Reading universes: one operation with a view, behind every resource.
+//! `universe_read`: one read operation with a view, behind every resource of a universe.
 
 use std::slice;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::narrow::{self, Ask, Part};
-use super::sky::Sky;
+use super::access::FoundUniverse;
 use super::stream::Listed;
-use crate::listing::page_limit;
+use super::views::{self, Ask, Part};
+use crate::list_page::page_limit;
 use crate::{
-    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Kind, Operation,
-    Route, Toolset, limits,
+    Allowed, App, Call, Caller, CampaignRole, Code, Completion, CompletionRequest, Exposed, Fault, Operation,
+    OperationKind, Route, Toolset, limits,
 };
 
 pub(super) struct UniverseRead;
@@ -35,14 +35,14 @@ enum View {
 }
 
 impl View {
-    fn part(self) -> Option<narrow::View> {
+    fn part(self) -> Option<views::View> {
         match self {
             Self::Universes => None,
-            Self::Summary => Some(narrow::View::Summary),
-            Self::Bodies => Some(narrow::View::Bodies),
-            Self::Body => Some(narrow::View::Body),
-            Self::Groups => Some(narrow::View::Groups),
-            Self::Positions => Some(narrow::View::Positions),
+            Self::Summary => Some(views::View::Summary),
+            Self::Bodies => Some(views::View::Bodies),
+            Self::Body => Some(views::View::Body),
+            Self::Groups => Some(views::View::Groups),
+            Self::Positions => Some(views::View::Positions),
         }
     }
 }
@@ -86,17 +86,17 @@ impl Operation for UniverseRead {
     const TITLE: &'static str = "Read universes";
     const SUMMARY: &'static str = "Read the list of universes, or a part of one.";
     const TOOLSET: Toolset = Toolset::Universe;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     // Of the three tools of this set none is this one: what it reads are resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
-        Route::get("/universes").with("view", "universes"),
-        Route::get("/universes/{universeId}/summary").with("view", "summary"),
-        Route::get("/universes/{universeId}/bodies").with("view", "bodies"),
-        Route::get("/universes/{universeId}/body/{bodyId}").with("view", "body"),
-        Route::get("/universes/{universeId}/groups").with("view", "groups"),
-        Route::get("/universes/{universeId}/positions").with("view", "positions"),
+        Route::get("/api/v1/universes").with("view", "universes"),
+        Route::get("/api/v1/universes/{universeId}/summary").with("view", "summary"),
+        Route::get("/api/v1/universes/{universeId}/bodies").with("view", "bodies"),
+        Route::get("/api/v1/universes/{universeId}/body/{bodyId}").with("view", "body"),
+        Route::get("/api/v1/universes/{universeId}/groups").with("view", "groups"),
+        Route::get("/api/v1/universes/{universeId}/positions").with("view", "positions"),
     ];
     type Input = UniverseReadInput;
     type Output = UniverseReadOutput;
@@ -111,8 +111,8 @@ impl Operation for UniverseRead {
             let fault = Fault::new(Code::InvalidParams, "universeId is required for what is in a universe");
             return Err(fault.at("/universeId").hint("the view universes lists them"));
         };
-        let sky = app.sky::<Self>(call, universe_id, CampaignRole::Guest).await?;
-        Ok(UniverseReadOutput { part: part(&sky, view, &input)?.map(Box::new), ..output })
+        let found_universe = app.find_universe::<Self>(call, universe_id, CampaignRole::Guest).await?;
+        Ok(UniverseReadOutput { part: part(&found_universe, view, &input)?.map(Box::new), ..output })
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
@@ -125,22 +125,22 @@ impl Operation for UniverseRead {
 }
 
 /// Here the one body has a field of its own.
-fn part(sky: &Sky, view: narrow::View, input: &UniverseReadInput) -> Result<Option<Part>, Fault> {
+fn part(found_universe: &FoundUniverse, view: views::View, input: &UniverseReadInput) -> Result<Option<Part>, Fault> {
     let UniverseReadInput { body_id, ids, cursor, limit, t, .. } = input;
     let misplaced = |field: &str, message: &str, hint: &str| {
         let fault = Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(hint);
-        Err(fault.universe(&sky.universe_id))
+        Err(fault.universe(&found_universe.universe_id))
     };
     let ids = match (view, body_id, ids) {
-        (narrow::View::Body, _, Some(_)) => return misplaced("ids", "the view body takes no ids", "send bodyId"),
-        (narrow::View::Body, None, _) => {
+        (views::View::Body, _, Some(_)) => return misplaced("ids", "the view body takes no ids", "send bodyId"),
+        (views::View::Body, None, _) => {
             return misplaced("bodyId", "bodyId is required for the view body", "the view bodies lists them");
         }
-        (narrow::View::Body, Some(id), None) => Some(slice::from_ref(id)),
+        (views::View::Body, Some(id), None) => Some(slice::from_ref(id)),
         (_, Some(_), _) => return misplaced("bodyId", "only the view body takes a bodyId", "send ids instead"),
         (_, None, ids) => ids.as_deref(),
     };
     let ask = Ask { view: Some(view), ids, cursor: cursor.as_deref(), limit: *limit, t: *t };
     let is_of_body = |fault: &Fault| body_id.is_some() && fault.body().path.as_deref() == Some("/ids/0");
-    narrow::part(sky, &ask).map_err(|fault| if is_of_body(&fault) { fault.at("/bodyId") } else { fault })
+    views::part(found_universe, &ask).map_err(|fault| if is_of_body(&fault) { fault.at("/bodyId") } else { fault })
 }

@@ -1,6 +1,6 @@
-//! Where universes, parts of them and what there is to know about them are read.
+//! MCP resources of universes: URIs of universes, their parts and the documentation pages.
 
-use super::news;
+use super::changed_resources;
 use crate::{JSON, Resource, Toolset};
 
 const MARKDOWN: &str = "text/markdown";
@@ -54,7 +54,7 @@ pub(crate) fn resources() -> Vec<Resource> {
 fn universes() -> Vec<Resource> {
     vec![
         read(
-            news::LIST,
+            changed_resources::LIST,
             "universes",
             "universes",
             "Universes",

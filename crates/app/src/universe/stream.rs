@@ -1,14 +1,14 @@
-//! The universe in the journal: its streams, its read models, and what its refusals come to.
+//! The universe's stream kind: its events in the journal, its read models, and the faults for its refusals.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use skald_domain::universe::{
-    About, Created, RefusalKind, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRules,
+    About, Created, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRefusalKind, UniverseRules,
 };
 
-use super::ready::Ready;
+use super::render_cache::Ready;
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 use skald_journal::{Document, ReadModelChange, SnapshotPart, StreamKind, StreamName};
 
@@ -106,18 +106,19 @@ impl SnapshotPart<Universe> for UniversePart {
 
 /// What is done to a universe's bodies changes no list.
 fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
-    let put = |collection: &str, rank: i64, body: String| {
-        ReadModelChange::Put(Document { collection: collection.to_owned(), id: stream.id().to_owned(), rank, body })
+    let put = |collection: &str, campaign_id: Option<&String>, rank: i64, body: String| {
+        let (collection, partition) = (collection.to_owned(), campaign_id.cloned().unwrap_or_default());
+        ReadModelChange::Put(Document { collection, partition, id: stream.id().to_owned(), rank, body })
     };
     let listed = || {
         let about = state.about()?;
         let body = serde_json::to_string(&Listed::of(about)).expect("a universe in a list is JSON");
-        Some(put(UNIVERSES, about.created_at.as_microsecond(), body))
+        Some(put(UNIVERSES, about.campaign_id.as_ref(), about.created_at.as_microsecond(), body))
     };
     match event {
         UniverseEvent::Created(Created { campaign_id, .. }) => {
             let place = json!({"campaign_id": role_place(campaign_id.as_deref())}).to_string();
-            listed().into_iter().chain([put(PLACES, 0, place)]).collect()
+            listed().into_iter().chain([put(PLACES, campaign_id.as_ref(), 0, place)]).collect()
         }
         UniverseEvent::Renamed(_) | UniverseEvent::Replaced(Replaced { name: Some(_), .. }) => {
             listed().into_iter().collect()
@@ -136,10 +137,10 @@ pub(super) fn stream(universe_id: &str) -> StreamName {
 /// A refusal, as every surface shows it. `within` is the field of the input that holds what was refused.
 pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal) -> Fault {
     let code = match refusal.kind() {
-        RefusalKind::NotFound => return not_found(universe_id),
-        RefusalKind::Invalid => Code::InvalidParams,
-        RefusalKind::TooLarge => Code::TooLarge,
-        RefusalKind::Rejected => Code::Rejected,
+        UniverseRefusalKind::NotFound => return not_found(universe_id),
+        UniverseRefusalKind::Invalid => Code::InvalidParams,
+        UniverseRefusalKind::TooLarge => Code::TooLarge,
+        UniverseRefusalKind::Rejected => Code::Rejected,
     };
     let mut fault = Fault::new(code, refusal.to_string()).hint(refusal.hint()).universe(universe_id);
     match refusal.pointer().as_deref() {

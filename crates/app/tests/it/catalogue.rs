@@ -1,4 +1,4 @@
-//! Rules that the whole catalogue keeps.
+//! Tests of the catalogue: rules that hold for all operations, resources, errors and toolsets.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
-//! News for those who watch.
+//! Tests of resource changes for subscribers.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skald_app::{Caller, Change, Changes, Engine, Local, Told, Work};
+use skald_app::{AnnouncedChange, Caller, Changes, Engine, Local, ResourceChange, Work};
 
 use crate::engine::{block_on, engine};
 
@@ -12,14 +12,14 @@ fn a_burst_of_changes_is_told_once() {
     let engine = engine();
     let mut changes = block_on(engine.changes(&Caller::owner(), None));
     for _ in 0..3 {
-        engine.publish(Change::Resource("a".into()));
-        engine.publish(Change::Resource("b".into()));
+        engine.publish(ResourceChange::Resource("a".into()));
+        engine.publish(ResourceChange::Resource("b".into()));
     }
     let news = block_on(changes.next()).expect("news");
     let owner = Caller::owner();
     assert_eq!(["a", "b", "c"].map(|uri| news.concerns(&owner, uri)), [true, true, false]);
     assert!(!news.concerns_list(&owner));
-    engine.publish(Change::ResourceList);
+    engine.publish(ResourceChange::ResourceList);
     let later = block_on(changes.next()).expect("news");
     assert!(!later.concerns(&owner, "a") && later.concerns_list(&owner), "nothing was left of the burst");
 }
@@ -29,12 +29,12 @@ fn who_lags_is_told_to_look_at_everything() {
     let engine = engine();
     let mut changes = block_on(engine.changes(&Caller::owner(), None));
     for _ in 0..5_000 {
-        engine.publish(Change::Resource("a".into()));
+        engine.publish(ResourceChange::Resource("a".into()));
     }
     let news = block_on(changes.next()).expect("news");
     let owner = Caller::owner();
     assert!(news.concerns(&owner, "never heard of") && news.concerns_list(&owner));
-    engine.publish(Change::ResourceList);
+    engine.publish(ResourceChange::ResourceList);
     let later = block_on(changes.next()).expect("news");
     assert!(later.concerns_list(&owner) && !later.concerns(&owner, "a"));
 }
@@ -47,9 +47,9 @@ fn run(test: impl Future<Output = ()>) {
 async fn news(changes: &mut Changes) -> Vec<String> {
     let news = changes.next().await.expect("news");
     assert!(!news.is_everything(), "{news:?}");
-    let uri = |told: Told| match told.change {
-        Change::Resource(uri) => uri.to_string(),
-        Change::ResourceList => "list".to_owned(),
+    let uri = |told: AnnouncedChange| match told.change {
+        ResourceChange::Resource(uri) => uri.to_string(),
+        ResourceChange::ResourceList => "list".to_owned(),
     };
     news.told(&Caller::owner()).map(uri).collect()
 }

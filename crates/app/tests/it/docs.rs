@@ -1,4 +1,4 @@
-//! Pages about universes, and the commands one by one.
+//! Tests of the documentation pages about universes and their commands.
 
 use serde_json::{Value, json};
 use skald_app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, Engine, Fault, Work};

@@ -1,4 +1,4 @@
-//! Operations through the engine.
+//! Tests of operations called through the engine.
 
 use std::sync::{Arc, LazyLock};
 

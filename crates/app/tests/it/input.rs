@@ -1,4 +1,4 @@
-//! What does not fit is explained, whatever it is.
+//! Tests of input validation: any JSON is accepted or refused with an explanation.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The catalogue and its operations, called as a surface calls them.
+//! Tests of the catalogue and its operations, called as a surface calls them.
 
 mod catalogue;
 mod changes;
@@ -6,6 +6,6 @@ mod docs;
 mod engine;
 mod gate;
 mod input;
-mod narrow;
 mod notation;
 mod universe;
+mod universe_views;

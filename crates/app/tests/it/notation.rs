@@ -1,4 +1,4 @@
-//! The page about notation: every example in it is read, and means what it says.
+//! Tests of the page about dice notation: every example parses and means what the page says.
 
 use serde_json::json;
 use skald_domain::dice::notation::{Dialect, parse};

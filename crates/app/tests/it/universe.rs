@@ -1,4 +1,4 @@
-//! Universes through the engine: who may, what is kept of an answer, and what lists and watchers are told.
+//! Tests of universes through the engine: permissions, stored answers, lists and change notifications.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +48,60 @@ async fn create(engine: &Local, id: &str, campaign_id: Option<&str>) {
 
 pub(crate) fn tick(id: &str) -> Value {
     json!({"universeId": id, "command": {"type": "tick"}})
+}
+
+/// All pages of a list, each of so many rows: the ids in their order. Between pages something is created elsewhere.
+async fn paged(engine: &Local, caller: &Caller, campaigns: &[String], limit: usize) -> Vec<String> {
+    let (mut ids, mut cursor) = (Vec::new(), Value::Null);
+    for number in 0.. {
+        let mut input = json!({"limit": limit});
+        if cursor.is_string() {
+            input["cursor"] = cursor;
+        }
+        let page = call(engine, caller, "universe_read", input).await.expect("a page");
+        let rows = page["universes"].as_array().expect("a list");
+        assert!(rows.len() <= limit);
+        ids.extend(rows.iter().map(|row| row["id"].as_str().expect("an id").to_owned()));
+        cursor = page["nextCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+        create(engine, &format!("later-{limit}-{number}"), Some(&campaigns[number % campaigns.len()])).await;
+    }
+    ids
+}
+
+#[test]
+fn whoever_has_a_role_in_some_campaigns_pages_through_these_alone() {
+    run(async {
+        let engine = crate::gate::engine();
+        let mut campaigns = Vec::new();
+        for _ in 0..5 {
+            let campaign = ok(&engine, "campaign_create", json!({"name": "Bells", "gm_mode": "HUMAN"})).await;
+            campaigns.push(campaign["id"].as_str().expect("an id").to_owned());
+        }
+        for number in 0..23 {
+            create(&engine, &format!("u-{number:02}"), campaigns.get(number % 6).map(String::as_str)).await;
+        }
+        let some = holder(&[(&campaigns[1], CampaignRole::Guest), (&campaigns[4], CampaignRole::Gm)]);
+        let mut expected: Vec<String> =
+            (0..23).filter(|number| matches!(number % 6, 1 | 4)).map(|number| format!("u-{number:02}")).collect();
+        let all = call(&engine, &some, "universe_read", json!({"limit": 100})).await.expect("a page");
+        let listed: Vec<&str> =
+            all["universes"].as_array().expect("a list").iter().filter_map(|row| row["id"].as_str()).collect();
+        let order = listed.clone();
+        expected.sort_by_key(|id| order.iter().position(|listed| listed == id));
+        assert_eq!(listed, expected);
+        // What is created meanwhile in other campaigns, or at the top of the list, moves no page.
+        let others = [campaigns[0].clone(), campaigns[2].clone()];
+        for limit in [1, 3, 50] {
+            assert_eq!(paged(&engine, &some, &others, limit).await, expected, "by {limit}");
+        }
+        let none = holder(&[("camp_elsewhere", CampaignRole::Gm)]);
+        assert_eq!(paged(&engine, &none, &others, 2).await, Vec::<String>::new());
+        let everywhere = holder(&[("*", CampaignRole::Guest)]);
+        assert!(paged(&engine, &everywhere, &others, 100).await.len() > 23, "and those of no campaign");
+    });
 }
 
 fn star(universe_id: &str, id: &str) -> Value {
@@ -191,7 +245,7 @@ fn lists_are_paged_verified_and_made_anew() {
         assert_eq!((names, second.get("nextCursor")), (["Middle".to_owned(), "a".to_owned()], None));
         let journal = &*engine.app().journal;
         let sound = skald_journal::verify(journal, &skald_app::Nouns::all().stream_kinds()).await.expect("a verdict");
-        assert!(matches!(sound, skald_journal::Verdict::Sound(_)), "{sound:?}");
+        assert!(matches!(sound, skald_journal::VerifyVerdict::Sound(_)), "{sound:?}");
         assert_eq!(
             skald_journal::rebuild(journal, &skald_app::Nouns::all().stream_kinds()).await.expect("made anew"),
             5,

@@ -1,4 +1,4 @@
-//! What may be asked, and why it is refused.
+//! Commands on tokens (create, give a role, revoke, import) and the reasons why they are refused.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::{CampaignRole, PrincipalKind};
 
 /// A token that is to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewToken {
+pub struct CreatedToken {
     pub id: String,
     pub name: String,
     pub person: String,
@@ -20,7 +20,7 @@ pub struct NewToken {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessCommand {
     Create {
-        token: Box<NewToken>,
+        token: Box<CreatedToken>,
         program: String,
     },
     GiveRole {

@@ -1,13 +1,13 @@
-//! What a command comes to.
+//! Decides commands on tokens into an event or a refusal.
 
-use super::command::{AccessCommand, AccessRefusal, NewToken};
+use super::command::{AccessCommand, AccessRefusal, CreatedToken};
 use super::event::{AccessEvent, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
 use super::state::AccessState;
 
 pub(super) fn decide(state: &AccessState, command: &AccessCommand) -> Result<AccessEvent, AccessRefusal> {
     match command {
         AccessCommand::Create { token, program } => {
-            let NewToken { id, name, person, kind, roles, gate_role, secret_hash } = (**token).clone();
+            let CreatedToken { id, name, person, kind, roles, gate_role, secret_hash } = (**token).clone();
             if state.get(&id).is_some() {
                 return Err(AccessRefusal::TokenExists { token_id: id });
             }

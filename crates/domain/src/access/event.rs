@@ -1,6 +1,7 @@
-//! What happened to tokens. These shapes are promises: each has a golden file that must always decode.
+//! Events of tokens: created, given a role, revoked. Their shapes are stable: each has a golden file that must always
+//! decode.
 //!
-//! The moment, and who it was, stand in the journal's record beside the event.
+//! The time and the principal are in the journal's record, next to the event.
 
 use std::collections::BTreeMap;
 

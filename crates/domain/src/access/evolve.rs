@@ -1,13 +1,13 @@
-//! The state after an event.
+//! Applies events of tokens to the state.
 
 use std::sync::Arc;
 
 use super::event::{AccessEvent, EarlierToken, TokenCreated};
-use super::state::{AccessState, Change, Token};
+use super::state::{AccessState, Token, TokenChange};
 use crate::decider::Given;
 
 pub(super) fn evolve(mut state: AccessState, event: &AccessEvent, given: &Given) -> AccessState {
-    let change = |program: &str| Change { at: given.at.into(), by: given.by.clone(), program: program.to_owned() };
+    let change = |program: &str| TokenChange { at: given.at.into(), by: given.by.clone(), program: program.to_owned() };
     state.has_begun = true;
     match event {
         AccessEvent::TokenCreated(created) => {

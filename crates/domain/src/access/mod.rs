@@ -1,4 +1,4 @@
-//! Access: who holds a token, which roles it gives, and who made it, when, and with which program.
+//! Access rules: tokens, their roles, and who created them, when, and with which program.
 //!
 //! One store has one stream of these events. A token itself is never here, only its hash.
 
@@ -12,9 +12,9 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use command::{AccessCommand, AccessRefusal, NewToken};
+pub use command::{AccessCommand, AccessRefusal, CreatedToken};
 pub use event::{AccessEvent, EarlierToken, RoleGiven, TokenCreated, TokenRevoked, TokensImported};
-pub use state::{AccessState, Change, Token};
+pub use state::{AccessState, Token, TokenChange};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The tokens as they are, those that were revoked included: what they did is still to be read.
+//! The state of all tokens, revoked ones included, since histories still name them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::Moment;
 
 /// A change to a token: when, who it was, and with which program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct TokenChange {
     pub at: Moment,
     pub by: String,
     pub program: String,
@@ -27,10 +27,10 @@ pub struct Token {
     pub gate_role: Option<String>,
     pub secret_hash: String,
     /// How it was made; of one from before tokens were events, how it was taken over.
-    pub made: Change,
+    pub made: TokenChange,
     /// When it was made, if that was before tokens were events.
     pub earlier: Option<Moment>,
-    pub revoked: Option<Change>,
+    pub revoked: Option<TokenChange>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

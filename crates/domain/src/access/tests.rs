@@ -1,4 +1,4 @@
-//! The rules of access.
+//! Tests of the rules for tokens: create, give a role, revoke, import.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ fn given(by: &str) -> Given {
 }
 
 fn create(id: &str, person: &str) -> AccessCommand {
-    let token = NewToken {
+    let token = CreatedToken {
         id: id.to_owned(),
         name: id.to_owned(),
         person: person.to_owned(),

@@ -1,4 +1,4 @@
-//! What may be asked of a campaign. Ids of new things come with the command: making them is not a rule.
+//! Commands of a campaign. They bring the ids of new things with them: generating ids is not a rule.
 
 use super::record::{ActorKind, Controller, GmMode, Role};
 use super::roll::RecordedRoll;

@@ -1,5 +1,5 @@
-//! What a command comes to. Checks go from the outside in: is there a campaign, does its status allow it, does what is
-//! named exist, does what is new fit.
+//! Decides campaign commands into events or refusals. Checks run in this order: the campaign exists, its status allows
+//! the command, what is named exists, what is new fits.
 
 use super::command::CampaignCommand;
 use super::event::CampaignEvent;

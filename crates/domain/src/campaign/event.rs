@@ -1,10 +1,10 @@
-//! What happened to a campaign. These shapes are promises: each has a golden file that must always decode.
+//! Events of a campaign. Their shapes are stable: each has a golden file that must always decode.
 //!
 //! - The type names the version. A field may be added if it can be left out; any other change is a new version, and the
 //!   old one still decodes.
 //! - Only the creation names the campaign, so that a copy of the first events of one campaign is the start of another.
-//! - The moment and the principal stand in the journal's record, beside the events of one command.
-//! - A removal repeats the name of what it removes, so that a history reads well without what came before.
+//! - The time and the principal are in the journal's record, next to the events of one command.
+//! - A removal repeats the name of what it removes, so that a history can be read without earlier events.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

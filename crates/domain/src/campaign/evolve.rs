@@ -1,4 +1,4 @@
-//! What an event does to the state. Nothing here fails: an event about something unknown changes nothing.
+//! Applies events to the state of a campaign. It never fails: an event about something unknown changes nothing.
 
 use std::sync::Arc;
 

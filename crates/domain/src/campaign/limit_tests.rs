@@ -1,4 +1,4 @@
-//! The texts of a campaign at their limit, and one past it.
+//! Tests of the limit on a campaign's texts: exactly at it, and one byte past it.
 
 use super::tests::{Table, add_participant, create, start_session};
 use super::*;
@@ -63,13 +63,13 @@ fn texts_of_a_campaign_have_an_end() {
         let mut table = Table { state: table.state.clone(), ..Table::empty() };
         let refusal = table.tries(&past).unwrap_err();
         assert_eq!(refusal, CampaignRefusal::TooMuchText { bytes, bytes_after: bytes_max + 1, bytes_max }, "{past:?}");
-        assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+        assert_eq!(refusal.kind(), CampaignRefusalKind::TooLarge);
         table.does(fits);
         assert_eq!(table.state.text_bytes(), bytes_max);
         // Full: nothing more, until something is shorter.
         assert_eq!(
             table.tries(&add_participant("part_last", "L", Role::Gm)).unwrap_err().kind(),
-            RefusalKind::TooLarge
+            CampaignRefusalKind::TooLarge
         );
         table.does(notes_of("actor_1", 1));
         table.does(add_participant("part_last", "L", Role::Gm));
@@ -88,8 +88,11 @@ fn a_campaign_past_the_limit_can_shrink() {
     let (actor_id, kind) = ("actor_old".to_owned(), ActorKind::Npc);
     let event = CampaignEvent::ActorAdded { actor_id, name: "Old".to_owned(), kind, notes: "x".repeat(1_000) };
     table.state = CampaignRules::evolve(table.state, &event, &given);
-    assert_eq!(table.tries(&add_participant("part_a", "A", Role::Gm)).unwrap_err().kind(), RefusalKind::TooLarge);
-    assert_eq!(table.tries(&notes_of("actor_old", 1_001)).unwrap_err().kind(), RefusalKind::TooLarge);
+    assert_eq!(
+        table.tries(&add_participant("part_a", "A", Role::Gm)).unwrap_err().kind(),
+        CampaignRefusalKind::TooLarge
+    );
+    assert_eq!(table.tries(&notes_of("actor_old", 1_001)).unwrap_err().kind(), CampaignRefusalKind::TooLarge);
     table.does(notes_of("actor_old", 999));
     assert!(table.state.text_bytes() > limits::CAMPAIGN_TEXT_BYTES_MAX);
     table.does(notes_of("actor_old", 0));

@@ -1,6 +1,6 @@
-//! The campaign: who plays, whom they play, when they play, and what was noted and rolled.
+//! Rules of a campaign: participants, actors, sessions, notes and rolls.
 //!
-//! One campaign is one stream of events. Notes and rolls live in the journal alone, so the state stays small however
+//! One campaign is one stream of events. Notes and rolls are in the journal alone, so the state stays small however
 //! long a campaign is played; a [`recap`] reads them from there.
 
 mod command;
@@ -29,8 +29,8 @@ pub use record::{
     Actor, ActorController, ActorKind, Campaign, CampaignStatus, Controller, GmMode, Note, Participant, Role, Session,
     SessionStatus,
 };
-pub use refusal::{CampaignRefusal, Deed, RefusalKind};
-pub use register::{Keyed, Register};
+pub use refusal::{CampaignRefusal, CampaignRefusalKind, Deed};
+pub use register::{HasId, Register};
 pub use roll::{LoggedRoll, RecordedRoll};
 pub use state::CampaignState;
 

@@ -1,4 +1,4 @@
-//! What holds after any commands whatever.
+//! Property tests of the campaign rules: invariants hold after any commands, and replay restores the state.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a campaign is made of, as every surface shows it.
+//! Records of a campaign (campaign, participants, actors, sessions, notes) as every surface shows them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Moment;
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 /// Who runs the game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

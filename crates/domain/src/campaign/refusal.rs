@@ -1,4 +1,4 @@
-//! Why a campaign refuses a command, where in the input the fault lies, and what to do next.
+//! Refusals of campaign commands: the reason, the input field at fault, and a hint.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::plain_text::code_point;
 
 /// What a refusal comes to, for the table of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum CampaignRefusalKind {
     NotFound,
     /// A field does not fit.
     Invalid,
@@ -97,22 +97,22 @@ pub enum CampaignRefusal {
 }
 
 impl CampaignRefusal {
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> CampaignRefusalKind {
         match self {
             Self::CampaignNotFound
             | Self::ParticipantNotFound { .. }
             | Self::ActorNotFound { .. }
-            | Self::SessionNotFound { .. } => RefusalKind::NotFound,
+            | Self::SessionNotFound { .. } => CampaignRefusalKind::NotFound,
             Self::Empty { .. } | Self::TooLong { .. } | Self::Deceptive { .. } | Self::NothingToUpdate { .. } => {
-                RefusalKind::Invalid
+                CampaignRefusalKind::Invalid
             }
-            Self::TooMany { .. } | Self::TooMuchText { .. } => RefusalKind::TooLarge,
-            Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => RefusalKind::ActiveSessionExists,
+            Self::TooMany { .. } | Self::TooMuchText { .. } => CampaignRefusalKind::TooLarge,
+            Self::ActiveSessionExists { .. } | Self::SessionGoesOn { .. } => CampaignRefusalKind::ActiveSessionExists,
             Self::CampaignExists { .. }
             | Self::IdTaken { .. }
             | Self::StatusForbids { .. }
             | Self::NoActiveSession
-            | Self::SessionEnded { .. } => RefusalKind::Rejected,
+            | Self::SessionEnded { .. } => CampaignRefusalKind::Rejected,
         }
     }
 

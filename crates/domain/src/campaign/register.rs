@@ -1,4 +1,4 @@
-//! Things by id that remember the order in which they came.
+//! `Register`, a persistent map by id that keeps the order of insertion.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use imbl::OrdMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What stands in a register under its id.
-pub trait Keyed {
+pub trait HasId {
     fn id(&self) -> &str;
 
     /// Bytes of the texts that somebody wrote about it.
@@ -61,7 +61,7 @@ impl<T> Register<T> {
     }
 }
 
-impl<T: Keyed + Clone> Register<T> {
+impl<T: HasId + Clone> Register<T> {
     /// Adds at the end; what has the same id keeps its place and is replaced.
     pub(super) fn put(&mut self, entry: T) {
         let number = self.numbers.get(entry.id()).copied().unwrap_or(self.next);
@@ -115,7 +115,7 @@ impl<T: Serialize> Serialize for Register<T> {
     }
 }
 
-impl<'de, T: Keyed + Deserialize<'de>> Deserialize<'de> for Register<T> {
+impl<'de, T: HasId + Deserialize<'de>> Deserialize<'de> for Register<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Stored { next, entries } = Stored::<T>::deserialize(deserializer)?;
         let numbers = entries.iter().map(|(number, entry)| (Arc::from(entry.id()), *number)).collect();

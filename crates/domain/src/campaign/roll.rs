@@ -1,4 +1,4 @@
-//! A roll that a campaign remembers.
+//! `RecordedRoll`, a roll as a campaign stores it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! A campaign as it stands: what deciding needs, and what is read most.
+//! The state of a campaign: what decisions need, and what is read most.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use imbl::OrdSet;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Actor, Campaign, Participant, Session};
-use super::register::{Keyed, Register};
+use super::register::{HasId, Register};
 
 /// Empty until the campaign is created. Cheap to clone, and a command costs what it changes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ impl CampaignState {
     }
 }
 
-impl Keyed for Participant {
+impl HasId for Participant {
     fn id(&self) -> &str {
         &self.id
     }
@@ -72,7 +72,7 @@ impl Keyed for Participant {
     }
 }
 
-impl Keyed for Actor {
+impl HasId for Actor {
     fn id(&self) -> &str {
         &self.id
     }
@@ -82,7 +82,7 @@ impl Keyed for Actor {
     }
 }
 
-impl Keyed for Session {
+impl HasId for Session {
     fn id(&self) -> &str {
         &self.id
     }

@@ -344,7 +344,7 @@ fn a_campaign_has_one_active_session() {
     let refusal = table.refuses(start_session("sess_2", ""));
     assert_eq!(refusal, CampaignRefusal::ActiveSessionExists { session_id: "sess_1".to_owned() });
     assert_eq!(refusal.to_string(), "active session exists: sess_1");
-    assert_eq!(refusal.kind(), RefusalKind::ActiveSessionExists);
+    assert_eq!(refusal.kind(), CampaignRefusalKind::ActiveSessionExists);
     table.does(CampaignCommand::EndSession { session_id: Some(" sess_1 ".to_owned()) });
     let session = table.state.sessions().get("sess_1").unwrap();
     assert_eq!((session.status, session.ended_at), (SessionStatus::Ended, Some(session.updated_at)));
@@ -372,7 +372,7 @@ fn statuses_follow_each_other_as_drawn() {
     for (command, deed) in [(End, Deed::End), (Archive, Deed::Archive)] {
         let refusal = table.refuses(command);
         assert_eq!(refusal, CampaignRefusal::SessionGoesOn { session_id: "sess_1".to_owned(), deed });
-        assert_eq!(refusal.kind(), RefusalKind::ActiveSessionExists);
+        assert_eq!(refusal.kind(), CampaignRefusalKind::ActiveSessionExists);
     }
     table.does(end_session());
     assert_eq!(table.refuses(Restore), forbids(Active, Deed::Restore));
@@ -439,7 +439,7 @@ fn what_is_over_or_put_away_is_not_changed() {
                 matches!(refusal, CampaignRefusal::StatusForbids { status: given, .. } if given == status),
                 "{refusal:?}"
             );
-            assert_eq!(refusal.kind(), RefusalKind::Rejected);
+            assert_eq!(refusal.kind(), CampaignRefusalKind::Rejected);
         }
     }
 }
@@ -455,7 +455,7 @@ fn control_goes_to_the_game_master_or_to_a_participant() {
     assert_eq!(controller(&table), Some(ActorController::Participant("part_alice".to_owned())));
 
     let refusal = table.refuses(control("actor_thorin", "part_nobody"));
-    assert_eq!((refusal.kind(), refusal.value()), (RefusalKind::NotFound, Some("part_nobody")));
+    assert_eq!((refusal.kind(), refusal.value()), (CampaignRefusalKind::NotFound, Some("part_nobody")));
     assert_eq!(refusal.pointer().as_deref(), Some("/controller"));
     assert_eq!(refusal.hint(), "send GM, or the id of a participant of this campaign");
     assert_eq!(table.refuses(control("actor_thorin", " ")), CampaignRefusal::Empty { field: "controller" });
@@ -511,7 +511,7 @@ fn a_campaign_is_full_at_its_limit() {
     }
     let refusal = table.refuses(add_participant("part_last", "One", Role::Player));
     assert_eq!(refusal.to_string(), "a campaign has at most 1000 participants");
-    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    assert_eq!(refusal.kind(), CampaignRefusalKind::TooLarge);
     for number in 0..limits::ACTORS_MAX {
         table.does(add_actor(&format!("actor_{number}"), "One", ActorKind::Npc));
     }

@@ -1,10 +1,10 @@
-//! The Duality roll: two d12s, Hope and Fear, and what they mean together.
+//! The Duality roll: two d12s, Hope and Fear, and the rules that turn them into an outcome.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{DiceRefusal, RandomReport, RandomRequest, Randomness};
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 /// Sides of the Hope die and of the Fear die.
 pub const DUALITY_SIDES: u32 = 12;

@@ -1,4 +1,4 @@
-//! A Duality judgement, explained in five steps.
+//! Explains the outcome of a Duality roll in five steps.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -10,9 +10,9 @@ mod pool;
 mod probability;
 mod random;
 mod refusal;
+mod roll_expression;
 #[cfg(test)]
 mod tests;
-mod throw;
 
 pub use duality::{DUALITY_SIDES, Judgement, Outcome, RULES_VERSION, RulesVersion, judge, roll_duality, rules_version};
 pub use explain::{Explanation, Intermediates, Step, StepCode, StepData, Verdict, explain};
@@ -20,5 +20,5 @@ pub use pool::{DiceSpec, PoolRoll, RolledPool, roll_pools};
 pub use probability::{OutcomeCount, Probability, probability};
 pub use random::{ALGORITHM, RandomReport, RandomRequest, Randomness, RollMode, Seed, SeedSource};
 pub use refusal::DiceRefusal;
-pub(crate) use throw::dice_in;
-pub use throw::{DieState, DieThrow, RollResult, Thrown, throw};
+pub(crate) use roll_expression::dice_in;
+pub use roll_expression::{DieState, DieThrow, RollResult, Thrown, throw};

@@ -1,4 +1,4 @@
-//! Pools of equal dice, rolled and summed.
+//! Rolls pools of equal dice and sums them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

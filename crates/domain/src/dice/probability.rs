@@ -1,4 +1,4 @@
-//! Exact odds of a Duality roll: the 144 pairs, counted one by one.
+//! Exact odds of a Duality roll, by counting all 144 pairs.
 
 use schemars::JsonSchema;
 use serde::Serialize;

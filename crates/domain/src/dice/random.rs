@@ -1,9 +1,9 @@
-//! Randomness as a value: a seed in, the same dice out on every platform.
+//! Seeded random numbers: the same seed gives the same dice on every platform.
 //!
 //! Algorithm `CHACHA20_MASK_V1`: the seed is the key of ChaCha20 (nonce and counter zero). For each die, take the next
-//! 32-bit little-endian word of the key stream and keep its lowest k bits, k being the smallest number with 2^k >= sides.
-//! If that is less than sides, the face is one more than it; otherwise the word is rejected and the next one taken.
-//! There is no modulo, so no face is favoured. A die with one side takes no word.
+//! 32-bit little-endian word of the key stream and keep its lowest k bits, k being the smallest number with 2^k >=
+//! sides. If that is less than sides, the face is one more than it; otherwise the word is rejected and the next one
+//! taken. There is no modulo, so no face is favoured. A die with one side takes no word.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use super::DiceRefusal;
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 /// The name and version that every roll's answer carries.
 pub const ALGORITHM: &str = "CHACHA20_MASK_V1";

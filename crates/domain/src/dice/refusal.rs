@@ -1,4 +1,4 @@
-//! Why a roll is refused.
+//! Refusals of rolls: the reason, the input field at fault, and a hint.
 
 use crate::limits;
 

@@ -1,8 +1,8 @@
-//! How much work it is to check a value against a schema, counted before it is done.
+//! Estimates the cost of validating a value against a JSON schema, before validating it.
 //!
-//! A schema can ask the same thing of the same value again and again: two ways that both lead deeper double the work at
-//! every level of a payload, and each level of it takes a few bytes. The count goes the ways that a validator goes, gives
-//! up where it becomes too much, and takes every pattern of names to fit, so what is counted is at least what is done.
+//! A schema can check the same value again and again: two branches that both lead deeper double the work at every level
+//! of a payload, and each level takes a few bytes. The estimate follows the validator's branches, stops at its limit,
+//! and assumes that every name pattern matches, so it never falls below the real cost.
 
 use serde_json::{Map, Value};
 

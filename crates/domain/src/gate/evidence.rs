@@ -1,6 +1,6 @@
-//! The evidence of a run: what was submitted, by path, known by its content.
+//! The evidence of a run: submitted artifacts by path, identified by the hash of their content.
 //!
-//! A count asks for distinct contents of a type, at the cost of what is stale, however much was submitted.
+//! Guards count distinct contents of a type. A count costs what is stale, however much was submitted.
 
 use std::collections::BTreeSet;
 

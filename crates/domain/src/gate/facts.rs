@@ -1,4 +1,4 @@
-//! What was looked up before a decision, since the rules look nothing up.
+//! `Facts`, inputs of guards that are looked up before a decision, since the rules do no lookups.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What is wrong with a process file, where, and what to do about it.
+//! Findings in a process file: rule, severity, line and column, message and hint.
 
 use std::fmt;
 

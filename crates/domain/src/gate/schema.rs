@@ -1,7 +1,7 @@
-//! JSON Schemas of a process: compiled once, when the process is loaded.
+//! JSON Schemas of a process, compiled once when the process is loaded, and validation against them.
 //!
-//! Nothing is fetched: a reference leads into the schema itself or is an error. Patterns are small and matched in linear
-//! time, and what a check would cost is counted beforehand, so that no payload can make one take long.
+//! Nothing is fetched: a reference points into the schema itself or is an error. Patterns are small and matched in
+//! linear time, and the cost of a validation is estimated beforehand, so that no payload can make one take long.
 
 use std::fmt;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct Schema {
 
 /// Where and why a value does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Misfit {
+pub struct SchemaMisfit {
     /// JSON pointer.
     pub path: String,
     pub message: String,
@@ -76,14 +76,14 @@ impl Schema {
     }
 
     /// What does not fit, with paths that begin with a prefix; the first of it, if it is much.
-    pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<Misfit> {
+    pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<SchemaMisfit> {
         if !effort::is_affordable(&self.json, value) {
             let message = "checking it takes more work than is spent on one value; send less, and less nested";
-            return vec![Misfit { path: prefix.to_owned(), message: message.to_owned() }];
+            return vec![SchemaMisfit { path: prefix.to_owned(), message: message.to_owned() }];
         }
         let errors = self.validator.iter_errors(value).take(MISFITS_MAX);
         errors
-            .map(|error| Misfit {
+            .map(|error| SchemaMisfit {
                 path: format!("{prefix}{}", error.instance_path()),
                 message: error.masked().to_string(),
             })

@@ -1,17 +1,17 @@
-//! A body of any kind: star, planet, moon, asteroid, comet, Lagrange point or black hole. The wire calls all of them
-//! stars.
+//! `Star`, a body of any kind: star, planet, moon, asteroid, comet, Lagrange point or black hole. The wire format calls
+//! all of them stars.
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Check, Misfit};
+use super::check::{Check, FieldMisfit};
+use super::field_list::{patch, words};
 use super::number::{Fraction, Number, Within};
-use super::order::{Order, Place};
+use super::order::{Order, OrderSlot};
 use super::part::{BlackHoleProperties, CometMeta, LagrangePointMeta, PlanetaryRing, RoguePlanetMeta};
 use super::patch::{Change, Clearable};
-use super::shape::{patch, words};
 use super::text::{Color, Extensions, Id, Name};
 
 words! {
@@ -53,7 +53,7 @@ macro_rules! body {
             pub extensions: Option<Extensions>,
             /// Where its parent, or the list of roots, has it. A rogue planet may be in neither.
             #[serde(skip)]
-            pub(super) place: Option<Place>,
+            pub(super) place: Option<OrderSlot>,
         }
 
         /// A body to add: its id comes with the command, and it has no children yet.
@@ -84,7 +84,7 @@ macro_rules! body {
         }
 
         impl StarPayload {
-            pub(super) fn body(&self, id: &Id, place: Place) -> Star {
+            pub(super) fn body(&self, id: &Id, place: OrderSlot) -> Star {
                 Star {
                     id: id.clone(),
                     $($required: self.$required.clone(),)*
@@ -100,7 +100,7 @@ macro_rules! body {
 
         /// Of all but the links.
         impl Check for Star {
-            fn check(&self) -> Result<(), Misfit> {
+            fn check(&self) -> Result<(), FieldMisfit> {
                 self.id.check().map_err(|misfit| misfit.within("id"))?;
                 $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
                 self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
@@ -108,7 +108,7 @@ macro_rules! body {
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
             }
 
-            fn check_except_ranges(&self) -> Result<(), Misfit> {
+            fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
                 self.id.check().map_err(|misfit| misfit.within("id"))?;
                 $(self.$required
                     .check_except_ranges()
@@ -133,7 +133,7 @@ macro_rules! body {
         }
 
         impl Check for StarPayload {
-            fn check(&self) -> Result<(), Misfit> {
+            fn check(&self) -> Result<(), FieldMisfit> {
                 $(self.$required.check().map_err(|misfit| misfit.within_field(stringify!($required)))?;)*
                 self.orbital_phase.check().map_err(|misfit| misfit.within("orbitalPhase"))?;
                 $(self.$optional.check().map_err(|misfit| misfit.within_field(stringify!($optional)))?;)*

@@ -1,4 +1,4 @@
-//! The commands for people and models: ten categories, and for each command what it is for and a right example.
+//! Catalogue of the commands for people and models: ten categories, and for each command its purpose and an example.
 
 /// Commands that belong together.
 #[derive(Debug)]

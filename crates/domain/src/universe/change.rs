@@ -1,5 +1,5 @@
-//! What an accepted command does. Nothing here fails: a command about what is not there changes nothing. Each change
-//! costs what it changes, however long the lists are in which it happens.
+//! Applies an accepted command to the state of a universe. It never fails: a command about something unknown changes
+//! nothing. The cost depends on what a command changes, not on the length of the lists that contain it.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Whether a value is within its bounds, and if not, where in the input it stands.
+//! Checks values of a universe against their bounds, and names the input field at fault.
 //!
-//! Bounds are looked at when a command is decided, never when something stored is read: a bound that is drawn tighter
-//! one day must not make an old record unreadable.
+//! Bounds are checked when a command is decided, never when something stored is read: a bound that becomes tighter must
+//! not make an old record unreadable.
 
 use std::fmt;
 
@@ -78,7 +78,7 @@ impl Reason {
 
 /// A value out of bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
+pub struct FieldMisfit {
     pub reason: Reason,
     /// A JSON pointer, from what was checked to what is wrong.
     pub pointer: String,
@@ -86,7 +86,7 @@ pub struct Misfit {
     pub problem: String,
 }
 
-impl Misfit {
+impl FieldMisfit {
     pub fn new(reason: Reason, problem: impl Into<String>) -> Self {
         Self { reason, pointer: String::new(), problem: problem.into() }
     }
@@ -105,7 +105,7 @@ impl Misfit {
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for FieldMisfit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.pointer.rsplit('/').next().unwrap_or_default();
         write!(formatter, "{} {}", short_line(name), self.problem)
@@ -114,10 +114,10 @@ impl fmt::Display for Misfit {
 
 /// Something with bounds.
 pub trait Check {
-    fn check(&self) -> Result<(), Misfit>;
+    fn check(&self) -> Result<(), FieldMisfit>;
 
     /// The same, except that a number may be outside its range: so a whole state is kept as it was sent.
-    fn check_except_ranges(&self) -> Result<(), Misfit> {
+    fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         self.check()
     }
 
@@ -131,11 +131,11 @@ pub trait Check {
 }
 
 impl<T: Check> Check for Option<T> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         self.as_ref().map_or(Ok(()), Check::check)
     }
 
-    fn check_except_ranges(&self) -> Result<(), Misfit> {
+    fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         self.as_ref().map_or(Ok(()), Check::check_except_ranges)
     }
 
@@ -151,11 +151,11 @@ impl<T: Check> Check for Option<T> {
 }
 
 impl<T: Check + Clone> Check for std::sync::Arc<T> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         (**self).check()
     }
 
-    fn check_except_ranges(&self) -> Result<(), Misfit> {
+    fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         (**self).check_except_ranges()
     }
 
@@ -172,7 +172,7 @@ impl<T: Check + Clone> Check for std::sync::Arc<T> {
 }
 
 impl Check for bool {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         Ok(())
     }
 }
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_misfit_says_where_it_is() {
-        let misfit = Misfit::new(Reason::OutOfRange, "is 2").within_field("disk_opacity").within("a/b~c");
+        let misfit = FieldMisfit::new(Reason::OutOfRange, "is 2").within_field("disk_opacity").within("a/b~c");
         assert_eq!(misfit.pointer, "/a~1b~0c/diskOpacity");
         assert_eq!(misfit.to_string(), "diskOpacity is 2");
         assert_eq!(camel("orbit_offset_x"), "orbitOffsetX");

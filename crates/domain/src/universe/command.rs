@@ -1,4 +1,4 @@
-//! The 25 commands, flat objects with a `type`, as clients send them and as the journal keeps them.
+//! The 25 commands of a universe: flat objects with a `type`, as clients send them and as the journal stores them.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use super::region::{
 };
 use super::repair::Repair;
 use super::snapshot::{Regions, Snapshot, text_bytes_of};
-use super::tagged::{self, Tagged};
+use super::tagged_objects::{self, Tagged};
 use super::text::Id;
 
 /// The fields of each command, and its names: on the wire, and of its failure where it has no other.
@@ -331,6 +331,6 @@ impl Tagged for Command {
 
 impl<'de> Deserialize<'de> for Command {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged::read(deserializer)
+        tagged_objects::read(deserializer)
     }
 }

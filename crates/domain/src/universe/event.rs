@@ -1,9 +1,9 @@
-//! What happened to a universe. These shapes are promises: each has a golden file that must always decode.
+//! Events of a universe. Their shapes are stable: each has a golden file that must always decode.
 //!
 //! - The type names the version. A field may be added if it can be left out; any other change is a new version, and the
 //!   old one still decodes.
-//! - A command is kept as it was accepted, so that it can be shown to whoever follows the universe; what it did is kept
-//!   beside it. One event for each command, also where several came together.
+//! - A command is stored as it was accepted, so that it can be shown to those who follow the universe, together with
+//!   its effects. Each command is one event, also in a batch.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::command::Command;
 use super::state::UniverseState;
-use super::tagged::{self, Tagged};
+use super::tagged_objects::{self, Tagged};
 use super::wire::WireEvent;
 
 /// A universe was created.
@@ -93,7 +93,7 @@ events! {
 
 impl<'de> Deserialize<'de> for UniverseEvent {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        tagged::read(deserializer)
+        tagged_objects::read(deserializer)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an event does to the state. Nothing here fails: an event about a universe that is not there changes nothing.
+//! Applies events to a universe. It never fails: an event about a universe that does not exist changes nothing.
 
 use std::sync::Arc;
 

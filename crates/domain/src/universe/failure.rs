@@ -1,4 +1,4 @@
-//! What a command could not do, in the words of the original where it has some: what clients read in a refusal.
+//! Failures of universe commands as clients read them in a refusal, in the words of the original where it has some.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::check::{Misfit, Reason, short};
+use super::check::{FieldMisfit, Reason, short};
 use super::command::Command;
 use super::text::Id;
 
@@ -16,10 +16,10 @@ pub(super) const ALREADY_IN_GROUP: &str = "childAlreadyInGroup";
 /// One failed command. On the wire it is an event: `type`, then `reason` and ids as the original has them, and for what
 /// the original does not refuse, where in the command the fault lies.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failure(Box<Told>);
+pub struct Failure(Box<FailureText>);
 
 #[derive(Debug, Clone, PartialEq)]
-struct Told {
+struct FailureText {
     name: &'static str,
     reason: Option<Reason>,
     subjects: Vec<(&'static str, Option<Id>)>,
@@ -31,7 +31,8 @@ struct Told {
 
 impl Failure {
     fn new(name: &'static str, message: String, hint: &'static str) -> Self {
-        let told = Told { name, reason: None, subjects: Vec::new(), pointer: None, command: None, message, hint };
+        let told =
+            FailureText { name, reason: None, subjects: Vec::new(), pointer: None, command: None, message, hint };
         Self(Box::new(told))
     }
 
@@ -182,7 +183,7 @@ impl Failure {
     }
 
     /// A value out of bounds, somewhere in the command.
-    pub(super) fn misfit(command: &str, misfit: &Misfit) -> Self {
+    pub(super) fn misfit(command: &str, misfit: &FieldMisfit) -> Self {
         Self::refused(command, misfit.reason, misfit.to_string()).at(misfit.pointer.clone())
     }
 

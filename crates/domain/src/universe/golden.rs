@@ -1,4 +1,4 @@
-//! The shapes in which events are stored, held to files that must always decode.
+//! Golden tests of stored universe events and commands: every file must always decode.
 
 use std::collections::BTreeSet;
 use std::fs;

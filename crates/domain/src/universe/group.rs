@@ -1,13 +1,13 @@
-//! A group: systems and other groups under one name.
+//! `Group`: systems and other groups under one name.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Check, Misfit};
-use super::order::{Order, Place};
+use super::check::{Check, FieldMisfit};
+use super::field_list::{patch, words};
+use super::order::{Order, OrderSlot};
 use super::part::Position;
 use super::patch::{Change, Clearable, is_keep};
-use super::shape::{patch, words};
 use super::text::{Color, Extensions, Id, Name};
 
 words! {
@@ -48,7 +48,7 @@ pub struct Group {
     pub extensions: Option<Extensions>,
     /// Where the list of root groups has it; nowhere, if it belongs to another group.
     #[serde(skip)]
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<OrderSlot>,
 }
 
 /// A group to add: its id comes with the command.
@@ -99,7 +99,7 @@ impl GroupPayload {
 
 /// Of all but the links.
 impl Check for GroupPayload {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
 
@@ -111,7 +111,7 @@ impl Check for GroupPayload {
 
 /// Of all but the links.
 impl Check for Group {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         self.id.check().map_err(|misfit| misfit.within("id"))?;
         looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
@@ -128,7 +128,7 @@ fn looks(
     icon: Option<&Name>,
     position: Option<Position>,
     extensions: Option<&Extensions>,
-) -> Result<(), Misfit> {
+) -> Result<(), FieldMisfit> {
     name.check().map_err(|misfit| misfit.within("name"))?;
     color.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("color"))?;
     icon.map_or(Ok(()), Check::check).map_err(|misfit| misfit.within("icon"))?;

@@ -1,4 +1,4 @@
-//! Where in a sorted list an id stands, mostly without a search.
+//! Hash index of a sorted list of ids: finds an id's position, mostly without a binary search.
 
 use super::text::Id;
 

@@ -1,7 +1,6 @@
-//! Do the links of what came from outside agree: parents with children, roots with lists, and nothing above itself.
+//! Checks the links of a state from outside: parents agree with children, roots with lists, and there are no cycles.
 //!
-//! It is also how our own snapshots are opened, so it is done in one pass over sorted entries, with a quick index of
-//! their ids.
+//! Our own snapshots are opened by it too, so it is one pass over sorted entries, with a quick index of their ids.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,10 +14,10 @@ use serde::de::{DeserializeSeed, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::body::Star;
-use super::check::{Misfit, Reason, short, short_line};
+use super::check::{FieldMisfit, Reason, short, short_line};
 use super::group::{Group, GroupChild, GroupChildType};
 use super::index::Index;
-use super::order::{Order, Place};
+use super::order::{Order, OrderSlot};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::text::Id;
 
@@ -47,13 +46,13 @@ impl<T> Entries<T> {
 }
 
 /// What stands in a map under its own id.
-pub(super) trait Keyed {
+pub(super) trait LinkedById {
     fn id(&self) -> &Id;
 }
 
 macro_rules! keyed {
     ($($name:ident),+) => {
-        $(impl Keyed for $name {
+        $(impl LinkedById for $name {
             fn id(&self) -> &Id {
                 &self.id
             }
@@ -94,11 +93,11 @@ impl<'de> Visitor<'de> for Key {
     }
 }
 
-impl<'de, T: Deserialize<'de> + Keyed> Deserialize<'de> for Entries<T> {
+impl<'de, T: Deserialize<'de> + LinkedById> Deserialize<'de> for Entries<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Pairs<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de> + Keyed> Visitor<'de> for Pairs<T> {
+        impl<'de, T: Deserialize<'de> + LinkedById> Visitor<'de> for Pairs<T> {
             type Value = Entries<T>;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,24 +137,26 @@ impl<T: JsonSchema> JsonSchema for Entries<T> {
 }
 
 /// An offence in one sentence, with the place.
-pub(super) fn said(misfit: &Misfit) -> String {
+pub(super) fn said(misfit: &FieldMisfit) -> String {
     format!("{} {}", short_line(&misfit.pointer), misfit.problem)
 }
 
 /// Whether everything stands under its own id.
-pub(super) fn keyed<T: Keyed>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), Misfit> {
+pub(super) fn keyed<T: LinkedById>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), FieldMisfit> {
     match map.iter().find(|(key, thing)| *key != thing.id()) {
         Some((key, thing)) => Err(wrong_key(key, thing.id()).within(field)),
         None => Ok(()),
     }
 }
 
-fn wrong_key(key: &Id, id: &Id) -> Misfit {
-    Misfit::new(Reason::WrongKey, format!("is {:?}, and stands under another key", short(id))).within("id").within(key)
+fn wrong_key(key: &Id, id: &Id) -> FieldMisfit {
+    FieldMisfit::new(Reason::WrongKey, format!("is {:?}, and stands under another key", short(id)))
+        .within("id")
+        .within(key)
 }
 
-fn broken(problem: String) -> Misfit {
-    Misfit::new(Reason::BrokenLinks, problem)
+fn broken(problem: String) -> FieldMisfit {
+    FieldMisfit::new(Reason::BrokenLinks, problem)
 }
 
 /// What somebody says of who is above them.
@@ -174,7 +175,7 @@ struct Tree {
     ids: Vec<Id>,
     index: Index,
     above: Vec<Above>,
-    places: Vec<Option<Place>>,
+    places: Vec<Option<OrderSlot>>,
 }
 
 impl Tree {
@@ -201,7 +202,7 @@ impl Tree {
     }
 
     /// Somebody, or the list of roots, lists somebody.
-    fn lists(&mut self, lister: Above, place: u64, id: &Id) -> Result<(), Misfit> {
+    fn lists(&mut self, lister: Above, place: u64, id: &Id) -> Result<(), FieldMisfit> {
         let Some(index) = self.index.find(&self.ids, id) else {
             return Err(self.at_list(lister, broken(format!("names {:?}, which is not there", short(id)))));
         };
@@ -209,14 +210,14 @@ impl Tree {
             let problem = format!("names {:?}, whose {} says otherwise", short(id), self.parent_field);
             return Err(self.at_list(lister, broken(problem)));
         }
-        if self.places[index].replace(Place(place)).is_some() {
+        if self.places[index].replace(OrderSlot(place)).is_some() {
             let problem = format!("names {:?} twice", short(id));
-            return Err(self.at_list(lister, Misfit::new(Reason::ListedTwice, problem)));
+            return Err(self.at_list(lister, FieldMisfit::new(Reason::ListedTwice, problem)));
         }
         Ok(())
     }
 
-    fn at_list(&self, lister: Above, misfit: Misfit) -> Misfit {
+    fn at_list(&self, lister: Above, misfit: FieldMisfit) -> FieldMisfit {
         match lister {
             Above::Somebody(lister) => misfit.within("children").within(&self.ids[lister]).within(self.field),
             Above::Nobody | Above::Unknown => {
@@ -230,9 +231,10 @@ impl Tree {
         &self,
         parent: impl Fn(usize) -> Option<&'a Id>,
         is_excused: impl Fn(usize) -> bool,
-    ) -> Result<(), Misfit> {
-        let at =
-            |misfit: Misfit, index: usize| misfit.within(self.parent_field).within(&self.ids[index]).within(self.field);
+    ) -> Result<(), FieldMisfit> {
+        let at = |misfit: FieldMisfit, index: usize| {
+            misfit.within(self.parent_field).within(&self.ids[index]).within(self.field)
+        };
         for index in (0..self.ids.len()).filter(|index| self.places[*index].is_none()) {
             let problem = match self.above[index] {
                 Above::Nobody if is_excused(index) => continue,
@@ -247,7 +249,7 @@ impl Tree {
             return Err(at(broken(problem), index));
         }
         match self.ring() {
-            Some(index) => Err(at(Misfit::new(Reason::Cycle, "leads in a ring, back to where it began"), index)),
+            Some(index) => Err(at(FieldMisfit::new(Reason::Cycle, "leads in a ring, back to where it began"), index)),
             None => Ok(()),
         }
     }
@@ -274,7 +276,7 @@ impl Tree {
 }
 
 /// In order of ids, each once and under its own; the ids first.
-fn sorted<T: Keyed>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), Misfit> {
+fn sorted<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), FieldMisfit> {
     let Entries { mut things, mut ids, wrong } = entries;
     if let Some((key, id)) = wrong {
         return Err(wrong_key(&key, &id).within(field));
@@ -285,13 +287,13 @@ fn sorted<T: Keyed>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Ar
     things.sort_by(|one, other| one.id().cmp(other.id()));
     ids.sort();
     match ids.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Misfit::new(Reason::ListedTwice, "is there twice").within(&pair[0]).within(field)),
+        Some(pair) => Err(FieldMisfit::new(Reason::ListedTwice, "is there twice").within(&pair[0]).within(field)),
         None => Ok((ids, things)),
     }
 }
 
 /// Bodies whose links agree with each other and with the list of roots. Rogue planets may be outside it.
-pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, Misfit> {
+pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, FieldMisfit> {
     let (ids, mut stars) = sorted(entries, "stars")?;
     let mut listers = Vec::new();
     let parents = stars.iter().enumerate().map(|(index, star)| {
@@ -318,11 +320,11 @@ pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<Ord
 }
 
 /// Groups by id, and where each of them has each of its children.
-type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), Place>);
+type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), OrderSlot>);
 
 /// Groups whose links agree with each other and with the list of roots. A system that a group names need not be there:
 /// the original leaves the names of what was removed.
-pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, Misfit> {
+pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, FieldMisfit> {
     let (ids, mut groups) = sorted(entries, "groups")?;
     let mut group_places = OrdMap::new();
     let parents = groups.iter().map(|group| group.parent_group_id.as_ref());
@@ -332,8 +334,8 @@ pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Gr
             if child.kind == GroupChildType::Group {
                 tree.lists(Above::Somebody(index), place, &child.id)?;
             }
-            if group_places.insert((child.clone(), group.id.clone()), Place(place)).is_some() {
-                let twice = Misfit::new(Reason::ListedTwice, format!("names {:?} twice", short(&child.id)));
+            if group_places.insert((child.clone(), group.id.clone()), OrderSlot(place)).is_some() {
+                let twice = FieldMisfit::new(Reason::ListedTwice, format!("names {:?} twice", short(&child.id)));
                 return Err(twice.within("children").within(&group.id).within("groups"));
             }
         }

@@ -1,7 +1,7 @@
-//! The universe: bodies that move around each other, groups of them, what fills the space between, and time.
+//! Rules of a universe: bodies that move around each other, groups, regions of space, and time.
 //!
-//! One universe is one stream of events. A command costs what it changes, however much there is; what it is refused for
-//! is said in the words of the original, or in words like them. Positions follow from the time alone.
+//! One universe is one stream of events. A command costs what it changes, however large the universe is; refusals use
+//! the words of the original, or words like them. Positions follow from the time alone.
 
 mod body;
 mod catalogue;
@@ -12,6 +12,7 @@ mod decide;
 mod event;
 mod evolve;
 mod failure;
+mod field_list;
 #[cfg(test)]
 mod golden;
 mod group;
@@ -31,11 +32,10 @@ mod refusal;
 mod region;
 mod repair;
 mod row;
-mod shape;
 mod snapshot;
 mod state;
-mod stored;
-mod tagged;
+mod stored_parts;
+mod tagged_objects;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -44,7 +44,7 @@ mod wire;
 
 pub use body::{AsteroidSubType, BodyType, Star, StarPatch, StarPayload};
 pub use catalogue::{CATEGORIES, Category, CommandEntry, EXAMPLE_STATE, category, command_entry};
-pub use check::{Check, Misfit, Reason};
+pub use check::{Check, FieldMisfit, Reason};
 pub use command::{
     AddGroup, AddProtoplanetaryDisk, AddStar, AddToGroup, AttachStar, Command, DetachStar, MoveToGroup,
     RemoveFromGroup, RemoveGroup, RemoveNebula, RemoveProtoplanetaryDisk, RemoveRing, RemoveSmallBodyField, RemoveStar,
@@ -57,13 +57,13 @@ pub use group::{Group, GroupChild, GroupChildType, GroupPatch, GroupPayload};
 pub use motion::{Orbit, local_position, orbit, period};
 pub use number::{Count, Fraction, Number, Seed, Whole, Within};
 pub use order::Order;
-pub use outcome::{FailureEntry, Outcome, outcome};
+pub use outcome::{CommandOutcome, FailureEntry, outcome};
 pub use part::{
     BlackHoleProperties, CometMeta, LagrangePairType, LagrangePointMeta, PlanetaryRing, Position, RingPatch,
     RoguePlanetMeta,
 };
 pub use patch::{Change, Clearable};
-pub use refusal::{RefusalKind, UniverseRefusal};
+pub use refusal::{UniverseRefusal, UniverseRefusalKind};
 pub use region::{
     AsteroidBelt, BeltType, DiskStyle, NebulaPatch, NebulaRegion, ProtoplanetaryDisk, ProtoplanetaryDiskPatch,
     SmallBodyField, SmallBodyFieldPatch, SmallBodyFieldStyle,
@@ -72,7 +72,7 @@ pub use repair::Repair;
 pub use row::{BodyRow, GroupRow};
 pub use snapshot::{Regions, Snapshot};
 pub use state::{About, BesideBodies, SentState, Universe, UniverseState};
-pub use stored::StoredPart;
+pub use stored_parts::StoredPart;
 pub use text::{Color, Extensions, Id, Name};
 pub use view::{BodyKind, BodyView, Placed, Relative, Summary};
 pub use wire::WireEvent;

@@ -1,7 +1,7 @@
-//! Where a body is at a time: a function of the time alone, as the original computes it.
+//! Positions and orbits of bodies: functions of the time alone, as the original computes it.
 //!
-//! An orbit is an ellipse around its centre, run through at an even pace of the eccentric angle, turned about Z, then Y,
-//! then X, and moved by its offset. The parent stands at the centre, not in a focus: these are not Kepler's orbits.
+//! An orbit is an ellipse around its centre, run through at an even pace of the eccentric angle, turned about Z, then
+//! Y, then X, and moved by its offset. The parent stands at the centre, not in a focus: these are not Kepler's orbits.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Numbers as a universe has them: finite, some within a range, some whole.
+//! Number types of a universe: finite, some within a range, some whole.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, FieldMisfit, Reason};
 use super::text::Name;
 
 /// Beyond this not every whole number is its own.
@@ -65,8 +65,8 @@ impl JsonSchema for Number {
 }
 
 impl Check for Number {
-    fn check(&self) -> Result<(), Misfit> {
-        if self.0.is_finite() { Ok(()) } else { Err(Misfit::new(Reason::NotFinite, "is not a finite number")) }
+    fn check(&self) -> Result<(), FieldMisfit> {
+        if self.0.is_finite() { Ok(()) } else { Err(FieldMisfit::new(Reason::NotFinite, "is not a finite number")) }
     }
 }
 
@@ -120,15 +120,15 @@ impl<const LOW: i32, const HIGH: i32> JsonSchema for Within<LOW, HIGH> {
 }
 
 impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         let (low, high) = Self::bounds();
         if (low..=high).contains(&self.0) {
             return Ok(());
         }
-        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: {low} to {high}", self.0)))
+        Err(FieldMisfit::new(Reason::OutOfRange, format!("is {}, allowed: {low} to {high}", self.0)))
     }
 
-    fn check_except_ranges(&self) -> Result<(), Misfit> {
+    fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         Number(self.0).check()
     }
 
@@ -161,14 +161,14 @@ impl<const LOW: u32, const HIGH: u32> JsonSchema for Whole<LOW, HIGH> {
 }
 
 impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         if self.0.fract() == 0.0 && (f64::from(LOW)..=f64::from(HIGH)).contains(&self.0) {
             return Ok(());
         }
-        Err(Misfit::new(Reason::OutOfRange, format!("is {}, allowed: whole numbers from {LOW} to {HIGH}", self.0)))
+        Err(FieldMisfit::new(Reason::OutOfRange, format!("is {}, allowed: whole numbers from {LOW} to {HIGH}", self.0)))
     }
 
-    fn check_except_ranges(&self) -> Result<(), Misfit> {
+    fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         Number(self.0).check()
     }
 
@@ -249,7 +249,7 @@ impl JsonSchema for Seed {
 }
 
 impl Check for Seed {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         match self {
             Self::Number(number) => number.check(),
             Self::Text(text) => text.check(),

@@ -1,4 +1,4 @@
-//! A list that keeps the order in which things came, and gives up or takes one at the cost of one, however long it is.
+//! `Order`, a persistent list in insertion order that adds and removes items without a scan.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,9 +14,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The numbers come and go with the memory they are in. What counts is the order, which is the list's: so two places
 /// are always equal, and two bodies do not differ by them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place(pub(super) u64);
+pub(super) struct OrderSlot(pub(super) u64);
 
-impl PartialEq for Place {
+impl PartialEq for OrderSlot {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -50,14 +50,14 @@ impl<T> Order<T> {
 }
 
 impl<T: Clone> Order<T> {
-    pub(super) fn push(&mut self, item: T) -> Place {
+    pub(super) fn push(&mut self, item: T) -> OrderSlot {
         let place = self.next;
         self.places.insert(place, item);
         self.next += 1;
-        Place(place)
+        OrderSlot(place)
     }
 
-    pub(super) fn remove(&mut self, place: Place) -> Option<T> {
+    pub(super) fn remove(&mut self, place: OrderSlot) -> Option<T> {
         self.places.remove(&place.0)
     }
 }

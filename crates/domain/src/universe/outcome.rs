@@ -1,11 +1,11 @@
-//! What each command can come to: the event of its success, and the failures it can be refused with.
+//! Table of command outcomes: for each command its success event and the failures it can be refused with.
 
 use super::check::Reason;
 use super::failure::ALREADY_IN_GROUP;
 
 /// What a command can come to.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// The event of its success; none for a command that says nothing.
     pub event: Option<&'static str>,
     pub failures: &'static [FailureEntry],
@@ -22,7 +22,7 @@ pub struct FailureEntry {
 /// What `addToGroup` comes to, unless the child is in the group already.
 const CHILD_ADDED_TO_GROUP: &str = "childAddedToGroup";
 
-impl Outcome {
+impl CommandOutcome {
     /// The event that says that there was nothing to do: nothing is stored then, and it is no failure.
     pub fn nothing_to_do(&self) -> Option<&'static str> {
         (self.event == Some(CHILD_ADDED_TO_GROUP)).then_some(ALREADY_IN_GROUP)
@@ -52,14 +52,14 @@ const fn failed(event: &'static str, reasons: &'static [Reason]) -> FailureEntry
 macro_rules! outcomes {
     ($($command:literal => $event:expr, [$($failure:expr),*];)+) => {
         /// What the command of this name can come to.
-        pub fn outcome(command: &str) -> Option<&'static Outcome> {
+        pub fn outcome(command: &str) -> Option<&'static CommandOutcome> {
             use Reason::{
                 BadColor, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,
                 NotFound, NotPlain, OutOfRange, SelfParent, TooLong, TooMany, UnknownParent, Unreadable, WrongKey,
             };
             match command {
                 $($command => {
-                    const OUTCOME: &Outcome = &Outcome { event: $event, failures: &[$($failure),*] };
+                    const OUTCOME: &CommandOutcome = &CommandOutcome { event: $event, failures: &[$($failure),*] };
                     Some(OUTCOME)
                 })+
                 _ => None,

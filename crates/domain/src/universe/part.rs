@@ -1,11 +1,11 @@
-//! What belongs to some bodies only: rings, tails, Lagrange points, black holes, paths without a star.
+//! Optional parts of bodies: rings, tails, Lagrange points, black holes, paths of rogue planets.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::check::{Check, Misfit};
+use super::check::{Check, FieldMisfit};
+use super::field_list::{shape, words};
 use super::number::{Fraction, Number, Seed, Whole, Within};
-use super::shape::{shape, words};
 use super::text::{Color, Id, Name};
 
 /// A place or a direction in space, in world units.
@@ -18,7 +18,7 @@ pub struct Position {
 }
 
 impl Check for Position {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         let axes = [("x", self.x), ("y", self.y), ("z", self.z)];
         axes.iter().try_for_each(|(axis, number)| number.check().map_err(|misfit| misfit.within(axis)))
     }

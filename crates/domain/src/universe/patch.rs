@@ -1,11 +1,11 @@
-//! Changes to a thing, field by field: left out, taken away, or set.
+//! Patch fields: each is left out, cleared, or set.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::check::{Check, Misfit};
+use super::check::{Check, FieldMisfit};
 
 /// A change to a field that must always be there: null is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -97,7 +97,7 @@ impl<T: Clone> Clearable<T> {
 }
 
 impl<T: Check> Check for Change<T> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         self.set().map_or(Ok(()), Check::check)
     }
 
@@ -107,7 +107,7 @@ impl<T: Check> Check for Change<T> {
 }
 
 impl<T: Check> Check for Clearable<T> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         match self {
             Self::Keep | Self::Clear => Ok(()),
             Self::Set(value) => value.check(),

@@ -1,9 +1,9 @@
-//! What holds after any commands whatever.
+//! Property tests of the universe rules: invariants hold after any sequence of commands.
 
 use proptest::prelude::*;
 use serde_json::{Value, json, to_value};
 
-use super::model::Model;
+use super::model::UniverseModel;
 use super::tests::Sky;
 use super::*;
 
@@ -174,7 +174,7 @@ fn apply(command: &Value) -> UniverseCommand {
 proptest! {
     #[test]
     fn any_commands_come_to_what_the_plain_model_says(commands in proptest::collection::vec(command(), 0..80)) {
-        let (mut sky, mut model) = (Sky::empty(), Model::empty());
+        let (mut sky, mut model) = (Sky::empty(), UniverseModel::empty());
         for command in &commands {
             let before = sky.universe.clone();
             match (sky.asks(&apply(command)), model.run(command)) {
@@ -254,7 +254,7 @@ proptest! {
         let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "local".to_owned() };
         let begun = Sky::empty().universe;
         let universe = events.iter().fold(begun, |universe, event| UniverseRules::evolve(universe, event, &given));
-        let model = Model(to_value(universe.state()).unwrap());
+        let model = UniverseModel(to_value(universe.state()).unwrap());
         model.check();
         let snapshot = universe.state().snapshot();
         prop_assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes());
@@ -291,7 +291,7 @@ fn check(sky: &Sky) {
     }
     assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes(), "counted as it changes");
     assert_eq!(again.snapshot().text_bytes, snapshot.text_bytes, "and as it is read");
-    super::stored::tests::check(&sky.universe);
+    super::stored_parts::tests::check(&sky.universe);
     let summary = state.summary();
     assert!(summary.total_mass.check().is_ok());
     assert_eq!(summary.bodies_by_kind.values().sum::<usize>(), summary.body_count);

@@ -1,12 +1,12 @@
-//! Why a universe refuses, where in the input the fault lies, and what to do next.
+//! Refusals of universe commands: the reason, the input field at fault, and a hint.
 
-use super::check::{Misfit, Reason};
+use super::check::{FieldMisfit, Reason};
 use super::failure::Failure;
 use crate::limits;
 
 /// What a refusal comes to, for the table of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum UniverseRefusalKind {
     /// There is no such universe.
     NotFound,
     /// A field does not fit.
@@ -26,7 +26,7 @@ pub enum UniverseRefusal {
     UniverseExists { id: String },
     /// Of the universe itself: its id, its name, or a state that was sent.
     #[error("{0}")]
-    Field(Misfit),
+    Field(FieldMisfit),
     #[error("there is no command in the array")]
     NoCommand,
     #[error("at most {} commands are sent together, these are {count}", limits::COMMANDS_MAX)]
@@ -37,12 +37,14 @@ pub enum UniverseRefusal {
 }
 
 impl UniverseRefusal {
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> UniverseRefusalKind {
         match self {
-            Self::UniverseNotFound => RefusalKind::NotFound,
-            Self::Field(Misfit { reason: Reason::TooMany, .. }) | Self::TooManyCommands { .. } => RefusalKind::TooLarge,
-            Self::Field(_) | Self::NoCommand => RefusalKind::Invalid,
-            Self::UniverseExists { .. } | Self::Command { .. } => RefusalKind::Rejected,
+            Self::UniverseNotFound => UniverseRefusalKind::NotFound,
+            Self::Field(FieldMisfit { reason: Reason::TooMany, .. }) | Self::TooManyCommands { .. } => {
+                UniverseRefusalKind::TooLarge
+            }
+            Self::Field(_) | Self::NoCommand => UniverseRefusalKind::Invalid,
+            Self::UniverseExists { .. } | Self::Command { .. } => UniverseRefusalKind::Rejected,
         }
     }
 

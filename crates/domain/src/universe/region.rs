@@ -1,11 +1,11 @@
-//! What fills space without being a body: belts, fields of small bodies, disks, nebulae.
+//! Regions of space that are no bodies: belts, fields of small bodies, disks, nebulae.
 //!
-//! They name bodies and groups, and keep the names when those are gone.
+//! They refer to bodies and groups by id, and keep those ids when the bodies and groups are removed.
 
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, FieldMisfit, Reason};
+use super::field_list::{shape, words};
 use super::number::{Count, Fraction, Number, Seed, Within};
 use super::part::Position;
-use super::shape::{shape, words};
 use super::text::{Color, Id, Name};
 use crate::limits;
 
@@ -23,10 +23,10 @@ words! {
 
 /// Names of other things, as many as there may be bodies.
 impl Check for Vec<Id> {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         if self.len() > limits::BODIES_MAX {
             let problem = format!("has {} ids, at most {} are allowed", self.len(), limits::BODIES_MAX);
-            return Err(Misfit::new(Reason::TooMany, problem));
+            return Err(FieldMisfit::new(Reason::TooMany, problem));
         }
         let checked = |(number, id): (usize, &Id)| id.check().map_err(|misfit| misfit.within(&number.to_string()));
         self.iter().enumerate().try_for_each(checked)
@@ -39,7 +39,7 @@ impl Check for Vec<Id> {
 
 /// From one number to another.
 impl Check for [Number; 2] {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         self.iter().try_for_each(Check::check)
     }
 }

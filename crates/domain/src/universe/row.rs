@@ -1,4 +1,4 @@
-//! Things in a list. What one holds may be long, so only the first of it is in the list, with how many there are.
+//! List rows of bodies and groups: only the first children are in a row, with their total number.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! All that a universe holds, apart from its time: eight maps and lists on the wire, and what is found quickly in them.
+//! `Snapshot`, the content of a universe apart from its time: eight maps and lists on the wire, with indexes.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::body::Star;
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, FieldMisfit, Reason};
 use super::group::{Group, GroupChild, GroupChildType};
-use super::link::{self, Entries, Keyed};
-use super::order::{Order, Place};
+use super::link::{self, Entries, LinkedById};
+use super::order::{Order, OrderSlot};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::repair::{self, Repair};
 use super::text::Id;
@@ -32,7 +32,7 @@ pub struct Snapshot {
     pub(super) groups: OrdMap<Id, Arc<Group>>,
     pub(super) root_group_ids: Order<Id>,
     /// Where each group has each of its children: whoever goes must be found without looking at every group.
-    pub(super) group_places: OrdMap<(GroupChild, Id), Place>,
+    pub(super) group_places: OrdMap<(GroupChild, Id), OrderSlot>,
     pub(super) belts: Regions<AsteroidBelt>,
     pub(super) small_body_fields: Regions<SmallBodyField>,
     pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
@@ -70,7 +70,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn linked(self) -> Result<Snapshot, Misfit> {
+    fn linked(self) -> Result<Snapshot, FieldMisfit> {
         link::keyed(&self.belts, "belts")?;
         link::keyed(&self.small_body_fields, "smallBodyFields")?;
         link::keyed(&self.protoplanetary_disks, "protoplanetaryDisks")?;
@@ -113,7 +113,7 @@ impl Snapshot {
     }
 
     /// What is wrong with the links of something that is otherwise of the right shape.
-    pub(super) fn offence(sent: &Value) -> Option<Misfit> {
+    pub(super) fn offence(sent: &Value) -> Option<FieldMisfit> {
         Parts::deserialize(sent).ok()?.linked().err()
     }
 
@@ -167,7 +167,7 @@ impl Snapshot {
     pub(super) fn places_of<'a>(
         &'a self,
         child: &'a GroupChild,
-    ) -> impl Iterator<Item = (&'a (GroupChild, Id), &'a Place)> + 'a {
+    ) -> impl Iterator<Item = (&'a (GroupChild, Id), &'a OrderSlot)> + 'a {
         let first = (child.clone(), Id::from(""));
         self.group_places.range(first..).take_while(move |((held, _), _)| held == child)
     }
@@ -254,13 +254,13 @@ impl PartialEq for Snapshot {
 
 impl Snapshot {
     /// Bounds and counts, except for the ranges of numbers; the links agree already.
-    pub(super) fn check(&self) -> Result<(), Misfit> {
+    pub(super) fn check(&self) -> Result<(), FieldMisfit> {
         checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
         checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
         few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
         // A group may name a system that is not there, and then nothing else has looked at that id.
         for (child, group_id) in self.group_places.keys() {
-            let at = |misfit: Misfit| misfit.within("children").within(group_id).within("groups");
+            let at = |misfit: FieldMisfit| misfit.within("children").within(group_id).within("groups");
             child.id.check().map_err(at)?;
         }
         checked(&self.belts, "belts", limits::REGIONS_MAX, Check::check_except_ranges)?;
@@ -275,14 +275,14 @@ fn checked<T>(
     map: &OrdMap<Id, Arc<T>>,
     field: &str,
     count_max: usize,
-    check: fn(&T) -> Result<(), Misfit>,
-) -> Result<(), Misfit> {
+    check: fn(&T) -> Result<(), FieldMisfit>,
+) -> Result<(), FieldMisfit> {
     few(map.len(), count_max).map_err(|misfit| misfit.within(field))?;
     map.iter().try_for_each(|(id, thing)| check(thing).map_err(|misfit| misfit.within(id).within(field)))
 }
 
 /// A whole map of a set command: few enough, each under its id, each within bounds.
-pub(super) fn check_regions<T: Keyed + Check>(map: &Regions<T>, field: &str) -> Result<(), Misfit> {
+pub(super) fn check_regions<T: LinkedById + Check>(map: &Regions<T>, field: &str) -> Result<(), FieldMisfit> {
     link::keyed(map, field)?;
     checked(map, field, limits::REGIONS_MAX, Check::check)
 }
@@ -292,11 +292,11 @@ pub(super) fn text_bytes_of<T: Check>(map: &OrdMap<Id, Arc<T>>) -> usize {
     map.values().map(|thing| thing.text_bytes()).sum()
 }
 
-fn few(count: usize, count_max: usize) -> Result<(), Misfit> {
+fn few(count: usize, count_max: usize) -> Result<(), FieldMisfit> {
     if count <= count_max {
         return Ok(());
     }
-    Err(Misfit::new(Reason::TooMany, format!("has {count} entries, at most {count_max} are allowed")))
+    Err(FieldMisfit::new(Reason::TooMany, format!("has {count} entries, at most {count_max} are allowed")))
 }
 
 impl Serialize for Snapshot {
@@ -371,7 +371,7 @@ impl StateParts {
         self.nebulae.extend(other.nebulae);
     }
 
-    pub(super) fn linked(self) -> Result<Snapshot, Misfit> {
+    pub(super) fn linked(self) -> Result<Snapshot, FieldMisfit> {
         let Self {
             stars,
             root_ids,

@@ -1,4 +1,4 @@
-//! A universe as it stands: who it is, and what it holds.
+//! The state of a universe: its identity, its content and its time, and states as clients send them.
 
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
@@ -10,7 +10,7 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::check::{Check, Misfit, Reason};
+use super::check::{Check, FieldMisfit, Reason};
 use super::link;
 use super::number::Number;
 use super::repair::{self, Repair};
@@ -36,7 +36,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(StatePar
 impl SentState {
     /// Reads what a client sent, with what had to be repaired in it, or says where in it the first fault is. Bounds are
     /// looked at when it is used.
-    pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Misfit> {
+    pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), FieldMisfit> {
         let (sent, mut repairs) = repair::clean_names(sent, &SCHEMA);
         let misfit = match Self::typed(&sent) {
             Ok(state) => return Ok((state, repairs)),
@@ -55,9 +55,9 @@ impl SentState {
         repair::repaired(sent, &SCHEMA)
     }
 
-    fn typed(sent: &Value) -> Result<Self, Misfit> {
+    fn typed(sent: &Value) -> Result<Self, FieldMisfit> {
         let parts =
-            StateParts::deserialize(sent).map_err(|error| Misfit::new(Reason::Unreadable, error.to_string()))?;
+            StateParts::deserialize(sent).map_err(|error| FieldMisfit::new(Reason::Unreadable, error.to_string()))?;
         let time = sent.get("time").map(|_| parts.time);
         Ok(Self { snapshot: parts.linked()?, time })
     }
@@ -99,7 +99,7 @@ impl UniverseState {
 
 impl UniverseState {
     /// Bounds and counts, except for the ranges of numbers.
-    pub(super) fn check(&self) -> Result<(), Misfit> {
+    pub(super) fn check(&self) -> Result<(), FieldMisfit> {
         self.time.check().map_err(|misfit| misfit.within("time"))?;
         self.snapshot.check()
     }

@@ -1,6 +1,6 @@
-//! Words of a universe: ids, names, colours, and whatever else a client wants to keep beside a thing.
+//! Text types of a universe: ids, names, colours, and extensions that clients store with a thing.
 //!
-//! They are shared, so that a body costs little to copy. Any text can be read; what is new is checked.
+//! Texts are shared, so that a body costs little to copy. Any stored text can be read; new text is checked.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
@@ -13,7 +13,7 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::check::{Check, Misfit, Reason, short};
+use super::check::{Check, FieldMisfit, Reason, short};
 use crate::limits;
 use crate::plain_text::{code_point, deceptive_in};
 
@@ -224,8 +224,8 @@ const INHERITED: &[&str] = &[
 
 /// Whether something new may have this id.
 impl Check for Id {
-    fn check(&self) -> Result<(), Misfit> {
-        let forbidden = |problem: String| Err(Misfit::new(Reason::ForbiddenId, problem));
+    fn check(&self) -> Result<(), FieldMisfit> {
+        let forbidden = |problem: String| Err(FieldMisfit::new(Reason::ForbiddenId, problem));
         if self.trim().is_empty() {
             return forbidden("is empty".to_owned());
         }
@@ -248,14 +248,14 @@ impl Check for Id {
 }
 
 impl Check for Name {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         let chars = self.chars().count();
         if chars > limits::UNIVERSE_NAME_CHARS_MAX {
             let problem = format!("has {chars} characters, at most {} are allowed", limits::UNIVERSE_NAME_CHARS_MAX);
-            return Err(Misfit::new(Reason::TooLong, problem));
+            return Err(FieldMisfit::new(Reason::TooLong, problem));
         }
         match deceptive_in(self) {
-            Some(character) => Err(Misfit::new(Reason::NotPlain, not_plain(self, character))),
+            Some(character) => Err(FieldMisfit::new(Reason::NotPlain, not_plain(self, character))),
             None => Ok(()),
         }
     }
@@ -271,12 +271,12 @@ fn not_plain(text: &str, character: char) -> String {
 }
 
 impl Check for Color {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         let digits = self.strip_prefix('#').unwrap_or_default();
         if matches!(digits.len(), 3 | 4 | 6 | 8) && digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Ok(());
         }
-        Err(Misfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
+        Err(FieldMisfit::new(Reason::BadColor, format!("is {:?}, not a colour such as #FFD700", short(self))))
     }
 
     fn text_bytes(&self) -> usize {
@@ -291,13 +291,13 @@ impl Check for Color {
 pub struct Extensions(pub Arc<Map<String, Value>>);
 
 impl Check for Extensions {
-    fn check(&self) -> Result<(), Misfit> {
+    fn check(&self) -> Result<(), FieldMisfit> {
         let bytes = self.text_bytes();
         if bytes <= limits::EXTENSIONS_BYTES_MAX {
             return Ok(());
         }
         let problem = format!("has some {bytes} bytes, at most {} are kept", limits::EXTENSIONS_BYTES_MAX);
-        Err(Misfit::new(Reason::TooLong, problem))
+        Err(FieldMisfit::new(Reason::TooLong, problem))
     }
 
     fn text_bytes(&self) -> usize {

@@ -1,4 +1,4 @@
-//! What is worth reading of a universe without reading all of it.
+//! Views of a universe: summaries and parts, for reading without the whole state.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

@@ -1,4 +1,4 @@
-//! What a command has done, in the words of the original: what clients read in the answer.
+//! Events of a command in the wire format of the original, as clients read them in the answer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What a file below an artifact folder holds, and all that is no such file.
+//! Tests of reading artifacts: hashes and JSON content, and refusal of links, folders, outside paths and large files.
 
 use std::fs::File;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Evidence that no longer is what it was.
+//! Tests of stale evidence: files that were swapped, changed or removed after submission.
 
 use std::collections::BTreeSet;
 use std::fs::{File, FileTimes};

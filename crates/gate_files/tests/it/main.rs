@@ -1,11 +1,11 @@
-//! The folders of a gate: what is found in them, and what cannot be passed off as evidence.
+//! Tests of the gate's folders: what is found in them, and what is refused as evidence.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 mod artifacts;
 mod evidence;
 mod processes;
-mod watching;
+mod watch_folders;
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Process files, and the file that names a run.
+//! Tests of process files, and of the file that names a run.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

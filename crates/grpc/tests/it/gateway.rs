@@ -1,4 +1,4 @@
-//! The whole catalogue behind one service, and whose request it is.
+//! Tests of the gateway: every operation of the catalogue, refusals, metadata and tokens.
 
 use serde_json::{Value, json};
 use skald_app::{CampaignRole, Local, Toolsets, Visible};

@@ -1,11 +1,13 @@
-//! Deadlines, callers who leave, messages that are too large, and the end of the server.
+//! Tests of deadlines, cancelled calls, messages that are too large, and shutdown.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use skald_app::{Allowed, App, Call, Catalogue, Entry, Fault, Kind, Local, Operation, Toolset, Visible};
+use skald_app::{
+    Allowed, App, Call, Catalogue, Fault, Local, Operation, OperationEntry, OperationKind, Toolset, Visible,
+};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
 use skald_grpc::proto::skald::{CallRequest, WatchRequest};
 use tonic::{Code, Request};
@@ -42,7 +44,7 @@ impl Operation for Endless {
     const TITLE: &'static str = "Endless";
     const SUMMARY: &'static str = "Never answers.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = Nothing;
     type Output = Done;
@@ -67,7 +69,7 @@ async fn until(count: &AtomicUsize, expected: usize) {
 #[test]
 fn a_deadline_and_a_caller_who_leaves_end_the_work() {
     run(async {
-        let catalogue = Catalogue::new(vec![Entry::of::<Endless>()], Vec::new(), Vec::new());
+        let catalogue = Catalogue::new(vec![OperationEntry::of::<Endless>()], Vec::new(), Vec::new());
         let server = Server::with(Local::with_catalogue(app(), catalogue), false, Visible::EVERYTHING).await;
         let mut gateway = GatewayClient::new(server.channel());
         let mut request = Request::new(endless());

@@ -1,9 +1,9 @@
-//! The gRPC surface, on a real socket: what the protocol adds to the operations.
+//! Tests of the gRPC surface on a real socket.
 
 mod gateway;
 mod limits;
 mod public_methods;
 mod reflected;
 mod server;
-mod typed;
-mod watching;
+mod typed_services;
+mod watch;

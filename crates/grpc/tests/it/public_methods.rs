@@ -1,4 +1,4 @@
-//! A server that demands tokens answers no method without one, of any service, but what is listed.
+//! Tests that a server that requires tokens answers only the listed public methods without one.
 
 use prost::Message;
 use prost_types::FileDescriptorSet;

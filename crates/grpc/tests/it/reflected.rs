@@ -1,4 +1,4 @@
-//! What reflection and health tell: names and numbers are promises, held to a snapshot.
+//! Tests of reflection and health: names and numbers of services and fields are stable, compared with a snapshot.
 
 use std::fmt::Write;
 

@@ -1,11 +1,11 @@
-//! A server in this process, on a free port.
+//! Test server in this process, on a free port.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use skald_app::{App, Clock, Engine, Entropy, Local, NewToken, PrincipalKind, Visible};
-use skald_grpc::{Health, Options};
+use skald_grpc::{GrpcHealth, GrpcOptions};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tonic::transport::{Channel, Endpoint};
@@ -36,7 +36,7 @@ pub(crate) fn app() -> App {
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    pub(crate) health: Health,
+    pub(crate) health: GrpcHealth,
     pub(crate) stopping: CancellationToken,
 }
 
@@ -57,8 +57,8 @@ impl Server {
     pub(crate) async fn with(engine: Arc<dyn Engine>, is_token_required: bool, visible: Visible) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
-        let (health, stopping) = (Health::new().await, CancellationToken::new());
-        let options = Options { is_token_required, visible, stopping: stopping.clone() };
+        let (health, stopping) = (GrpcHealth::new().await, CancellationToken::new());
+        let options = GrpcOptions { is_token_required, visible, stopping: stopping.clone() };
         let (told, closing) = (health.clone(), stopping.clone());
         tokio::spawn(
             async move { skald_grpc::serve(listener, engine, options, &told, closing).await.expect("it serves") },

@@ -1,4 +1,4 @@
-//! The stream of a universe's commands, over real sockets.
+//! Tests of the SSE stream of a universe's commands, over real sockets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Server {
             head = record.head();
             record
         });
-        let batch = Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() };
+        let batch = Batch { expected, records: records.collect(), ..Batch::default() };
         self.runtime.block_on(journal.append(Append::once(stream.clone(), batch))).unwrap();
     }
 }

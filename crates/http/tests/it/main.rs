@@ -1,4 +1,4 @@
-//! What HTTP adds to the catalogue, over real sockets.
+//! Tests of the HTTP surface over real sockets.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,9 +1,10 @@
-//! The list of universes, where it is long.
+//! Tests of the routes under `/universes`: long lists, the OpenAPI description, and refused input.
 
 use futures::StreamExt;
 use futures::stream;
 use serde_json::{Value, json};
 use skald_app::{Caller, Visible, Work, limits};
+use skald_testkit::Client;
 use std::collections::BTreeSet;
 
 use crate::Server;
@@ -51,4 +52,79 @@ fn all_universes_are_listed_at_once_up_to_a_limit() {
     let (rest, next) = server.listed(&next.expect("a link to the rest"));
     assert_eq!((rest.len(), next), (2, None));
     assert!(ids.is_disjoint(&rest));
+}
+
+/// What clients of the original rely on, as the description has it.
+#[test]
+fn the_routes_are_described_with_their_statuses() {
+    let server = Server::start(Visible::EVERYTHING);
+    let paths = server.get("/api/v1/openapi.json").json()["paths"].take();
+    for (method, path, status, taken, answered) in [
+        ("get", "/universes", "200", None, Some("/application~1json/schema/items/properties/id")),
+        ("post", "/universes", "201", Some("/properties/name"), Some("/application~1json/schema/properties/repaired")),
+        ("get", "/universes/{id}", "200", None, Some("/application~1json/schema/properties/state")),
+        ("put", "/universes/{id}", "200", Some("/properties/state"), Some("/application~1json/schema/properties/id")),
+        ("delete", "/universes/{id}", "204", None, None),
+        (
+            "post",
+            "/universes/{id}/commands",
+            "200",
+            Some("/oneOf/1/items"),
+            Some("/application~1json/schema/properties/events"),
+        ),
+        ("get", "/universes/{id}/events", "200", None, Some("/text~1event-stream/schema")),
+    ] {
+        let operation = &paths[path][method];
+        assert_eq!(operation["tags"], json!(["universe"]), "{method} {path}");
+        let statuses: Vec<&String> = operation["responses"].as_object().unwrap().keys().collect();
+        assert_eq!(statuses, [status, "default"], "{method} {path}");
+        let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+        assert_eq!(taken.is_some(), !body.is_null(), "{method} {path}");
+        assert!(taken.is_none_or(|pointer| body.pointer(pointer).is_some()), "{method} {path}: {body}");
+        assert_eq!(body.pointer("/properties/universeId"), None, "the path has it");
+        let content = &operation["responses"][status]["content"];
+        assert_eq!(answered.is_some(), !content.is_null(), "{method} {path}");
+        assert!(answered.is_none_or(|pointer| content.pointer(pointer).is_some()), "{method} {path}: {content}");
+        let in_path = operation["parameters"].as_array().unwrap().iter().filter(|field| field["in"] == "path");
+        let in_path: Vec<&Value> = in_path.map(|field| &field["name"]).collect();
+        assert_eq!(in_path, if path.contains("{id}") { vec!["id"] } else { vec![] }, "{method} {path}");
+    }
+    for name in ["universe_list", "universe_create", "universe_replace", "universe_delete", "universe_events"] {
+        let path = format!("/api/v1/{name}");
+        assert_eq!((paths.get(&path), server.post(&path, "{}").status), (None, 404), "{path}");
+    }
+}
+
+#[test]
+fn no_field_is_passed_over_or_given_twice() {
+    let server = Server::start(Visible::EVERYTHING);
+    server.create_many(0..1);
+    let send = |method: &str, path: &str, body: &str| {
+        let reply = Client::connect(server.address).send(method, path, &[], body.as_bytes());
+        let fault = reply.json();
+        assert_eq!((reply.status, fault["error"].is_string()), (400, true), "{method} {path}: {fault}");
+        fault
+    };
+    assert_eq!(send("GET", "/universes/u-00000?view=all", "")["path"], "/view");
+    assert_eq!(send("DELETE", "/universes/u-00000?force=1", "")["path"], "/force");
+    assert_eq!(send("PUT", "/universes/u-00000", r#"{"universeId": "u-1"}"#)["path"], "/universeId");
+    let twice = send("PUT", "/universes/u-00000?name=a", r#"{"name": "b"}"#);
+    assert_eq!((&twice["path"], &twice["universeId"]), (&json!("/name"), &json!("u-00000")));
+    let whole = send("PUT", "/universes/u-00000", "[]");
+    assert!(whole["message"].as_str().unwrap().contains("expected an object"), "{whole}");
+    assert_eq!(server.get("/universes/u-00000").json()["revision"], 1, "nothing of it was done");
+}
+
+/// The surface that a path belongs to is known from the routes, also while the server stops.
+#[test]
+fn a_stopping_server_refuses_universes_in_their_shape() {
+    let server = Server::start(Visible { toolsets: "dice".parse().unwrap(), read_only: false });
+    let (nothing, elsewhere) = (server.get("/universes/u-1"), server.get("/universe"));
+    assert_eq!((nothing.status, nothing.json()["error"].is_string()), (404, true), "though nothing is mounted there");
+    assert_eq!((elsewhere.status, elsewhere.json()["error"].is_object()), (404, true));
+    server.readiness.stop();
+    let refused = server.get("/universes");
+    assert_eq!((refused.status, &refused.json()["code"]), (503, &json!("UNAVAILABLE")));
+    assert!(refused.json()["error"].is_string() && refused.header("retry-after").is_some());
+    assert_eq!(server.get("/universe").status, 404, "what is not there stays so");
 }

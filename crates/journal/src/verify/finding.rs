@@ -1,23 +1,23 @@
-//! The kinds of findings of a verification: each has a word that stays the same, and says what to do.
+//! Findings of a verification: kinds with a stable name, and what to do about each.
 
 use std::fmt;
 
 /// One thing that is not as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct VerifyFinding {
     pub kind: FindingKind,
     /// The stream or the row.
     pub place: String,
     pub what: String,
 }
 
-impl Finding {
+impl VerifyFinding {
     pub(crate) fn new(kind: FindingKind, place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { kind, place: place.into(), what: what.into() }
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for VerifyFinding {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}: {}", self.kind.word(), self.place, self.what)
     }

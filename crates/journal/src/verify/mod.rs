@@ -1,6 +1,6 @@
-//! Going through all that is stored: is it what was written, and is what was derived from it still true.
+//! Verifies the whole store: hash chains of the records, and whatever is derived from them.
 //!
-//! Nothing is repaired here; `rebuild.rs` makes anew what follows from the records.
+//! Nothing is repaired here; `rebuild.rs` rebuilds what is derived from the records.
 
 mod finding;
 mod rebuild;
@@ -9,7 +9,7 @@ mod stored_rows;
 mod stream;
 
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName};
-pub use finding::{Finding, FindingKind};
+pub use finding::{FindingKind, VerifyFinding};
 pub use rebuild::{rebuild, rebuild_with_progress};
 use root::Root;
 pub(super) use stored_rows::read_sum;
@@ -24,7 +24,7 @@ const FINDINGS_MAX: usize = 1_000;
 
 /// What was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Report {
+pub struct VerifyReport {
     pub streams: u64,
     pub records: u64,
     /// Rows of read models.
@@ -44,12 +44,12 @@ pub struct Report {
 
 /// What verifying came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    Sound(Report),
+pub enum VerifyVerdict {
+    Sound(VerifyReport),
     Unsound {
-        report: Report,
+        report: VerifyReport,
         /// In the order of the streams' names, then of what lies beside the journal.
-        findings: Vec<Finding>,
+        findings: Vec<VerifyFinding>,
         /// How many more there are.
         unlisted: usize,
     },
@@ -57,7 +57,7 @@ pub enum Verdict {
 
 /// What there is, for a seal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Contents {
+pub struct StoredContents {
     /// Where streams end.
     pub heads: Vec<(StreamName, Head)>,
     /// Rows beside the journal that never change: kind, key, and SHA-256 of the body.
@@ -71,7 +71,7 @@ pub struct Contents {
 }
 
 /// Checks every stream, and what lies beside the journal.
-pub async fn verify(journal: &dyn Journal, nouns: &StreamKinds) -> Result<Verdict, StoreError> {
+pub async fn verify(journal: &dyn Journal, nouns: &StreamKinds) -> Result<VerifyVerdict, StoreError> {
     verify_with_progress(journal, nouns, |_, _| {}).await
 }
 
@@ -80,7 +80,7 @@ pub async fn verify_with_progress(
     journal: &dyn Journal,
     nouns: &StreamKinds,
     tell: impl Fn(u64, u64),
-) -> Result<Verdict, StoreError> {
+) -> Result<VerifyVerdict, StoreError> {
     Ok(verify_with_contents(journal, nouns, tell).await?.0)
 }
 
@@ -89,10 +89,10 @@ pub async fn verify_with_contents(
     journal: &dyn Journal,
     nouns: &StreamKinds,
     tell: impl Fn(u64, u64),
-) -> Result<(Verdict, Contents), StoreError> {
-    let (mut report, mut root, mut contents) = (Report::default(), Root::default(), Contents::default());
+) -> Result<(VerifyVerdict, StoredContents), StoreError> {
+    let (mut report, mut root, mut contents) = (VerifyReport::default(), Root::default(), StoredContents::default());
     let (mut findings, mut unlisted) = (Vec::new(), 0);
-    let mut note = |found: Vec<Finding>| {
+    let mut note = |found: Vec<VerifyFinding>| {
         for finding in found {
             if findings.len() < FINDINGS_MAX {
                 findings.push(finding);
@@ -132,7 +132,10 @@ pub async fn verify_with_contents(
     (report.beside, contents.rows, contents.replaceable_rows) = (rows.count, rows.unchanging, rows.replaceable);
     contents.sums = rows.sums;
     report.root = root.finish();
-    let verdict =
-        if findings.is_empty() { Verdict::Sound(report) } else { Verdict::Unsound { report, findings, unlisted } };
+    let verdict = if findings.is_empty() {
+        VerifyVerdict::Sound(report)
+    } else {
+        VerifyVerdict::Unsound { report, findings, unlisted }
+    };
     Ok((verdict, contents))
 }

@@ -1,4 +1,4 @@
-//! Making anew what follows from the records: rows of read models, and snapshots. What follows from none is removed.
+//! Rebuilds read models and snapshots from the records, and removes rows that follow from none.
 
 use super::super::{Head, Journal, Limits, StoreError, StreamFold, StreamKinds, StreamName};
 use super::{NAMES, PAGE};

@@ -1,7 +1,7 @@
-//! The root: one hash of all that must not change unseen.
+//! The root hash: one hash of everything stored that must not change unnoticed.
 //!
-//! It does not depend on the store: it holds neither places in the order of all streams nor snapshots, which are taken at
-//! any time and are compared with the records instead.
+//! It does not depend on the store: it includes neither positions in the order of all streams nor snapshots, which are
+//! taken at any time and are compared with the records instead.
 
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,9 @@ pub(super) struct RowsDigest {
 
 impl RowsDigest {
     pub(super) fn document(&mut self, document: &Document) {
-        let Document { collection, id, rank, body } = document;
+        // The partition is compared with the records. It is no part of the root, which stays what it was before there were
+        // partitions.
+        let Document { collection, partition: _, id, rank, body } = document;
         self.row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
     }
 

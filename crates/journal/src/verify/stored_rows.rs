@@ -1,11 +1,11 @@
-//! Verifies the rows that are stored beside the journal: content by its address, refused attempts, submitted processes,
-//! and tokens of older stores. It changes none of them.
+//! Verifies side rows outside the streams: content, refused attempts, submitted processes, tokens of older stores.
+//! Content is checked by its address. No row is changed.
 
 use super::super::record::part_digest;
 use super::super::seal::hash_of;
 use super::super::{Hash, Journal, RowSum, StoreError, StreamKinds, StreamName};
 use super::root::Root;
-use super::{Finding, FindingKind, PAGE};
+use super::{FindingKind, PAGE, VerifyFinding};
 
 /// How far before the revision that it names the record may lie that an attempt was made on: others may have written
 /// between the two.
@@ -56,7 +56,7 @@ pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &StreamKinds,
     root: &mut Root,
-) -> Result<(Vec<Finding>, StoredRows), StoreError> {
+) -> Result<(Vec<VerifyFinding>, StoredRows), StoreError> {
     let (mut findings, mut after) = (Vec::new(), String::new());
     let mut stored = StoredRows::default();
     loop {
@@ -113,8 +113,12 @@ fn check_sum(_kind: &str, _key: &str, body: &str) -> RowCheck {
     }
 }
 
-async fn row(journal: &dyn Journal, (kind, key): (&str, &str), check: RowCheck) -> Result<Option<Finding>, StoreError> {
-    let found = |finding, what: String| Ok(Some(Finding::new(finding, format!("{kind} {key}"), what)));
+async fn row(
+    journal: &dyn Journal,
+    (kind, key): (&str, &str),
+    check: RowCheck,
+) -> Result<Option<VerifyFinding>, StoreError> {
+    let found = |finding, what: String| Ok(Some(VerifyFinding::new(finding, format!("{kind} {key}"), what)));
     match check {
         RowCheck::Sound => Ok(None),
         RowCheck::Wrong(finding, what) => found(finding, what),

@@ -1,4 +1,4 @@
-//! One stream: its records, its head, its snapshot, its rows in read models, and its answers under idempotency keys.
+//! Verifies one stream: its records, head, snapshot, rows in read models, and answers under idempotency keys.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::super::{
     StreamName,
 };
 use super::root::RowsDigest;
-use super::{Finding, FindingKind, PAGE};
+use super::{FindingKind, PAGE, VerifyFinding};
 
 /// How often a stream is looked at because somebody wrote to it meanwhile.
 const ATTEMPTS: usize = 6;
@@ -23,7 +23,7 @@ pub(super) struct Checked {
     pub(super) answers: RowsDigest,
     /// Of records that do not note them; `None` if there is no such record.
     pub(super) older_answers: Option<RowsDigest>,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<VerifyFinding>,
     /// Somebody wrote to it all the while, so that only its records were compared.
     pub(super) is_busy: bool,
 }
@@ -60,7 +60,7 @@ async fn check_once(
     let head = journal.head(stream).await?;
     let snapshot = journal.snapshot(stream).await?;
     let mark = snapshot.as_ref().map(|snapshot| snapshot.mark);
-    let mut walk = Walk {
+    let mut walk = StreamCheck {
         journal,
         stream,
         checked: Checked { head, ..Checked::default() },
@@ -102,7 +102,7 @@ async fn with_parts(
     Ok((snapshot, parts))
 }
 
-struct Walk<'a> {
+struct StreamCheck<'a> {
     journal: &'a dyn Journal,
     stream: &'a StreamName,
     checked: Checked,
@@ -117,14 +117,14 @@ struct Walk<'a> {
     older: HashSet<u64>,
 }
 
-impl Walk<'_> {
+impl StreamCheck<'_> {
     fn found(&mut self, kind: FindingKind, what: impl Into<String>) {
-        self.checked.findings.push(Finding::new(kind, self.stream.as_str(), what));
+        self.checked.findings.push(VerifyFinding::new(kind, self.stream.as_str(), what));
     }
 
     fn found_at(&mut self, kind: FindingKind, revision: u64, what: &str) {
         let place = format!("{} at revision {revision}", self.stream);
-        self.checked.findings.push(Finding::new(kind, place, what));
+        self.checked.findings.push(VerifyFinding::new(kind, place, what));
     }
 
     /// Every record up to the head, each against the one before, and whether there are others behind the head.

@@ -1,5 +1,6 @@
-//! A server for the official MCP conformance suite: fixtures of its own on the very stack that Skald serves with, the
-//! door and what stands before rmcp included. It proves the stack; the suite is run against Skald itself as well.
+//! A server for the official MCP conformance suite: its own fixtures on the stack that Skald serves with. That includes
+//! the middleware before rmcp and before every route. It tests the stack; the suite is run against Skald itself as
+//! well.
 
 mod fixture;
 
@@ -34,7 +35,7 @@ impl Clock for SystemClock {
 async fn main() -> Result<(), Box<dyn Error>> {
     let port: u16 = std::env::args().nth(1).ok_or("usage: conformance PORT")?.parse()?;
     let shared = Arc::new(Shared::default());
-    let options = skald_mcp::Options::default();
+    let options = skald_mcp::McpOptions::default();
     let (handler, _drain) = skald_mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
     // The fixtures have no engine; it is asked only whose token a request sends, and there are none.

@@ -1,4 +1,4 @@
-//! Both eras of the protocol on one path.
+//! Tests of both eras of MCP, with sessions and stateless, on one path.
 
 use serde_json::json;
 use skald_testkit::message::{self, BOTH, JSON, LEGACY, MODERN, call, initialize, request};

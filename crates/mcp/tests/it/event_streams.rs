@@ -1,11 +1,11 @@
-//! Event streams, read strictly: frames hold what the session's revision allows, ids are unique, and a stream that was
-//! cut goes on after the last event that the client has.
+//! Tests of SSE streams with a strict parser. Frames fit the session's revision, ids are unique, and a resumed stream
+//! continues after the client's last event.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::json;
-use skald_app::{Change, Local};
+use skald_app::{Local, ResourceChange};
 use skald_testkit::message::{self, BOTH, JSON, LEGACY, initialize, request};
 use skald_testkit::{Events, Frame};
 
@@ -32,7 +32,7 @@ fn subscribe(server: &Server, session: &str, uri: &str) {
 }
 
 fn publish(engine: &Arc<Local>, uri: &str) {
-    engine.publish(Change::Resource(uri.into()));
+    engine.publish(ResourceChange::Resource(uri.into()));
 }
 
 /// The next frame must be an update; its id, and the URI that it names.

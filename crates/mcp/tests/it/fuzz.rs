@@ -1,6 +1,6 @@
-//! Nonsense on the wire. Whatever is sent, the server answers in JSON-RPC and goes on.
+//! Fuzz test of `/mcp`: whatever is sent, the server answers in JSON-RPC and goes on.
 //!
-//! `SKALD_FUZZ_SECONDS` makes it go on for so long; without it there is a fixed number of messages.
+//! `SKALD_FUZZ_SECONDS` makes it run for so long; without it there is a fixed number of messages.
 
 use std::time::{Duration, Instant};
 

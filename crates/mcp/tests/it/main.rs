@@ -1,4 +1,4 @@
-//! What the MCP surface adds to the catalogue, over real sockets and pipes. One binary for all of it.
+//! Tests of the MCP surface over real sockets and pipes, all in one binary.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -12,3 +12,4 @@ mod stdio;
 mod subscriptions;
 mod table;
 mod tools;
+mod toy_noun;

@@ -1,8 +1,8 @@
-//! Toolsets, resources, prompts and completions.
+//! Tests of toolsets, resources, prompts and completions.
 
 use serde_json::{Value, json};
 use skald_app::{Toolsets, Visible};
-use skald_mcp::Options;
+use skald_mcp::McpOptions;
 use skald_testkit::message::{BOTH, JSON, call, request};
 
 use crate::server::{Server, dice, snapshot};
@@ -102,7 +102,7 @@ fn of_repeated_headers_each_narrows() {
 #[test]
 fn a_header_cannot_widen_what_the_server_offers() {
     let visible = Visible { toolsets: "dice".parse::<Toolsets>().unwrap(), read_only: true };
-    let server = Server::with(dice(), Options { visible, ..Options::default() });
+    let server = Server::with(dice(), McpOptions { visible, ..McpOptions::default() });
     let headers = [("X-MCP-Toolsets", "all"), ("X-MCP-Readonly", "false")];
     assert_eq!(tools(&server, &headers).len(), 5);
 }

@@ -1,4 +1,4 @@
-//! A server in this process: Skald's own stack on a free port.
+//! Test server in this process: Skald's own stack on a free port.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skald_app::{
-    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Entry, Fault, Holder,
-    Kind, Local, Operation, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
+    Allowed, App, Call, Caller, Catalogue, Clock, Conversation, Credential, Engine, Entropy, Fault, Holder, Local,
+    Operation, OperationEntry, OperationKind, Principal, PrincipalKind, Resource, Revocations, Roles, Toolset,
 };
 use skald_http::{Access, Allowlist, MountedRoutes, Readiness};
-use skald_mcp::{Drain, Options};
+use skald_mcp::{Drain, McpOptions};
 use skald_testkit::message::{self, BOTH, JSON};
 use skald_testkit::{Client, Reply};
 use tokio::net::TcpListener;
@@ -39,7 +39,7 @@ impl Clock for Noon {
     }
 }
 
-fn app() -> App {
+pub(crate) fn app() -> App {
     App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn awkward() -> Arc<Local> {
         fixed: None,
         listed: None,
     });
-    let operations = vec![Entry::of::<Panics>(), Entry::of::<Slow>()];
+    let operations = vec![OperationEntry::of::<Panics>(), OperationEntry::of::<Slow>()];
     Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
 }
 
@@ -94,7 +94,7 @@ impl Operation for Panics {
     const TITLE: &'static str = "Panics";
     const SUMMARY: &'static str = "Panics.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Command;
+    const KIND: OperationKind = OperationKind::Command;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = Wait;
     type Output = Waited;
@@ -111,7 +111,7 @@ impl Operation for Slow {
     const TITLE: &'static str = "Slow";
     const SUMMARY: &'static str = "Takes its time.";
     const TOOLSET: Toolset = Toolset::Dice;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     type Input = Wait;
     type Output = Waited;
@@ -140,10 +140,10 @@ pub(crate) const UNIDENTIFIED: &str = "unidentified";
 
 impl Server {
     pub(crate) fn start(engine: Arc<dyn Engine>) -> Self {
-        Self::with(engine, Options::default())
+        Self::with(engine, McpOptions::default())
     }
 
-    pub(crate) fn with(engine: Arc<dyn Engine>, options: Options) -> Self {
+    pub(crate) fn with(engine: Arc<dyn Engine>, options: McpOptions) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();
         let address = listener.local_addr().unwrap();

@@ -1,10 +1,10 @@
-//! Sessions: whose they are, how many there may be, when they end, and that a stopping server loses no answer.
+//! Tests of sessions: ownership, limits, expiry, and shutdown without a lost answer.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use skald_app::limits;
-use skald_mcp::Options;
+use skald_mcp::McpOptions;
 use skald_testkit::Reply;
 use skald_testkit::message::{BOTH, JSON, call, initialize, request};
 
@@ -73,7 +73,7 @@ fn used_session(server: &Server, name: &str) -> String {
 #[test]
 fn there_are_only_so_many_sessions_for_one_and_for_all() {
     // Two for each, a quarter of all.
-    let server = Server::with(dice(), Options { sessions_max: 8, ..Options::default() });
+    let server = Server::with(dice(), McpOptions { sessions_max: 8, ..McpOptions::default() });
     let names = ["alice", "bob", "carol", "dave"];
     let sessions: Vec<(&str, String)> =
         names.iter().flat_map(|name| [(); 2].map(|()| (*name, used_session(&server, name)))).collect();
@@ -94,7 +94,7 @@ fn there_are_only_so_many_sessions_for_one_and_for_all() {
 
 #[test]
 fn sessions_that_never_began_leave_first() {
-    let server = Server::with(dice(), Options { sessions_max: 8, ..Options::default() });
+    let server = Server::with(dice(), McpOptions { sessions_max: 8, ..McpOptions::default() });
     let used = used_session(&server, "alice");
     let mut unused = Vec::new();
     for _ in 0..50 {
@@ -168,9 +168,9 @@ fn a_uri_has_a_longest() {
 
 #[test]
 fn an_idle_session_ends() {
-    assert_eq!(Options::default().session_idle.as_secs(), limits::SESSION_IDLE_SECONDS);
+    assert_eq!(McpOptions::default().session_idle.as_secs(), limits::SESSION_IDLE_SECONDS);
     let idle = Duration::from_millis(200);
-    let server = Server::with(dice(), Options { session_idle: idle, ..Options::default() });
+    let server = Server::with(dice(), McpOptions { session_idle: idle, ..McpOptions::default() });
     let session = server.session("2025-11-25");
     let headers = [JSON, BOTH, ("Mcp-Session-Id", session.as_str())];
     let list = request(2, "tools/list", &json!({}));

@@ -1,10 +1,10 @@
-//! One client over a pair of streams.
+//! Tests of the stdio transport: one client over a pair of streams.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use skald_app::{Principal, limits};
-use skald_mcp::{Options, StdioError};
+use skald_mcp::{McpOptions, StdioError};
 use skald_testkit::message::{self, LEGACY, call, initialize, request};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, duplex};
 use tokio::task::JoinHandle;
@@ -22,7 +22,7 @@ fn start(engine: std::sync::Arc<skald_app::Local>) -> Stdio {
     let (input, server_input) = duplex(1 << 20);
     let (server_output, output) = duplex(1 << 20);
     let served = tokio::spawn(async move {
-        skald_mcp::serve(engine, Principal::Owner, &Options::default(), server_input, server_output).await
+        skald_mcp::serve(engine, Principal::Owner, &McpOptions::default(), server_input, server_output).await
     });
     Stdio { input: Some(input), output: BufReader::new(output).lines(), served }
 }

@@ -1,17 +1,17 @@
-//! Changes reach those who asked for them, in both eras.
+//! Tests of subscriptions to resources, in both eras.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use skald_app::{Change, limits};
+use skald_app::{ResourceChange, limits};
 use skald_testkit::message::{self, BOTH, JSON, request};
 use skald_testkit::{Client, Events};
 
 use crate::server::{Server, awkward, dice};
 
-fn updated(uri: &str) -> Change {
-    Change::Resource(uri.into())
+fn updated(uri: &str) -> ResourceChange {
+    ResourceChange::Resource(uri.into())
 }
 
 fn next(events: &mut Events) -> (String, Option<String>) {
@@ -38,13 +38,13 @@ fn a_session_hears_of_what_it_subscribed_to() {
     assert_eq!(subscribe("resources/subscribe", "test://first")["result"], json!({}));
     engine.publish(updated("test://second"));
     engine.publish(updated("test://first"));
-    engine.publish(Change::ResourceList);
+    engine.publish(ResourceChange::ResourceList);
     assert_eq!(next(&mut stream), update("test://first"));
     assert_eq!(next(&mut stream), list_changed());
 
     subscribe("resources/unsubscribe", "test://first");
     engine.publish(updated("test://first"));
-    engine.publish(Change::ResourceList);
+    engine.publish(ResourceChange::ResourceList);
     assert_eq!(next(&mut stream), list_changed(), "nobody asks for the first any more");
     assert_eq!(subscribe("resources/subscribe", "test://third")["error"]["code"], -32002);
 }
@@ -90,7 +90,7 @@ fn a_listener_is_acknowledged_and_told_everything_once() {
     for _ in 0..3 {
         engine.publish(updated("test://first"));
         engine.publish(updated("test://second"));
-        engine.publish(Change::ResourceList);
+        engine.publish(ResourceChange::ResourceList);
         assert_eq!(next(&mut events), update("test://first"));
         assert_eq!(next(&mut events), list_changed());
     }
@@ -113,7 +113,7 @@ fn a_header_hides_resources_from_a_listener() {
         scope.spawn(|| {
             while !heard.load(Ordering::Relaxed) {
                 engine.publish(updated("test://first"));
-                engine.publish(Change::ResourceList);
+                engine.publish(ResourceChange::ResourceList);
                 std::thread::yield_now();
             }
         });
@@ -138,7 +138,7 @@ fn listeners_end_when_the_server_stops() {
 
 #[test]
 fn a_client_without_a_session_cannot_subscribe() {
-    let options = skald_mcp::Options { sessions: false, ..skald_mcp::Options::default() };
+    let options = skald_mcp::McpOptions { sessions: false, ..skald_mcp::McpOptions::default() };
     let server = Server::with(dice(), options);
     let message = request(2, "resources/subscribe", &json!({"uri": "dice://rules/duality"}));
     let error = &server.post(&[JSON, BOTH], &message).json()["error"];

@@ -1,7 +1,7 @@
-//! What `/mcp` answers, row by row: who sends what, and the status, type and JSON-RPC code that come back.
+//! Tests of `/mcp` case by case: for each kind of request the status, content type and JSON-RPC code of the answer.
 
 use serde_json::{Value, json};
-use skald_mcp::Options;
+use skald_mcp::McpOptions;
 use skald_testkit::Reply;
 use skald_testkit::message::{self, BOTH, JSON, initialize, request};
 
@@ -369,7 +369,7 @@ fn other_methods_and_paths_have_no_meaning() {
 
 #[test]
 fn without_sessions_older_clients_are_served_one_request_at_a_time() {
-    let options = Options { sessions: false, ..Options::default() };
+    let options = McpOptions { sessions: false, ..McpOptions::default() };
     let server = Server::with(dice(), options);
     for headers in [&[JSON, BOTH][..], &[JSON], &[JSON, BOTH, ("Mcp-Session-Id", "nobody")]] {
         let opened = server.post(headers, &initialize("2025-06-18"));

@@ -1,4 +1,4 @@
-//! Tools as clients see and call them.
+//! Tests of tools as clients list and call them.
 
 use serde_json::{Value, json};
 use skald_testkit::message::{call, request};

@@ -1,13 +1,13 @@
-//! Writes a laid-out process as SVG: arrows first, then boxes, and what the colours mean.
+//! Writes the laid-out flow chart of a process as SVG: arrows first, then boxes, then the legend.
 
 use std::fmt::Write;
 
-use super::graph::{Graph, LOOP_ROOM, NAME, START_ROOM, Shape, Way, What};
-use super::place::Layout;
-use super::words::{self, Lines};
-use super::{Flow, Progress};
-use crate::ink::Ink;
+use super::graph::{BoxShape, FlowEdge, Graph, LOOP_ROOM, NAME, START_ROOM, What};
+use super::placement::Layout;
+use super::text::{self, Lines};
+use super::{Flow, FlowProgress};
 use crate::label::{BOLD, width};
+use crate::palette::Ink;
 use crate::svg::{Svg, number};
 use crate::{HEADING_BOTTOM, Heading, MARGIN, SUBTITLE_HEIGHT, WIDTH, card};
 
@@ -21,7 +21,7 @@ const LINE: f64 = 1.4;
 type Spot = (f64, f64);
 
 pub(super) fn draw(flow: &Flow, graph: &Graph, layout: &Layout) -> String {
-    let description = words::description(flow);
+    let description = text::description(flow);
     let heading = Heading { title: flow.title, subtitle: flow.subtitle, description: &description };
     let titles = width(flow.title, 17.0 * BOLD).max(width(flow.subtitle, 12.5)).min(WIDTH - 2.0 * MARGIN);
     let wide = (layout.width.max(titles) + 2.0 * MARGIN).max(WIDTH_MIN).ceil();
@@ -68,7 +68,7 @@ impl Sheet<'_> {
         (middle - item.height / 2.0, middle + item.height / 2.0)
     }
 
-    fn way(&self, svg: &mut Svg, index: usize, way: &Way) {
+    fn way(&self, svg: &mut Svg, index: usize, way: &FlowEdge) {
         let ports = self.layout.ports.of_way[index];
         let (upper, lower) = (self.origin.0 + ports.0, self.origin.0 + ports.1);
         let mut path = String::new();
@@ -109,7 +109,7 @@ impl Sheet<'_> {
         }
         let ink = if way.is_up { Ink::Second } else { Ink::Muted };
         svg.element("g").attribute("class", "transition").open();
-        svg.element("title").text(&words::arrow(self.flow, &self.flow.arrows[way.arrow]));
+        svg.element("title").text(&text::arrow(self.flow, &self.flow.arrows[way.arrow]));
         svg.element("path").attribute("d", &path).attribute("fill", "none").stroke(ink, LINE).end();
         let ((x, y), down) = tip;
         point(svg, (x, y), (0.0, down), ink);
@@ -119,7 +119,7 @@ impl Sheet<'_> {
         svg.close("g");
     }
 
-    fn stop(&self, svg: &mut Svg, index: usize, shape: &Shape) {
+    fn stop(&self, svg: &mut Svg, index: usize, shape: &BoxShape) {
         let stop = &self.flow.stops[index];
         let (x, (top, bottom)) = (self.x(index), self.item(index));
         let (left, middle) = (x - shape.width / 2.0, f64::midpoint(top, bottom));
@@ -131,9 +131,9 @@ impl Sheet<'_> {
         }
         self.loops(svg, shape, (left + shape.width, top));
         let (fill, text, line) = match stop.progress {
-            Progress::Current => (Ink::Current, Ink::OnCurrent, 2.4),
-            Progress::Visited => (Ink::Visited, Ink::OnVisited, LINE),
-            Progress::Ahead => (Ink::Sky, Ink::Text, LINE),
+            FlowProgress::Current => (Ink::Current, Ink::OnCurrent, 2.4),
+            FlowProgress::Visited => (Ink::Visited, Ink::OnVisited, LINE),
+            FlowProgress::Ahead => (Ink::Sky, Ink::Text, LINE),
         };
         svg.element("g").attribute("class", "state").open();
         svg.element("title").text(stop.name);
@@ -149,7 +149,7 @@ impl Sheet<'_> {
         };
         rect(svg, 0.0, Some(fill), Ink::Outline, line);
         if stop.is_last {
-            rect(svg, 4.0, None, if stop.progress == Progress::Current { text } else { Ink::Outline }, 1.1);
+            rect(svg, 4.0, None, if stop.progress == FlowProgress::Current { text } else { Ink::Outline }, 1.1);
         }
         let name = svg.label(x, middle + 5.0, NAME).attribute("text-anchor", "middle").attribute("font-weight", "bold");
         name.fill(text).text(&shape.name);
@@ -157,14 +157,14 @@ impl Sheet<'_> {
     }
 
     /// The arrows from a box to itself, one below the other on its right side.
-    fn loops(&self, svg: &mut Svg, shape: &Shape, (right, top): Spot) {
+    fn loops(&self, svg: &mut Svg, shape: &BoxShape, (right, top): Spot) {
         let slots: f64 = shape.loops.iter().map(|(_, lines)| lines.slot()).sum();
         let mut y = top + (shape.height - slots) / 2.0;
         for (arrow, lines) in &shape.loops {
             let middle = y + lines.slot() / 2.0;
             let (begin, end, far) = (middle - 8.0, middle + 8.0, right + LOOP_ROOM - 4.0);
             svg.element("g").attribute("class", "transition").open();
-            svg.element("title").text(&words::arrow(self.flow, &self.flow.arrows[*arrow]));
+            svg.element("title").text(&text::arrow(self.flow, &self.flow.arrows[*arrow]));
             let (begin_at, upper, lower) = (pair((right, begin)), pair((far, begin - 7.0)), pair((far, end + 7.0)));
             let path = format!("M{begin_at}C{upper} {lower} {}", pair((right + POINT.0 - 2.0, end)));
             svg.element("path").attribute("d", &path).attribute("fill", "none").stroke(Ink::Second, LINE).end();
@@ -208,8 +208,8 @@ fn draw_lines(svg: &mut Svg, lines: &Lines, (x, top): Spot, anchor: Option<&str>
 
 /// What the colours of boxes mean, of those that are there.
 fn legend(flow: &Flow) -> Vec<(Ink, &'static str)> {
-    let all = [(Progress::Current, Ink::Current, "current"), (Progress::Visited, Ink::Visited, "visited")];
-    let is_there = |progress: Progress| flow.stops.iter().any(|stop| stop.progress == progress);
+    let all = [(FlowProgress::Current, Ink::Current, "current"), (FlowProgress::Visited, Ink::Visited, "visited")];
+    let is_there = |progress: FlowProgress| flow.stops.iter().any(|stop| stop.progress == progress);
     all.into_iter().filter(|(progress, ..)| is_there(*progress)).map(|(_, ink, word)| (ink, word)).collect()
 }
 

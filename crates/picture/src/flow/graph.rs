@@ -1,7 +1,7 @@
-//! Everything that needs a place: stops, names of arrows, and where arrows pass a row.
+//! Layout graph of a flow chart: boxes, labels of arrows, and points where arrows pass a row.
 
 use super::levels::Levels;
-use super::words::{self, Lines};
+use super::text::{self, Lines};
 use super::{Flow, real};
 use crate::label::{BOLD, shorten, width};
 
@@ -43,7 +43,7 @@ pub(super) enum What {
 }
 
 /// The way of an arrow through the rows.
-pub(super) struct Way {
+pub(super) struct FlowEdge {
     pub(super) arrow: usize,
     /// What it goes through, from top to bottom. The last is a stop, unless it is cut short after its name.
     pub(super) items: Vec<usize>,
@@ -54,7 +54,7 @@ pub(super) struct Way {
 }
 
 /// A box, and the arrows that lead from it to itself.
-pub(super) struct Shape {
+pub(super) struct BoxShape {
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -65,8 +65,8 @@ pub(super) struct Shape {
 pub(super) struct Graph {
     /// Stops come first, in their order.
     pub(super) items: Vec<Item>,
-    pub(super) shapes: Vec<Shape>,
-    pub(super) ways: Vec<Way>,
+    pub(super) shapes: Vec<BoxShape>,
+    pub(super) ways: Vec<FlowEdge>,
     /// What is in each row, in no order yet.
     pub(super) rows: Vec<Vec<usize>>,
     /// What each item is joined with, in the row above and in the row below.
@@ -79,7 +79,7 @@ impl Graph {
         let levels = Levels::new(flow);
         let spans = spans(flow, &levels);
         let shapes = shapes(flow, &spans);
-        let stop = |(index, shape): (usize, &Shape)| {
+        let stop = |(index, shape): (usize, &BoxShape)| {
             let loops = shape.loops.iter().map(|(_, lines)| lines.width).fold(0.0, f64::max);
             let start = if flow.start == Some(index) { START_ROOM } else { 0.0 };
             Item {
@@ -96,7 +96,7 @@ impl Graph {
         let mut taken: Vec<f64> = Vec::new();
         for span in spans {
             let arrow = &flow.arrows[span.arrow];
-            let lines = words::label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
+            let lines = text::label(arrow, span.is_cut.then(|| flow.stops[arrow.to].name));
             let first = 2 * levels.of_stop[span.top] + 1;
             let last = if span.is_cut { first } else { 2 * levels.of_stop[span.bottom] - 1 };
             let row = narrowest(&mut taken, first, last, span.is_up, lines.width);
@@ -106,7 +106,7 @@ impl Graph {
                 graph.items.push(if passed == row { Item::label(row, &lines) } else { Item::bend(passed) });
             }
             items.extend((!span.is_cut).then_some(span.bottom));
-            graph.ways.push(Way { arrow: span.arrow, items, is_up: span.is_up, is_cut: span.is_cut, lines });
+            graph.ways.push(FlowEdge { arrow: span.arrow, items, is_up: span.is_up, is_cut: span.is_cut, lines });
         }
         graph.join();
         graph
@@ -185,18 +185,18 @@ fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
 }
 
 /// A box has room for its name and for the ends of all arrows, and stands as high as its arrows to itself.
-fn shapes(flow: &Flow, spans: &[Span]) -> Vec<Shape> {
-    let mut shapes: Vec<Shape> = flow
+fn shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
+    let mut shapes: Vec<BoxShape> = flow
         .stops
         .iter()
         .map(|stop| {
             let name = shorten(stop.name, NAME * BOLD, NAME_ROOM);
             let width = (width(&name, NAME * BOLD) + 32.0).max(BOX_WIDTH_MIN).ceil();
-            Shape { name, width, height: BOX_HEIGHT, loops: Vec::new() }
+            BoxShape { name, width, height: BOX_HEIGHT, loops: Vec::new() }
         })
         .collect();
     for (index, arrow) in flow.arrows.iter().enumerate().filter(|(_, arrow)| arrow.from == arrow.to) {
-        shapes[arrow.from].loops.push((index, words::label(arrow, None)));
+        shapes[arrow.from].loops.push((index, text::label(arrow, None)));
     }
     let (mut above, mut below) = (vec![0; shapes.len()], vec![0; shapes.len()]);
     for span in spans {

@@ -1,4 +1,4 @@
-//! How far down each stop stands, and which arrows lead back up.
+//! Levels of a flow chart's nodes, and detection of the arrows that lead back up.
 
 use super::Flow;
 

@@ -1,20 +1,20 @@
-//! A process: its states as boxes from the first to the last, and the ways between them as arrows with names.
+//! Flow chart of a process: its states as boxes from the first to the last, and transitions as labelled arrows.
 //!
-//! Stops stand in rows, each as far down as the longest way from the first stop leads, ways back aside (`levels.rs`).
-//! Between two rows of stops there is a row for the names of arrows, and an arrow that passes a row has a place of its own
-//! in it (`graph.rs`); so nothing lies on anything else, once every row has an order (`order.rs`) and its places
-//! (`place.rs`). An arrow bends only between the rows. Arrows that would take too many places to follow are cut short and
-//! name where they lead, which bounds the work and the size.
+//! Boxes stand in rows, each as far down as the longest path from the first box leads, back arrows aside (`levels.rs`).
+//! Between two rows of boxes there is a row for the labels of arrows, and an arrow that passes a row has a place of its
+//! own in it (`graph.rs`); so nothing overlaps, once every row has an order (`order.rs`) and its positions
+//! (`placement.rs`). An arrow bends only between the rows. Arrows that would take too many places to follow are cut
+//! short and name their target, which bounds the work and the size.
 
 mod draw;
 mod graph;
 mod levels;
 mod order;
-mod place;
+mod placement;
 mod ports;
 #[cfg(test)]
 mod tests;
-mod words;
+mod text;
 
 use super::Theme;
 
@@ -33,12 +33,12 @@ pub struct Flow<'a> {
 pub struct Stop<'a> {
     pub name: &'a str,
     pub is_last: bool,
-    pub progress: Progress,
+    pub progress: FlowProgress,
 }
 
 /// Where somebody who goes through it is, seen from a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Progress {
+pub enum FlowProgress {
     /// Not there yet, or nobody goes through it.
     #[default]
     Ahead,
@@ -65,7 +65,7 @@ impl Flow<'_> {
         let is_known = |arrow: &Arrow| arrow.from.max(arrow.to) < self.stops.len();
         let flow = Flow { arrows: arrows.filter(is_known).collect(), ..self.clone() };
         let graph = graph::Graph::new(&flow);
-        let layout = place::Layout::new(&graph);
+        let layout = placement::Layout::new(&graph);
         draw::draw(&flow, &graph, &layout)
     }
 }

@@ -1,5 +1,5 @@
-//! The order within each row, with few crossings: each item goes to the middle of what it is joined with, row after row,
-//! down and up again, and then neighbours change places where that helps. The best order that was seen is kept.
+//! Orders the items of each row to reduce crossings. Each item moves to the middle of its neighbours, row after row,
+//! down and up again, and then adjacent items are swapped where that helps. The best order found is used.
 
 use super::graph::Graph;
 use super::real;

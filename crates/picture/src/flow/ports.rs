@@ -1,7 +1,7 @@
-//! Where arrows touch their boxes: as straight as they can, in the order of where they go, and apart from each other.
+//! Points where arrows touch their boxes: ordered by where they lead, spread apart, as straight as possible.
 
 use super::graph::{Graph, PORT_INSET, PORTS_APART};
-use super::place::settle;
+use super::placement::settle;
 use super::real;
 
 pub(super) struct Ports {

@@ -6,7 +6,7 @@ use crate::label::{BOLD, width};
 use crate::tests::texts;
 
 fn stop(name: &str) -> Stop<'_> {
-    Stop { name, is_last: false, progress: Progress::Ahead }
+    Stop { name, is_last: false, progress: FlowProgress::Ahead }
 }
 
 fn arrow(from: usize, to: usize, name: &str) -> Arrow<'_> {
@@ -41,7 +41,7 @@ impl Area {
 }
 
 /// Points along a line.
-type Line = Vec<(f64, f64)>;
+type TextLine = Vec<(f64, f64)>;
 
 /// What was drawn, read back from the SVG.
 struct Drawn {
@@ -49,7 +49,7 @@ struct Drawn {
     /// Name and box of each state.
     states: Vec<(String, Area)>,
     /// Of each transition its words, its name on the picture, and points along its line.
-    transitions: Vec<(String, Area, Line)>,
+    transitions: Vec<(String, Area, TextLine)>,
     /// How many borders each state has.
     borders: Vec<usize>,
 }
@@ -102,7 +102,7 @@ fn read(svg: &str) -> Drawn {
 }
 
 /// Points along a path of `M`, `L`, `V` and `C`.
-fn points(path: &str) -> Line {
+fn points(path: &str) -> TextLine {
     let mut points = Vec::new();
     let mut at = (0.0, 0.0);
     let starts: Vec<usize> = path.match_indices(char::is_alphabetic).map(|(index, _)| index).collect();
@@ -203,8 +203,8 @@ fn the_first_the_last_and_where_somebody_is_are_marked() {
     assert_eq!(plain.svg().matches("<circle").count(), 1);
     assert_eq!(Flow { start: None, ..plain.clone() }.svg().matches("<circle").count(), 0);
     assert!(!texts(&plain.svg()).contains(&"current".to_owned()));
-    stops[0].progress = Progress::Visited;
-    stops[1].progress = Progress::Current;
+    stops[0].progress = FlowProgress::Visited;
+    stops[1].progress = FlowProgress::Current;
     let going = Flow { stops, ..plain };
     let svg = going.svg();
     sound(&going);
@@ -264,9 +264,9 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z_]{1,12}", "[a-z_]{1,60}", "[ぁ-ん一-龠]{1,30}"]
 }
 
-type Way = (usize, usize, String, Option<String>, Option<String>);
+type FlowEdge = (usize, usize, String, Option<String>, Option<String>);
 
-fn any_flow() -> impl Strategy<Value = (Vec<(String, bool, u8)>, Vec<Way>)> {
+fn any_flow() -> impl Strategy<Value = (Vec<(String, bool, u8)>, Vec<FlowEdge>)> {
     (1..14_usize).prop_flat_map(|count| {
         let stops = prop::collection::vec((name(), any::<bool>(), 0..3_u8), count);
         let arrows = prop::collection::vec(
@@ -282,7 +282,7 @@ proptest! {
 
     #[test]
     fn nothing_lies_on_anything_else((stops, arrows) in any_flow(), start in prop::option::of(0..14_usize)) {
-        let progress = [Progress::Ahead, Progress::Visited, Progress::Current];
+        let progress = [FlowProgress::Ahead, FlowProgress::Visited, FlowProgress::Current];
         let flow = Flow {
             start,
             stops: stops
@@ -305,7 +305,7 @@ proptest! {
         let names: Vec<&str> = drawn.states.iter().map(|(name, _)| name.as_str()).collect();
         prop_assert_eq!(names, stops.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>());
         let mut words: Vec<String> = drawn.transitions.into_iter().map(|(words, ..)| words).collect();
-        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| words::arrow(&flow, arrow)).collect();
+        let mut expected: Vec<String> = flow.arrows.iter().map(|arrow| text::arrow(&flow, arrow)).collect();
         words.sort();
         expected.sort();
         prop_assert_eq!(words, expected);

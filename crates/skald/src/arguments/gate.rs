@@ -1,4 +1,4 @@
-//! The arguments of `skald gate`, and those about gates that servers take too.
+//! Arguments of `skald gate`, and the gate options that servers take too.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The arguments of `skald universe`.
+//! Arguments of `skald universe`.
 
 use std::path::PathBuf;
 
@@ -11,11 +11,11 @@ pub(crate) struct UniverseArguments {
     #[command(flatten)]
     pub store: StoreArguments,
     #[command(subcommand)]
-    pub command: UniverseCommand,
+    pub command: UniverseSubcommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum UniverseCommand {
+pub(crate) enum UniverseSubcommand {
     /// List the universes, the newest first.
     List,
     /// Draw the map of a universe: skald universe map sol --svg sol.svg

@@ -1,20 +1,20 @@
-//! `skald gate check`: what is wrong with process files, as compilers say it.
+//! `skald gate check`: reports errors in process files in the format of compilers.
 
 use serde_json::{Value, json};
 use skald_app::{Code, Fault};
 
-use super::desk::Desk;
-use super::reply::Reply;
-use super::{source, text};
+use super::engine_access::EngineAccess;
+use super::print_reply::PrintedReply;
+use super::{process_source, text};
 use crate::arguments::CheckArguments;
 use crate::output::printable;
 
-pub(super) async fn run(arguments: &CheckArguments) -> Result<Reply, Fault> {
-    let desk = Desk::forgetful();
+pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Fault> {
+    let desk = EngineAccess::forgetful();
     let (mut lines, mut files, mut is_good) = (Vec::new(), Vec::new(), true);
     for file in &arguments.files {
-        let name = source::name(file);
-        let checked = match source::read(file) {
+        let name = process_source::name(file);
+        let checked = match process_source::read(file) {
             Ok(source) => desk.call("state_gate.submit_process", json!({"source": source, "check_only": true})).await,
             Err(fault) => Err(fault),
         };
@@ -44,5 +44,5 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<Reply, Fault> {
         files.push(row);
     }
     let (text, answer) = (lines.join("\n"), json!({"files": files}));
-    Ok(if is_good { Reply::done(text, answer) } else { Reply::wanting(text, answer) })
+    Ok(if is_good { PrintedReply::done(text, answer) } else { PrintedReply::wanting(text, answer) })
 }

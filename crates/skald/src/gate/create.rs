@@ -1,18 +1,18 @@
-//! `skald gate create-run`.
+//! `skald gate create-run`: creates a run.
 
 use serde_json::{Value, json};
 use skald_app::Fault;
 
-use super::config::Config;
-use super::desk::Desk;
-use super::reply::Reply;
-use super::{evidence, text};
+use super::engine_access::EngineAccess;
+use super::print_reply::PrintedReply;
+use super::run_file::Config;
+use super::{event_arguments, text};
 use crate::arguments::{CreateRunArguments, GateCallArguments};
 
-pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArguments) -> Result<Reply, Fault> {
-    let context = evidence::object("--context", create.context.as_deref())?;
+pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArguments) -> Result<PrintedReply, Fault> {
+    let context = event_arguments::object("--context", create.context.as_deref())?;
     let config = Config::wanted(create)?;
-    let desk = Desk::open(arguments).await?;
+    let desk = EngineAccess::open(arguments).await?;
     if let Some(config) = &config {
         config.check(&desk).await?;
     }
@@ -24,5 +24,5 @@ pub(super) async fn run(arguments: &GateCallArguments, create: &CreateRunArgumen
         let path = config.write(created["run_id"].as_str().unwrap_or_default())?;
         created["config_path"] = Value::from(path.display().to_string());
     }
-    Ok(Reply::done(text::created(&created), created))
+    Ok(PrintedReply::done(text::created(&created), created))
 }

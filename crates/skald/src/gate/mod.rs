@@ -1,20 +1,20 @@
-//! `skald gate`: processes, runs and their events in a terminal, and the hooks of coding agents.
+//! `skald gate`: commands for processes, runs and their events, and the hooks of coding agents.
 //!
-//! Each command is an operation of the engine; here its input is made of arguments and its answer is shown. Which run is
-//! meant is settled before: the operation is always told.
+//! Each command calls an operation of the engine: this module builds its input from arguments and prints its answer.
+//! The run is determined first, and always passed to the operation.
 
-mod change;
+mod all_pages;
+mod change_run;
 mod check;
-mod config;
 mod create;
-mod desk;
 mod diagram;
-mod evidence;
+mod engine_access;
+mod event_arguments;
 mod hook;
-mod named;
-mod pages;
-mod reply;
-mod source;
+mod named_run;
+mod print_reply;
+mod process_source;
+mod run_file;
 mod text;
 
 use std::process::ExitCode;
@@ -23,8 +23,8 @@ use serde_json::json;
 use skald_app::Fault;
 
 use crate::arguments::{GateCallArguments, GateCommand};
-use desk::Desk;
-use reply::Reply;
+use engine_access::EngineAccess;
+use print_reply::PrintedReply;
 
 pub(crate) use hook::run as hook;
 
@@ -34,64 +34,64 @@ const RUN: &str = "state_gate.run";
 pub(crate) async fn run(arguments: &GateCallArguments) -> ExitCode {
     match answer(arguments).await {
         Ok(reply) => reply.print(arguments.json),
-        Err(fault) => reply::complain(&fault, arguments.json),
+        Err(fault) => print_reply::complain(&fault, arguments.json),
     }
 }
 
-async fn answer(arguments: &GateCallArguments) -> Result<Reply, Fault> {
-    let there = || Desk::existing(arguments);
+async fn answer(arguments: &GateCallArguments) -> Result<PrintedReply, Fault> {
+    let there = || EngineAccess::existing(arguments);
     match &arguments.command {
         GateCommand::Check(check) => check::run(check).await,
         GateCommand::Processes => {
             let processes =
-                Desk::existing(arguments).await?.call("state_gate.read", json!({"view": "processes"})).await?;
-            Ok(Reply::done(text::processes(&processes), processes))
+                EngineAccess::existing(arguments).await?.call("state_gate.read", json!({"view": "processes"})).await?;
+            Ok(PrintedReply::done(text::processes(&processes), processes))
         }
         GateCommand::Submit { file } => {
-            let source = source::read(file)?;
-            let desk = Desk::open(arguments).await?;
+            let source = process_source::read(file)?;
+            let desk = EngineAccess::open(arguments).await?;
             let kept = desk.call("state_gate.submit_process", json!({"source": source})).await?;
-            Ok(Reply::done(text::submitted(&source::name(file), &kept), kept))
+            Ok(PrintedReply::done(text::submitted(&process_source::name(file), &kept), kept))
         }
         GateCommand::CreateRun(create) => create::run(arguments, create).await,
-        GateCommand::ListRuns(list) => pages::runs(&there().await?, list).await,
+        GateCommand::ListRuns(list) => all_pages::runs(&there().await?, list).await,
         GateCommand::GetState(run) => {
-            let input = json!({"run_id": named::run_id(run)?});
+            let input = json!({"run_id": named_run::run_id(run)?});
             let state = there().await?.call(GET_STATE, input).await?;
-            Ok(Reply::done(text::state(&state), state))
+            Ok(PrintedReply::done(text::state(&state), state))
         }
         GateCommand::ListEvents { run, include_blocked } => {
-            let input = json!({"run_id": named::run_id(run)?, "include_blocked": include_blocked});
+            let input = json!({"run_id": named_run::run_id(run)?, "include_blocked": include_blocked});
             let events = there().await?.call("state_gate.list_events", input).await?;
-            Ok(Reply::done(text::events(&events), events))
+            Ok(PrintedReply::done(text::events(&events), events))
         }
         GateCommand::EmitEvent { run, evidence, change } => {
-            let input = evidence::input(&named::run_id(run)?, evidence)?;
-            change::emit(&there().await?, input, change).await
+            let input = event_arguments::input(&named_run::run_id(run)?, evidence)?;
+            change_run::emit(&there().await?, input, change).await
         }
         GateCommand::CheckEvent { run, evidence } => {
-            let mut input = evidence::input(&named::run_id(run)?, evidence)?;
+            let mut input = event_arguments::input(&named_run::run_id(run)?, evidence)?;
             input["method"] = json!("check");
             let answer = there().await?.call(RUN, input).await?;
             let text = text::checked(&answer["check"]);
             let would_be_accepted = answer["check"]["would_be_accepted"] == true;
-            Ok(if would_be_accepted { Reply::done(text, answer) } else { Reply::wanting(text, answer) })
+            Ok(if would_be_accepted { PrintedReply::done(text, answer) } else { PrintedReply::wanting(text, answer) })
         }
-        GateCommand::History(run) => pages::history(&there().await?, &named::run_id(run)?).await,
+        GateCommand::History(run) => all_pages::history(&there().await?, &named_run::run_id(run)?).await,
         GateCommand::Plan { run, to } => {
-            let input = json!({"method": "plan", "run_id": named::run_id(run)?, "to_state": to});
+            let input = json!({"method": "plan", "run_id": named_run::run_id(run)?, "to_state": to});
             let answer = there().await?.call(RUN, input).await?;
-            Ok(Reply::done(text::plans(&answer), answer))
+            Ok(PrintedReply::done(text::plans(&answer), answer))
         }
         GateCommand::Override { run, event, to, reason, change } => {
-            let run_id = named::run_id(run)?;
+            let run_id = named_run::run_id(run)?;
             let input =
                 json!({"method": "override", "run_id": run_id, "event_name": event, "to_state": to, "reason": reason});
-            change::change(&there().await?, input, change).await
+            change_run::change(&there().await?, input, change).await
         }
         GateCommand::Cancel { run, reason, change } => {
-            let input = json!({"method": "cancel", "run_id": named::run_id(run)?, "reason": reason});
-            change::change(&there().await?, input, change).await
+            let input = json!({"method": "cancel", "run_id": named_run::run_id(run)?, "reason": reason});
+            change_run::change(&there().await?, input, change).await
         }
         GateCommand::Diagram(diagram) => diagram::run(arguments, diagram).await,
         GateCommand::Hook(_) => unreachable!("a hook is run by itself, so that nothing keeps it from an answer"),

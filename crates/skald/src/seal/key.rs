@@ -1,4 +1,4 @@
-//! The key of seals: 32 random bytes in a file that only its owner can read.
+//! The signing key of seals: 32 random bytes in a file that only its owner can read.
 
 use std::path::Path;
 

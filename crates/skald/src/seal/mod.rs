@@ -1,22 +1,23 @@
-//! `skald seal`: a signed statement of all that is stored, for a place that whoever can write to the store cannot reach.
+//! `skald seal`: writes a signed statement of everything stored. Keep it where those who can write to the store cannot
+//! reach it.
 
 mod key;
-mod regularly;
+mod seal_schedule;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
-use skald_journal::{Contents, Journal, SealStatement, Verdict};
+use skald_journal::{Journal, SealStatement, StoredContents, VerifyVerdict};
 
 use crate::arguments::SealArguments;
-use crate::keeping::list;
-use crate::output::{Progress, note, printable, say};
-use crate::world;
+use crate::open_store;
+use crate::output::{ProgressBar, note, printable, say};
+use crate::verify_rebuild_backup::list;
 pub(crate) use key::SealKey;
 use key::{is_signed, public_key};
-pub(crate) use regularly::seal_regularly;
+pub(crate) use seal_schedule::seal_regularly;
 
 pub(crate) async fn run(arguments: &SealArguments) -> anyhow::Result<ExitCode> {
     if let Some(path) = &arguments.new_key {
@@ -33,8 +34,8 @@ pub(crate) async fn run(arguments: &SealArguments) -> anyhow::Result<ExitCode> {
     }
     let Some(path) = &arguments.key else { bail!("name the key with --key FILE, or make one with --new-key FILE") };
     let key = SealKey::read(path)?;
-    let journal = world::existing(&arguments.store).await?;
-    let progress = Progress::start("sealing");
+    let journal = open_store::existing(&arguments.store).await?;
+    let progress = ProgressBar::start("sealing");
     let sealed = sealed(&*journal, &key).await;
     progress.end();
     let seal = match sealed? {
@@ -64,14 +65,17 @@ impl Seal {
 }
 
 /// Seals what is stored, if it is as it was written.
-async fn sealed(journal: &dyn Journal, key: &SealKey) -> anyhow::Result<Result<Seal, Vec<skald_journal::Finding>>> {
+async fn sealed(
+    journal: &dyn Journal,
+    key: &SealKey,
+) -> anyhow::Result<Result<Seal, Vec<skald_journal::VerifyFinding>>> {
     // The moment before: what comes while it is looked at may be in the seal, but need not.
     let at = skald_journal::to_micros(jiff::Timestamp::now());
     let looked = skald_journal::verify_with_contents(journal, &skald_app::Nouns::all().stream_kinds(), |_, _| {}).await;
     let (verdict, contents) = looked.context("the journal cannot be read")?;
     let report = match verdict {
-        Verdict::Sound(report) => report,
-        Verdict::Unsound { findings, .. } => return Ok(Err(findings)),
+        VerifyVerdict::Sound(report) => report,
+        VerifyVerdict::Unsound { findings, .. } => return Ok(Err(findings)),
     };
     let statement = SealStatement::new(at, &report, contents);
     let signed = statement.text();
@@ -116,10 +120,10 @@ pub(crate) fn read_all(files: &[PathBuf], expected: Option<&str>) -> anyhow::Res
 /// Compares what is stored with seals. Says with whom each agrees, and answers what differs, the oldest seal first.
 pub(crate) async fn compare(
     journal: &dyn Journal,
-    contents: &Contents,
+    contents: &StoredContents,
     seals: &[ReadSeal],
     is_key_expected: bool,
-) -> anyhow::Result<Vec<skald_journal::Finding>> {
+) -> anyhow::Result<Vec<skald_journal::VerifyFinding>> {
     let mut findings = Vec::new();
     for ReadSeal { statement, public_key } in seals {
         let compared = statement

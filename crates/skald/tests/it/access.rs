@@ -1,12 +1,12 @@
-//! Who may come to the table: tokens, what each role may do, and what nobody is told.
+//! Tests of tokens and roles: authentication, permissions of each role, and secrets that no answer reveals.
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::{JSON, initialize};
 
 use crate::process::Running;
+use crate::program_under_test::{Kind, OVER_HTTP, Seat, Surface, World, named, rest};
 use crate::table::create_campaign;
-use crate::world::{Kind, OVER_HTTP, Seat, Surface, World, named, rest};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

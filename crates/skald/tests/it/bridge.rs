@@ -1,4 +1,4 @@
-//! A bridge: a server that goes and comes back under it, whose token it passes on, and what it says meanwhile.
+//! Tests of the bridge: restarts of the server under it, tokens it passes on, and answers while the server is away.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use skald_testkit::message::{JSON, initialize, request};
 
 use crate::context::unset;
 use crate::process::Running;
+use crate::program_under_test::{Seat, Server, Surface, World, named, told};
 use crate::table::create_campaign;
-use crate::world::{Seat, Server, Surface, World, named, told};
 
 /// Starts a server again where one was before.
 fn serve_again(world: &World, grpc: std::net::SocketAddr) -> Server {
@@ -33,7 +33,7 @@ fn a_session_and_its_subscription_outlive_the_server_on_sqlite() {
 }
 
 mod postgres {
-    use crate::world::{Kind, World};
+    use crate::program_under_test::{Kind, World};
 
     #[test]
     fn a_session_and_its_subscription_outlive_the_server_on_postgres() {

@@ -1,11 +1,11 @@
-//! What one client changes, the others hear of: in both eras, across processes, and nobody else.
+//! Tests of change notifications: in both MCP eras and across processes, and only to those who may see the change.
 
 use serde_json::json;
 use skald_testkit::message;
 
 use crate::process::Running;
+use crate::program_under_test::{News, Seat, Server, Surface, World, told};
 use crate::table::create_campaign;
-use crate::world::{News, Seat, Server, Surface, World, told};
 
 const ERAS: [Surface; 2] = [Surface::Session, Surface::Stateless];
 

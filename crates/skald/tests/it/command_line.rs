@@ -1,10 +1,10 @@
-//! Options, their errors, and the doctor.
+//! Tests of command line options, their errors, and `skald doctor`.
 
 use skald_testkit::TemporaryFolder;
 use std::net::TcpListener;
 
-use crate::places::Place;
 use crate::process::{Running, run, skald};
+use crate::test_stores::Place;
 
 fn failure(arguments: &[&str]) -> String {
     let output = run(arguments);

@@ -1,11 +1,11 @@
-//! Where a client is: whom a context belongs to, how long it lasts, and which campaign a call without one is about.
+//! Tests of contexts: their owner, their lifetime, and the default campaign of calls that name none.
 
 use serde_json::{Value, json};
 use skald_testkit::message;
 
 use crate::process::Running;
+use crate::program_under_test::{Kind, Seat, Surface, World, at_every_table, named};
 use crate::table::create_campaign;
-use crate::world::{Kind, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     a_context_is_replaced_as_a_whole_or_not_at_all,

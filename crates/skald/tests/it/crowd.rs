@@ -1,10 +1,10 @@
-//! Many hands at one sky at once, and nothing lost.
+//! Tests of many concurrent writers to one universe: no acknowledged command is lost.
 
 use serde_json::json;
 
+use crate::program_under_test::{Kind, Server, Surface, World};
 use crate::universe::{TOOLS, star};
 use crate::universes::Program;
-use crate::world::{Kind, Server, Surface, World};
 
 /// Writers at once, and the bodies of each.
 const WRITERS: usize = 16;

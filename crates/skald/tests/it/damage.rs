@@ -1,4 +1,4 @@
-//! A file that is damaged in its middle: that is found and said, what is whole is told, and nothing is made worse.
+//! Tests of a SQLite file with a damaged page: it is detected and reported, intact data is read, nothing gets worse.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A disk that takes nothing more, under a server that goes on: it says so, tells what it knows, and resumes by itself.
+//! Tests of a full or read-only disk: the server reports it, still answers reads, and resumes by itself.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

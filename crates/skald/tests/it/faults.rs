@@ -1,4 +1,4 @@
-//! A store that fails, under a program that does not: it says so, goes on where it can, and resumes by itself.
+//! Tests of a failing store: the server reports it, goes on where it can, and resumes by itself.
 
 use std::io::{Seek, SeekFrom, Write};
 use std::net::SocketAddr;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::told;
 use crate::process::{Running, run, skald};
 use crate::rest::Rest;
+use crate::test_stores::told;
 use skald_testkit::TemporaryFolder;
 
 /// Where SQLite keeps the version of a schema, in the header of a file.

@@ -1,5 +1,4 @@
-//! A node that writes is killed and started again, while others follow it: by the store, and as clients of a second node
-//! that are told of changes and read what happened.
+//! Tests of followers of a node that is killed and restarted: through the store, and as clients of a second node.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -8,8 +7,8 @@ use serde_json::{Value, json};
 use skald_journal::Cursor;
 
 use crate::processes::Waits;
+use crate::program_under_test::{Kind, News, Seat, Server, Surface, World};
 use crate::rest::Rest;
-use crate::world::{Kind, News, Seat, Server, Surface, World};
 
 /// How often the node that is followed is killed.
 const KILLS: usize = 5;

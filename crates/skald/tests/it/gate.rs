@@ -1,4 +1,4 @@
-//! The gate in a terminal: processes are checked and kept, runs go through them, and whatever was tried can be read.
+//! Tests of `skald gate` on the command line: checking processes, walking runs, reading the history.
 
 use serde_json::{Value, json};
 

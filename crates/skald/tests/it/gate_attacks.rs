@@ -1,4 +1,4 @@
-//! Evidence that is none: ways to make a gate count what is not there. Each fails, and the run goes on as before.
+//! Attacks on a gate with false evidence. Each fails, and the run goes on as before.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use crate::gate_served::{Gate, Run};
-use crate::world::{Kind, OVER_HTTP, Seat, Surface};
+use crate::program_under_test::{Kind, OVER_HTTP, Seat, Surface};
 
 /// What comes of an attack.
 enum Outcome {

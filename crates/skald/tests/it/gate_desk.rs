@@ -1,4 +1,4 @@
-//! A working folder under a gate, and the program run in it.
+//! Test helper: a working folder under a gate, and the program run in it.
 
 use std::io::Write;
 use std::path::PathBuf;

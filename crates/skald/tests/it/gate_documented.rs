@@ -1,5 +1,5 @@
-//! The examples of the gate's document: what is sent, and what comes back, as it is printed there. Each begins with an
-//! empty server, with the steps that lead to it.
+//! Examples of the gate's document: requests and answers as printed there. Each begins with an empty server, with the
+//! steps that lead to it.
 
 use serde_json::{Value, json};
 

@@ -1,10 +1,10 @@
-//! The examples of the gate's document, played on every surface.
+//! Tests that the examples of the gate's document are true on every surface.
 
 use serde_json::{Map, Value};
 
 use crate::gate_documented::{EMIT, Example, GET_STATE, RUN, Step, examples};
 use crate::player::{LEGACY, Player, SURFACES, Surface};
-use crate::world::{Kind, World};
+use crate::program_under_test::{Kind, World};
 
 #[test]
 fn every_example_is_true_on_every_surface() {

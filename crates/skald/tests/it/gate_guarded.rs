@@ -1,4 +1,4 @@
-//! What an agent may not touch in any state, by whatever way.
+//! Tests of guarded paths: an agent touches none of them in any state, by files, links or commands.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The first five minutes with a gate, run as the guide has them.
+//! Tests that the first part of the gate's guide works as written.
 #![cfg(unix)]
 
 use std::path::Path;

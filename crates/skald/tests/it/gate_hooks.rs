@@ -1,4 +1,4 @@
-//! The hooks of a coding agent, driven as one drives them: JSON in, a decision out.
+//! Tests of the hooks of a coding agent: JSON in, a decision out.
 
 use std::process::Stdio;
 

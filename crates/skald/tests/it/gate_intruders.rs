@@ -1,5 +1,5 @@
-//! Ways through a gate that are not the gate's: to decide on one's own work, to say what a guard reads, to change the
-//! process, to leave the end, or to send what nobody expects. Each fails, and the run goes on as before.
+//! Attacks on a gate by its clients: self-approval, forged context, changed processes, unexpected input. Each fails,
+//! and the run goes on as before.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use skald_testkit::message::JSON;
 
 use crate::gate_documented::{CREATE, EMIT};
 use crate::gate_served::{Gate, PROOF, Run};
-use crate::world::{How, Kind, OVER_HTTP, Seat, Server, Surface, named};
+use crate::program_under_test::{How, Kind, OVER_HTTP, Seat, Server, Surface, named};
 
 const RUN: &str = "state_gate.run";
 const SUBMIT: &str = "state_gate.submit_process";
@@ -301,8 +301,11 @@ fn a_request_that_nobody_expects_changes_nothing() {
         let mut other = input.clone();
         other["payload"] = json!({"text": "another"});
         assert_eq!(seat.ok(EMIT, &other)["error"]["code"], "IDEMPOTENCY_MISMATCH");
-        let beside = seat.call_so(EMIT, &input, How { key: Some("another"), revision: None }).expect("a replay");
-        assert_eq!(beside["result"]["event_id"], first["result"]["event_id"]);
+        let beside = |key: &'static str| How { key: Some(key), revision: None };
+        let refused = seat.call_so(EMIT, &input, beside("another")).expect_err("two keys that differ");
+        assert_eq!((&refused["code"], &refused["path"]), (&json!("INVALID_PARAMS"), &json!("/idempotency_key")));
+        let again = seat.call_so(EMIT, &input, beside("once")).expect("a replay");
+        assert_eq!(again["result"]["event_id"], first["result"]["event_id"]);
         stands(&mut seat, &run, "collect", 2);
     }
 }

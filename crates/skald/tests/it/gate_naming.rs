@@ -1,4 +1,4 @@
-//! The file that names a run, where it lies and whatever it is.
+//! Tests of the file that names a run: where it is searched for, and what is refused.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Whoever watches a run is told when it moves, when evidence comes, and when a guard may have changed its mind: in both
-//! eras, and on every way to hear of something.
+//! Tests of change notifications for runs: when one moves, gets evidence, or a guard may have changed. In both eras of
+//! MCP, over HTTP, stdio and a bridge.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use skald_testkit::message;
 
 use crate::gate_served::{Gate, Run};
 use crate::process::Running;
-use crate::world::{Kind, News, Seat, Server, Surface, told};
+use crate::program_under_test::{Kind, News, Seat, Server, Surface, told};
 
 /// Something that happens to a run, and the guards that are missing afterwards.
 type Deed = (&'static str, fn(&Run, &mut Seat), &'static [&'static str]);

@@ -1,4 +1,4 @@
-//! Patterns of tools in what comes with Skald: none of them lets a shell through, and one that does is told.
+//! Tests that no tool pattern in documents and shipped processes lets a shell through. A pattern that does is reported.
 
 use std::path::{Path, PathBuf};
 

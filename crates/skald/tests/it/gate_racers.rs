@@ -1,4 +1,4 @@
-//! A hundred clients emit an event at once: one of them is first, and it is as if the others had never sent theirs.
+//! Tests of a hundred clients that emit an event at once: one wins, and the others leave no trace.
 
 use std::sync::Barrier;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::gate_documented::EMIT;
 use crate::gate_examples::without_mark;
 use crate::gate_served::{Gate, Run};
-use crate::world::{Kind, OVER_HTTP, Seat, Server, Surface};
+use crate::program_under_test::{Kind, OVER_HTTP, Seat, Server, Surface};
 
 const RACERS: usize = 100;
 

@@ -1,4 +1,4 @@
-//! A gate that is served: with a folder for its processes, one for its artifacts, and clients who emit events.
+//! Test helper: a served gate with folders for processes and artifacts, and clients that emit events.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::gate_documented::{CREATE, EMIT, GET_STATE};
-use crate::world::{Kind, Seat, Server, World};
+use crate::program_under_test::{Kind, Seat, Server, World};
 
 /// Notes are collected, two of them open the review, and somebody else approves. Whoever is vouched for needs no notes.
 pub(crate) const PROOF: &str = r#"

@@ -1,4 +1,4 @@
-//! The reader of command lines against a real shell: what it says that it has understood, a shell runs so.
+//! Tests of the shell parser against a real shell: what it claims to understand, the shell runs the same way.
 #![cfg(unix)]
 
 use std::process::{Command, Stdio};
@@ -23,12 +23,13 @@ impl Numbers {
 /// The arguments of each call of the program P, as the reader has them; `None` where it does not say that it knows.
 fn read(line: &str) -> Option<Vec<Vec<String>>> {
     let read = skald_tool_calls::shell::read(line);
-    let is_call = |command: &skald_tool_calls::shell::Command| {
+    let is_call = |command: &skald_tool_calls::shell::ShellCommand| {
         let is_p = command.words.first().is_some_and(|word| word.text == "P");
         is_p && command.is_literal() && command.assignments.is_empty() && command.redirections.is_empty()
     };
-    let words =
-        |command: &skald_tool_calls::shell::Command| command.words[1..].iter().map(|word| word.text.clone()).collect();
+    let words = |command: &skald_tool_calls::shell::ShellCommand| {
+        command.words[1..].iter().map(|word| word.text.clone()).collect()
+    };
     (read.is_understood && read.commands.iter().all(is_call)).then(|| read.commands.iter().map(words).collect())
 }
 

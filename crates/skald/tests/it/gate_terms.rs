@@ -1,4 +1,4 @@
-//! The terms on which a command changes a run: the revision that was seen, and the key of a retry.
+//! Tests of expected revisions and idempotency keys in gate commands.
 
 use serde_json::json;
 

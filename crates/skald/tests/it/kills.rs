@@ -1,4 +1,4 @@
-//! The server, killed while many write: what was acknowledged is there, and a retry adds what was not, once.
+//! Tests of a server killed while many write: acknowledged commands are stored, and a retry adds the others once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::ScopedJoinHandle;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::places::Place;
 use crate::process::{Running, run};
 use crate::rest::Rest;
+use crate::test_stores::Place;
 
 const WRITERS: usize = 16;
 /// The writers share this many campaigns, so that a commit holds more than one stream.

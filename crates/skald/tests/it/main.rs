@@ -1,4 +1,4 @@
-//! The program as a user runs it.
+//! Tests of the program as a user runs it.
 
 mod access;
 mod attacks;
@@ -28,22 +28,25 @@ mod gate_served;
 mod gate_shell;
 mod gate_terms;
 mod kills;
+mod older_stores;
 mod parts;
-mod places;
 mod play;
 mod player;
 mod printed;
 mod process;
 mod processes;
+mod program_under_test;
 mod public_routes;
 mod recorded;
 mod rest;
 mod serving;
+mod shards;
 mod stdio;
 mod stoppable;
 mod stories;
 mod streaming;
 mod table;
+mod test_stores;
 mod toolsets;
 mod traced;
 mod transaction_ids;
@@ -52,4 +55,3 @@ mod universe_answers;
 mod universes;
 mod watched;
 mod web_application;
-mod world;

@@ -1,9 +1,9 @@
-//! Parts of a universe, and pages about universes: read, completed and watched on every surface.
+//! Tests of parts of a universe and of its documentation pages: read, completed and watched on every surface.
 
 use serde_json::{Value, json};
 
+use crate::program_under_test::{Kind, OVER_HTTP, Seat, Surface, World, at_every_table, named};
 use crate::universe::{create, send, star, watch};
-use crate::world::{Kind, OVER_HTTP, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     parts_are_read,

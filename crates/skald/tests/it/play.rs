@@ -1,10 +1,9 @@
-//! A campaign as it is played: its life from draft to archive, its lists page by page, its history, its recap, and the
-//! prompts and completions that know it.
+//! Tests of a campaign as it is played: from draft to archive, lists, history, recap, prompts and completions.
 
 use serde_json::{Value, json};
 
+use crate::program_under_test::{Kind, Seat, Surface, World, at_every_table, named};
 use crate::table::create_campaign;
-use crate::world::{Kind, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     a_campaign_goes_from_draft_to_archive_and_back,

@@ -1,4 +1,4 @@
-//! A client on one surface, and the server that it has for itself.
+//! Test client on one surface, with a server of its own.
 
 use std::process::Command;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! The documented dice tools, and the documented conversation over HTTP, word by word; the tools on every surface and
-//! every store.
+//! Tests of the documented dice tools and HTTP conversation, word by word. The tools are tested on every surface and
+//! store.
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::JSON;
 
-use crate::world::{Seat, World, at_every_table};
+use crate::program_under_test::{Seat, World, at_every_table};
 
 at_every_table! {
     dice_are_judged_as_printed,

@@ -1,4 +1,4 @@
-//! The binary under test, as a process that ends with the test.
+//! The binary under test as a process that ends with the test.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};

@@ -1,4 +1,4 @@
-//! Several programs on one store: servers over HTTP and stdio, and the command line, all at once.
+//! Tests of several processes on one store: servers over HTTP and stdio, and the command line, all at once.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::places::Place;
 use crate::player::{LEGACY, Player, Surface};
 use crate::process::{Running, run};
 use crate::rest::Rest;
+use crate::test_stores::Place;
 use skald_testkit::TemporaryFolder;
 
 /// Who writes notes over HTTP, to keep the store busy, and how long each takes breath between two of them: enough for the

@@ -1,10 +1,10 @@
-//! A server that demands tokens answers nothing without one, on any route and with any method, but what is listed.
+//! Tests that a server that requires tokens answers only the listed public routes without one, with any method.
 
 use serde_json::Value;
 use skald_testkit::Client;
 
 use crate::process::Running;
-use crate::world::World;
+use crate::program_under_test::World;
 
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 

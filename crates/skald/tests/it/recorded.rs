@@ -1,11 +1,11 @@
-//! Rolls that are remembered, and requests that are sent twice.
+//! Tests of recorded rolls, and of requests that are sent twice.
 
 use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::JSON;
 
+use crate::program_under_test::{How, Kind, Seat, Surface, World, at_every_table, named};
 use crate::table::create_campaign;
-use crate::world::{How, Kind, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     every_roll_in_the_contexts_session_is_recorded,

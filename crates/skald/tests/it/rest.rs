@@ -1,4 +1,4 @@
-//! A campaign over REST, as a program keeps one.
+//! Test client of REST, which plays a campaign on one connection.
 
 use std::collections::BTreeMap;
 use std::io;

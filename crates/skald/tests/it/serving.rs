@@ -1,4 +1,4 @@
-//! `skald serve`, from greeting to farewell.
+//! Tests of `skald serve`, from start to shutdown.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `skald mcp`: a client's child process.
+//! Tests of `skald mcp` as a client's child process on stdio.
 
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,9 @@
-//! The PostgreSQL that tests may stop and freeze. One test at a time has it.
+//! A PostgreSQL that tests may stop and freeze, one test at a time.
 
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::places::{Place, told};
+use crate::test_stores::{Place, told};
 
 /// The processes that serve connections, but for the one that asks.
 const CLIENTS: &str =

@@ -1,14 +1,14 @@
-//! Every story in `scenarios/`, played on every surface and every store.
+//! Tests that play every story in `scenarios/` on every surface and every store.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use skald_testkit::story::{Call, Speaker, Story};
+use skald_testkit::story::{Speaker, Story, StoryCall};
 
-use crate::places::Place;
 use crate::player::{Player, SURFACES, Surface};
 use crate::process::run;
+use crate::test_stores::Place;
 
 #[test]
 fn stories_are_true_in_memory() {
@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
         Self { surface, store, players: BTreeMap::from([(Speaker::Owner, owner)]), campaign_id: None }
     }
 
-    fn call(&mut self, call: Call<'_>) -> Result<Value, Value> {
+    fn call(&mut self, call: StoryCall<'_>) -> Result<Value, Value> {
         if !self.players.contains_key(&call.by) {
             let token = self.token(call.by);
             self.players.insert(call.by, Player::start_as(self.surface, self.store, Some(&token)));

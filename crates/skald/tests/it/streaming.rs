@@ -1,5 +1,4 @@
-//! The stream of a universe's commands, with real processes: several that write, one that is read from, and readers that
-//! are cut and come back.
+//! Tests of the SSE stream of a universe with real processes: several writers, and readers that reconnect.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -8,8 +7,8 @@ use serde_json::{Value, json};
 use skald_testkit::{Client, Event, Events};
 
 use crate::process::Running;
+use crate::program_under_test::{Kind, News, Surface, World};
 use crate::rest::Rest;
-use crate::world::{Kind, News, Surface, World};
 
 const WRITERS: u64 = 4;
 /// Commands of each writer.

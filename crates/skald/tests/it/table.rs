@@ -1,11 +1,11 @@
-//! The documented campaign tools and resources, example by example: the inputs as printed, the outputs by shape, the
-//! errors by name; on every surface and every store.
+//! Tests of the documented campaign tools and resources, example by example. Inputs are as printed, outputs are
+//! compared by shape, errors by name; on every surface and every store.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::world::{Seat, at_every_table, named};
+use crate::program_under_test::{Seat, at_every_table, named};
 
 at_every_table! {
     the_examples_are_answered_as_printed,

@@ -1,12 +1,11 @@
-//! What a client is told when something is wrong, by the toolsets that it has: no error names a tool or a resource that is
-//! not among them.
+//! Tests that no error names a tool or a resource outside the client's toolsets.
 
 use serde_json::{Map, Value, json};
 use skald_app::{Catalogue, Exposed, Toolset, Toolsets, Visible};
 
+use crate::program_under_test::{Seat, Surface, World};
 use crate::table::create_campaign;
 use crate::universe;
-use crate::world::{Seat, Surface, World};
 
 /// Whether a text has a name, and not only a longer one that it is a part of.
 fn has_name(text: &str, name: &str) -> bool {
@@ -26,7 +25,7 @@ fn has_name(text: &str, name: &str) -> bool {
 /// What an error must not name. A tool whose name is a common word counts where it stands in backticks.
 fn hidden_names(visible: Visible) -> Vec<String> {
     let catalogue = Catalogue::whole();
-    let is_tool = |entry: &&skald_app::Entry| visible.admits(entry) && entry.exposed == Exposed::Everywhere;
+    let is_tool = |entry: &&skald_app::OperationEntry| visible.admits(entry) && entry.exposed == Exposed::Everywhere;
     let hidden = catalogue.operations().iter().filter(|entry| !is_tool(entry));
     let tools = hidden.map(|entry| match entry.name {
         name if name.contains(['_', '.']) => name.to_owned(),

@@ -1,4 +1,4 @@
-//! What the operating system saw: a command is answered after its record was synchronised with the disk, not before.
+//! Tests durability by tracing system calls: a command is answered after its record is synchronised with the disk.
 
 use std::collections::BTreeSet;
 use std::path::Path;

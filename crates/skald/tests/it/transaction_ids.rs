@@ -1,13 +1,13 @@
-//! Nodes follow the journal by PostgreSQL's transaction ids. Here those gain a digit while a node is stopped, on a database
-//! that is young enough to cross each border.
+//! Tests that nodes follow the journal when PostgreSQL's transaction ids gain a digit. A node is stopped meanwhile, on
+//! a database that is young enough to cross each border.
 
 mod postgres {
     use serde_json::json;
     use skald_journal::Cursor;
 
-    use crate::places::told;
+    use crate::program_under_test::{Surface, World};
     use crate::rest::Rest;
-    use crate::world::{Surface, World};
+    use crate::test_stores::told;
 
     const BORDERS: [u64; 3] = [1_000, 10_000, 100_000];
     /// The first change is written this far before a border. A change takes two ids: one for its records, one to notify.

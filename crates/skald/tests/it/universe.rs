@@ -1,8 +1,8 @@
-//! The universe as its document has it, requirement by requirement: on every surface and every store.
+//! Tests of the universe document, requirement by requirement, on every surface and every store.
 
 use serde_json::{Value, json};
 
-use crate::world::{How, News, Seat, Surface, World, at_every_table, named};
+use crate::program_under_test::{How, News, Seat, Surface, World, at_every_table, named};
 
 at_every_table! {
     req_mcp_6_the_state_is_read,
@@ -31,7 +31,7 @@ macro_rules! in_every_world {
         mod $module {
             $(#[test]
             fn $scenario() {
-                super::$scenario(&crate::world::World::new(crate::world::Kind::$kind));
+                super::$scenario(&crate::program_under_test::World::new(crate::program_under_test::Kind::$kind));
             })+
         }
     };
@@ -433,7 +433,7 @@ fn a_change_is_told_to_nobody_else() {
 /// What is found past the first page is found by its cursor; and an id that is far too long costs no more than another.
 #[test]
 fn everything_is_found_and_nothing_takes_long() {
-    let world = World::new(crate::world::Kind::Memory);
+    let world = World::new(crate::program_under_test::Kind::Memory);
     let server = world.serve(&[]);
     let mut seat = server.seat(Surface::Session);
     for number in 0..52 {

@@ -1,10 +1,10 @@
-//! What a command to a universe answers, over MCP and REST alike.
+//! Tests of answers to universe commands, over MCP and REST alike.
 
 use serde_json::{Value, json};
 
+use crate::program_under_test::{Seat, Server, Surface, on_every_store};
 use crate::universe::{TOOLS, star};
 use crate::universes::Program;
-use crate::world::{Seat, Server, Surface, on_every_store};
 
 on_every_store! {
     nothing_to_do_is_an_answer,

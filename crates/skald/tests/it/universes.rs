@@ -1,11 +1,12 @@
-//! Universes under `/universes`, as programs keep them, and beside MCP on the same server; on every store.
+//! Tests of `/universes` over REST, and together with MCP on the same server, on every store.
 
 use serde_json::{Value, json};
 use skald_testkit::message::{BOTH, JSON, initialize, request};
 use skald_testkit::{Client, Reply};
 
+use crate::process::Running;
+use crate::program_under_test::{Kind, Server, Surface, World, on_every_store};
 use crate::universe::{TOOLS, star};
-use crate::world::{Kind, Server, Surface, World, on_every_store};
 
 on_every_store! {
     a_universe_lives_and_dies,
@@ -461,4 +462,27 @@ fn toolsets_and_roles_hold_here_too() {
     assert_eq!((missing.status, &missing.json()["universeId"]), (404, &json!("u-missing")));
     let wrong = program.send_so("GET", "/universes/u-1", &[("Authorization", "Bearer nobody")], &Value::Null);
     assert_eq!((wrong.status, wrong.json()["error"].is_string()), (401, true));
+}
+
+/// The same but for the stream of commands, which only the server that keeps the universe has.
+#[test]
+fn a_bridge_has_the_same_routes() {
+    let world = World::sqlite();
+    let server = world.serve(&[]);
+    let (_bridge, address) = Running::greeted(server.bridge(&["--transport", "http", "--http-addr", "127.0.0.1:0"]));
+    let mut program = Program(Client::connect(address));
+    let made = program.send("POST", "/universes", &json!({"id": "a b", "name": "Sol", "state": {}}));
+    assert_eq!((made.status, made.header("location")), (201, Some("/universes/a%20b")), "{}", made.text());
+    assert_eq!((made.header("etag"), made.json()), (Some("\"1\""), program.get("/universes/a%20b").json()));
+    program.create("u-1");
+    let page = program.get("/universes?limit=1&state=full");
+    assert_eq!((page.status, &page.json()[0]["id"], &page.json()[0]["state"]["time"]), (200, &json!("u-1"), &json!(0)));
+    let next =
+        page.header("link").and_then(|link| link.strip_prefix('<')?.split_once('>')).expect("a link").0.to_owned();
+    assert!(next.ends_with("&limit=1&state=full"), "{next}");
+    assert_eq!(program.get(&next).json()[0]["id"], "a b");
+    let (status, fault) = program.refused("GET", "/universes/u-1/events", &Value::Null);
+    assert_eq!((status, &fault["code"]), (404, &json!("NOT_FOUND")), "{fault}");
+    assert_eq!(program.send("DELETE", "/universes/u-1", &Value::Null).status, 204);
+    assert_eq!(Program::of(&server).get("/universes").json().as_array().map(Vec::len), Some(1));
 }

@@ -1,5 +1,5 @@
-//! The story of the Solar System, told over MCP while others watch: one reads the stream of its commands, another has
-//! subscribed to it. What they learn is what was told, and enough to build it again.
+//! Tests of the Solar System story over MCP while an SSE reader and a subscriber follow it. What they receive is
+//! complete, and enough to rebuild the universe.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use skald_testkit::{Client, Event};
 
+use crate::program_under_test::{How, Kind, Server, Surface, World};
 use crate::stories::story;
 use crate::universe::TOOLS;
 use crate::universes::Program;
-use crate::world::{How, Kind, Server, Surface, World};
 
 /// How long a watcher may take to hear of something.
 const PATIENCE: Duration = Duration::from_secs(10);

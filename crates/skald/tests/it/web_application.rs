@@ -1,5 +1,5 @@
-//! What the original's 3D web application sends and expects, by REST and server-sent events. A page here is a small model
-//! of that client: it lists, creates, loads, edits its own copy, saves it whole, and applies what others do.
+//! Tests with a model of the original's 3D web application, over REST and server-sent events. A page here is a small
+//! model of that client: it lists, creates, loads, edits its own copy, saves it whole, and applies what others do.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use skald_testkit::{Client, Event, Reply};
 
+use crate::program_under_test::{Kind, Server, Surface, World, on_every_store};
 use crate::universe::star;
-use crate::world::{Kind, Server, Surface, World, on_every_store};
 
 on_every_store! {
     two_pages_edit_and_nothing_is_lost,

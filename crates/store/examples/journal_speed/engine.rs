@@ -1,4 +1,4 @@
-//! The journal under load.
+//! Benchmark of the journal under load.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How fast the journal is, beside the same rows written by hand, in one run: medians of five interleaved rounds.
+//! Benchmark of the journal against the same rows written by hand, in one run: medians of five interleaved rounds.
 //!
 //! `cargo run --release --package store --example journal_speed`, with `SKALD_TEST_POSTGRES` for the last line; behind
 //! `--`, the parts that are wanted: many, sixteen, one, long, processes, reads, postgres.

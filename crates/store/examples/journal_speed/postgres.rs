@@ -1,5 +1,5 @@
-//! The journal on PostgreSQL, beside the very batches that it wrote, built, hashed and written by hand on as many
-//! connections.
+//! Benchmark of the journal on PostgreSQL against the same batches written by hand. Those are built, hashed and written
+//! on as many connections.
 
 use std::collections::HashMap;
 use std::time::Instant;

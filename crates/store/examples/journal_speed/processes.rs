@@ -1,4 +1,4 @@
-//! Several processes that write the same streams of one file, and readers beside a writer.
+//! Benchmark of several processes that write the same streams of one file, and of reads during writes.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

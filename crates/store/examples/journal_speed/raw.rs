@@ -1,4 +1,4 @@
-//! The very rows that the journal wrote, written again by hand to the same tables with the same durability.
+//! Writes the rows of the journal again by hand, to the same tables with the same durability, for comparison.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -33,14 +33,22 @@ WITH wanted AS (
 ), added_commands AS (
     INSERT INTO commands (stream, key, shard, request, revision, answer)
     SELECT stream, key, shard, request, revision, answer FROM asked JOIN appended USING (stream)
+), put_side_rows AS (
+    INSERT INTO shelf (kind, key, body)
+    SELECT DISTINCT ON (r.kind, r.key) r.kind, r.key, r.body
+    FROM unnest($30::text[], $31::text[], $32::text[], $33::text[]) AS r (stream, kind, key, body)
+    JOIN appended AS a ON a.stream = r.stream
+    ORDER BY r.kind, r.key
+    ON CONFLICT (kind, key) DO UPDATE SET body = excluded.body
 ), put_documents AS (
-    INSERT INTO documents (collection, id, shard, stream, rank, body)
-    SELECT collection, id, shard, stream, rank, body
-    FROM unnest($20::text[], $21::text[], $22::text[], $23::bigint[], $24::text[])
-        AS p (stream, collection, id, rank, body)
-    JOIN appended USING (stream)
+    INSERT INTO documents (collection, id, shard, stream, rank, body, partition)
+    SELECT p.collection, p.id, a.shard, p.stream, p.rank, p.body, p.partition
+    FROM unnest($20::text[], $21::text[], $22::text[], $23::bigint[], $24::text[], $29::text[])
+        AS p (stream, collection, id, rank, body, partition)
+    JOIN appended AS a ON a.stream = p.stream
     ON CONFLICT (collection, id) DO UPDATE
-    SET shard = excluded.shard, stream = excluded.stream, rank = excluded.rank, body = excluded.body
+    SET shard = excluded.shard, stream = excluded.stream, rank = excluded.rank, body = excluded.body,
+        partition = excluded.partition
 ), deleted_documents AS (
     DELETE FROM documents d
     USING unnest($25::text[], $26::text[], $27::text[]) AS x (stream, collection, id) JOIN appended USING (stream)

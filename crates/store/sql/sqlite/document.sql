@@ -1,1 +1,1 @@
-SELECT collection, id, rank, body FROM documents WHERE collection = ?1 AND id = ?2
+SELECT collection, id, rank, body, partition FROM documents WHERE collection = ?1 AND id = ?2

@@ -1,1 +1,3 @@
-SELECT collection, id, rank, body FROM documents WHERE collection = ?1 ORDER BY rank DESC, id LIMIT ?2
+SELECT collection, id, rank, body, partition FROM documents
+WHERE collection = ?1 AND rank <= ?2 AND (rank < ?2 OR id > ?3)
+ORDER BY rank DESC, id LIMIT ?4

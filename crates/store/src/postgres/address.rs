@@ -1,4 +1,4 @@
-//! Where the database is, and how to reach it: an address as other clients of PostgreSQL take it.
+//! Parses the address of a PostgreSQL database as other clients take it, and connects, with TLS by its `sslmode`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,9 +9,9 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Config, Connection, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::database_error::{Trouble, explain};
 use super::session::WAIT;
 use super::tls::{self, Trust};
-use super::trouble::{Trouble, explain};
 use crate::OpenError;
 
 /// The modes of `sslmode` that are known here. `allow`, which encrypts only if it must, is no use to anybody.
@@ -29,7 +29,7 @@ type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
 impl Database {
     pub(super) fn at(address: &str) -> Result<Self, OpenError> {
         let failed = |why: String| OpenError::Failed { what: "the database".to_owned(), why };
-        let (address, asked) = Asked::taken_from(address);
+        let (address, asked) = AddressOptions::taken_from(address);
         let (mode, trust) = asked.resolved().map_err(failed)?;
         let mut config: Config = address.parse().map_err(|error| failed(explain(&error)))?;
         config.ssl_mode(mode).keepalives_idle(Duration::from_secs(10));
@@ -64,12 +64,12 @@ impl Database {
 
 /// What an address says of encryption, beyond what the library reads.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Asked {
+struct AddressOptions {
     mode: Option<String>,
     root: Option<String>,
 }
 
-impl Asked {
+impl AddressOptions {
     /// The address without these parameters, and what they said.
     fn taken_from(address: &str) -> (String, Self) {
         let mut asked = Self::default();
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     fn resolved(query: &str) -> Result<(SslMode, Trust), String> {
-        Asked::taken_from(&format!("postgres://skald@db.example/world?{query}")).1.resolved()
+        AddressOptions::taken_from(&format!("postgres://skald@db.example/world?{query}")).1.resolved()
     }
 
     #[test]
@@ -164,10 +164,11 @@ mod tests {
     #[test]
     fn the_rest_of_an_address_is_left_alone() {
         let address = "postgres://skald:p%26w@db.example:5433,other.example/world";
-        let (rest, asked) = Asked::taken_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
+        let (rest, asked) =
+            AddressOptions::taken_from(&format!("{address}?sslmode=require&options=-csearch_path%3Dx&a=b"));
         assert_eq!(rest, format!("{address}?options=-csearch_path%3Dx&a=b"));
         assert_eq!(asked.mode.as_deref(), Some("require"));
-        assert_eq!(Asked::taken_from(&format!("{address}?sslmode=require")).0, address);
-        assert_eq!(Asked::taken_from(address), (address.to_owned(), Asked::default()));
+        assert_eq!(AddressOptions::taken_from(&format!("{address}?sslmode=require")).0, address);
+        assert_eq!(AddressOptions::taken_from(address), (address.to_owned(), AddressOptions::default()));
     }
 }

@@ -1,4 +1,4 @@
-//! Tasks that commit: each has a connection, and stores the batches of its streams in one statement.
+//! Commit tasks of PostgreSQL: each has a connection, and stores the batches of its streams in one statement.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_postgres::Row;
 
-use super::link::Link;
+use super::database_error::Trouble;
+use super::reconnecting_connection::ReconnectingConnection;
 use super::rows;
-use super::session::{Parameters, Session, WAIT};
+use super::session::{DatabaseSession, Parameters, WAIT};
 use super::sql;
-use super::trouble::Trouble;
 use crate::answer_digest::answer_column;
-use crate::fit::MISSED_MAX;
-use crate::number::signed;
+use crate::append_batch::MISSED_MAX;
+use crate::signed_number::signed;
 
 /// How long a commit waits for company, and only while fewer wait than the last one held.
 const GATHER: Duration = Duration::from_micros(150);
@@ -25,13 +25,13 @@ const ROWS_MAX: usize = 1_024;
 /// How often a batch is decided again because another node was faster.
 const ATTEMPTS: usize = 64;
 
-pub(super) struct Job {
+pub(super) struct CommitJob {
     pub(super) append: Append,
     pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
     pub(super) attempts: usize,
 }
 
-impl Job {
+impl CommitJob {
     fn rows(&self) -> usize {
         self.append.batch.records.len()
     }
@@ -43,8 +43,8 @@ impl Job {
 }
 
 pub(super) struct Committer {
-    pub(super) link: Link,
-    pub(super) jobs: mpsc::Receiver<Job>,
+    pub(super) link: ReconnectingConnection,
+    pub(super) jobs: mpsc::Receiver<CommitJob>,
     pub(super) wakes: watch::Sender<u64>,
     /// Told of every commit; other nodes hear of it from there.
     pub(super) news: Arc<Notify>,
@@ -67,11 +67,11 @@ impl Committer {
     }
 
     /// What is to be stored next: each stream once, since one statement can move a head only once.
-    async fn gather(&mut self, waiting: &mut VecDeque<Job>, last: usize) -> Option<Vec<Job>> {
+    async fn gather(&mut self, waiting: &mut VecDeque<CommitJob>, last: usize) -> Option<Vec<CommitJob>> {
         if waiting.is_empty() {
             waiting.push_back(self.jobs.recv().await?);
         }
-        let mut rows: usize = waiting.iter().map(Job::rows).sum();
+        let mut rows: usize = waiting.iter().map(CommitJob::rows).sum();
         let deadline = Instant::now() + GATHER;
         while rows < ROWS_MAX {
             if let Ok(job) = self.jobs.try_recv() {
@@ -94,7 +94,7 @@ impl Committer {
     }
 
     /// Stores a group, and answers those that were stored or never will be.
-    async fn store(&self, session: &Session, group: Vec<Job>, waiting: &mut VecDeque<Job>) {
+    async fn store(&self, session: &DatabaseSession, group: Vec<CommitJob>, waiting: &mut VecDeque<CommitJob>) {
         match append(session, &group).await {
             Ok(stored) => {
                 if !stored.is_empty() {
@@ -123,24 +123,24 @@ impl Committer {
     }
 }
 
-fn answer_all(group: Vec<Job>, error: &StoreError) {
+fn answer_all(group: Vec<CommitJob>, error: &StoreError) {
     for job in group {
         job.answer(Err(error.clone()));
     }
 }
 
 /// A statement that has its full time.
-async fn query(session: &Session, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
+async fn query(session: &DatabaseSession, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
     session.query(text, parameters, Instant::now() + WAIT).await
 }
 
 /// One statement for all of them. Answers the streams whose batches fitted.
-async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Trouble> {
+async fn append(session: &DatabaseSession, group: &[CommitJob]) -> Result<HashSet<String>, Trouble> {
     let mut columns = Columns::default();
     for job in group {
         columns.add(&job.append);
     }
-    let Columns { heads, records, commands, puts, deletes } = &columns;
+    let Columns { heads, records, commands, puts, deletes, side_rows } = &columns;
     let rows = query(
         session,
         sql::APPEND,
@@ -173,6 +173,11 @@ async fn append(session: &Session, group: &[Job]) -> Result<HashSet<String>, Tro
             &deletes.1,
             &deletes.2,
             &records.8,
+            &puts.5,
+            &side_rows.0,
+            &side_rows.1,
+            &side_rows.2,
+            &side_rows.3,
         ],
     )
     .await?;
@@ -189,8 +194,9 @@ struct Columns<'a> {
     heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
     records: (Texts<'a>, Vec<i64>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>, Bytes<'a>, Bytes<'a>, OptionalBytes<'a>),
     commands: (Texts<'a>, Texts<'a>, Bytes<'a>, Vec<i64>, Texts<'a>),
-    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>),
+    puts: (Texts<'a>, Texts<'a>, Texts<'a>, Vec<i64>, Texts<'a>, Texts<'a>),
     deletes: (Texts<'a>, Texts<'a>, Texts<'a>),
+    side_rows: (Texts<'a>, Texts<'a>, Texts<'a>, Texts<'a>),
 }
 
 impl<'a> Columns<'a> {
@@ -221,6 +227,12 @@ impl<'a> Columns<'a> {
             self.commands.3.push(signed(*revision));
             self.commands.4.push(answer);
         }
+        for row in &batch.side_rows {
+            self.side_rows.0.push(stream);
+            self.side_rows.1.push(row.kind);
+            self.side_rows.2.push(&row.key);
+            self.side_rows.3.push(&row.body);
+        }
         for change in &batch.changes {
             match change {
                 ReadModelChange::Put(document) => {
@@ -229,6 +241,7 @@ impl<'a> Columns<'a> {
                     self.puts.2.push(&document.id);
                     self.puts.3.push(document.rank);
                     self.puts.4.push(&document.body);
+                    self.puts.5.push(&document.partition);
                 }
                 ReadModelChange::Delete { collection, id } => {
                     self.deletes.0.push(stream);
@@ -241,7 +254,7 @@ impl<'a> Columns<'a> {
 }
 
 /// A batch that did not fit is decided again, or answered. What comes back is to be stored next.
-async fn decide_again(session: &Session, mut job: Job) -> Option<Job> {
+async fn decide_again(session: &DatabaseSession, mut job: CommitJob) -> Option<CommitJob> {
     job.attempts += 1;
     let (head, missed) = match missed(session, &job.append).await {
         Ok(found) => found,
@@ -264,11 +277,11 @@ async fn decide_again(session: &Session, mut job: Job) -> Option<Job> {
     None
 }
 
-async fn missed(session: &Session, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
+async fn missed(session: &DatabaseSession, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
     let (stream, batch) = (append.stream.as_str(), &append.batch);
     let keys: Vec<&str> = batch.commands.iter().map(|command| command.key.key.as_str()).collect();
     // Records first: a key that is answered after them is found in the next attempt.
-    let limit = crate::number::rows(MISSED_MAX + 1);
+    let limit = crate::signed_number::rows(MISSED_MAX + 1);
     let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
     let answered = query(session, sql::ANSWERED, &[&stream, &keys]).await?;
     let head = query(session, sql::HEAD, &[&stream]).await?;

@@ -1,16 +1,16 @@
-//! One PostgreSQL, for any number of nodes.
+//! PostgreSQL store: one database, for any number of nodes.
 
 mod address;
 mod committer;
-mod link;
+mod database_error;
 mod notifier;
+mod reconnecting_connection;
 mod rows;
 mod schema;
 mod session;
 mod sql;
 mod status;
 mod tls;
-mod trouble;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, try_join, try_join_all};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -28,17 +28,17 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::OpenError;
-use crate::number::{rows as page, signed, small};
 use crate::random_mark::random_mark;
+use crate::signed_number::{before_all, rows as page, signed, small};
 use crate::snapshots::{marked, read_apart};
 use address::Database;
-use committer::{Committer, Job};
-use link::Link;
+use committer::{CommitJob, Committer};
+use database_error::Trouble;
 use notifier::Notifier;
+use reconnecting_connection::ReconnectingConnection;
 use schema::{finish_migrations, migrate};
 use session::{Parameters, WAIT};
 use status::Status;
-use trouble::Trouble;
 
 /// Tasks that commit. More connections would mean smaller batches.
 const COMMITTERS: usize = 2;
@@ -49,9 +49,9 @@ const HIDDEN: Duration = Duration::from_millis(10);
 
 /// A journal in a database that other nodes use too.
 pub struct Postgres {
-    jobs: Vec<mpsc::Sender<Job>>,
+    jobs: Vec<mpsc::Sender<CommitJob>>,
     /// For all that read, and for the little that is written outside the journal.
-    link: Link,
+    link: ReconnectingConnection,
     notifier: JoinHandle<()>,
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
@@ -67,7 +67,7 @@ impl Postgres {
         let database = Database::at(address)?;
         let has_tokens_in_rows = AtomicBool::new(migrate(&database).await?);
         let (wakes, news, status) = (watch::Sender::new(0), Arc::new(Notify::new()), Arc::new(Status::new()));
-        let link = |number| Link::open(&database, number, Arc::clone(&status));
+        let link = |number| ReconnectingConnection::open(&database, number, Arc::clone(&status));
         let links = try_join(link(COMMITTERS), try_join_all((0..COMMITTERS).map(link))).await;
         let (reading, committing) = links.map_err(|trouble| database.not_opened(&trouble))?;
         let mut jobs = Vec::with_capacity(COMMITTERS);
@@ -120,7 +120,7 @@ impl Journal for Postgres {
         }
         let (answer, outcome) = oneshot::channel();
         let jobs = &self.jobs[usize::from(append.stream.shard()) % self.jobs.len()];
-        let sent = jobs.try_send(Job { append, answer, attempts: 0 }).map_err(|error| match error {
+        let sent = jobs.try_send(CommitJob { append, answer, attempts: 0 }).map_err(|error| match error {
             TrySendError::Full(_) => StoreError::Full,
             TrySendError::Closed(_) => closed(),
         });
@@ -214,7 +214,7 @@ impl Journal for Postgres {
             let (part, revision) = (small(part), signed(of.head.revision));
             let found = self.link.query(sql::SNAPSHOT_PART, &[&stream.as_str(), &of.mark, &part, &revision]).await?;
             match found.into_iter().next() {
-                Some(row) => read_apart(read, rows::Part(row)).await,
+                Some(row) => read_apart(read, rows::PartRow(row)).await,
                 None => Ok(()),
             }
         })
@@ -250,27 +250,32 @@ impl Journal for Postgres {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
         Box::pin(async move {
             let limit = page(limit);
-            let found = match after {
-                Some((rank, id)) => self.link.query(sql::DOCUMENTS_AFTER, &[&collection, &rank, &id, &limit]).await?,
-                None => self.link.query(sql::DOCUMENTS, &[&collection, &limit]).await?,
+            let (rank, id) = after.map_or_else(before_all, |(rank, id)| (rank, id.to_owned()));
+            let found = match partitions {
+                Partitions::All => self.link.query(sql::DOCUMENTS, &[&collection, &rank, &id, &limit]).await?,
+                Partitions::Of(names) => {
+                    let parameters: Parameters<'_> = &[&collection, &names, &rank, &id, &limit];
+                    self.link.query(sql::DOCUMENTS_IN_PARTITIONS, parameters).await?
+                }
             };
             Ok(found.iter().map(rows::document).collect())
         })
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
         Box::pin(async move {
-            let found = self.link.query(sql::COUNT_DOCUMENTS, &[&collection, &field, &text]).await?;
+            let found = match partitions {
+                Partitions::All => self.link.query(sql::COUNT_DOCUMENTS, &[&collection]).await?,
+                Partitions::Of(names) => {
+                    self.link.query(sql::COUNT_DOCUMENTS_IN_PARTITIONS, &[&collection, &names]).await?
+                }
+            };
             Ok(found.first().map_or(0, |row| row.get::<_, i64>(0).unsigned_abs()))
         })
     }
@@ -298,11 +303,12 @@ impl Journal for Postgres {
         Box::pin(async move {
             let column = |text: fn(&Document) -> &str| documents.iter().map(text).collect::<Vec<_>>();
             let (collections, ids) = (column(|document| &document.collection), column(|document| &document.id));
-            let bodies = column(|document| &document.body);
+            let (bodies, partitions) = (column(|document| &document.body), column(|document| &document.partition));
             let ranks: Vec<i64> = documents.iter().map(|document| document.rank).collect();
             let hash = head.hash.as_slice();
             let revision = signed(head.revision);
-            let parameters: Parameters<'_> = &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision];
+            let parameters: Parameters<'_> =
+                &[&stream.as_str(), &hash, &collections, &ids, &ranks, &bodies, &revision, &partitions];
             let replaced = self.link.query(sql::REPLACE_DOCUMENTS, parameters).await?;
             if replaced.iter().any(|row| row.get::<_, i64>(0) == 1) {
                 return Ok(());
@@ -325,7 +331,7 @@ impl Journal for Postgres {
         Ok(None)
     }
 
-    fn health(&self) -> watch::Receiver<Health> {
+    fn health(&self) -> watch::Receiver<StoreHealth> {
         self.status.health()
     }
 

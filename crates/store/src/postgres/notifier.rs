@@ -1,4 +1,4 @@
-//! One connection per node that tells other nodes of commits, and hears of theirs.
+//! Notifies other nodes of commits, and listens for theirs, on one connection per node.
 //!
 //! Notifying inside an append would make all appends wait for one lock, so it is done here, many commits at a time.
 
@@ -11,10 +11,10 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::address::Database;
-use super::link::PAUSES;
+use super::database_error::Trouble;
+use super::reconnecting_connection::PAUSES;
 use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
-use super::trouble::Trouble;
 
 /// Commits within this time are told of together.
 const COALESCE: Duration = Duration::from_millis(5);
@@ -30,7 +30,7 @@ pub(super) struct Notifier {
 }
 
 /// A connection that listens. What is heard comes through the channel, which ends with the connection.
-struct Listening {
+struct ListenConnection {
     client: Client,
     heard: mpsc::UnboundedReceiver<String>,
     _connection: ConnectionTask,
@@ -57,7 +57,7 @@ impl Notifier {
         }
     }
 
-    async fn connect(&self) -> Result<Listening, Trouble> {
+    async fn connect(&self) -> Result<ListenConnection, Trouble> {
         let (client, mut connection) = within(WAIT, self.database.connect()).await?;
         let (hear, heard) = mpsc::unbounded_channel();
         let connection = ConnectionTask::spawn(async move {
@@ -70,10 +70,10 @@ impl Notifier {
             }
         });
         within(WAIT, client.batch_execute(sql::LISTEN)).await?;
-        Ok(Listening { client, heard, _connection: connection })
+        Ok(ListenConnection { client, heard, _connection: connection })
     }
 
-    async fn pass_on(&self, mut listening: Listening) {
+    async fn pass_on(&self, mut listening: ListenConnection) {
         let mut look = tokio::time::interval(LOOK);
         loop {
             tokio::select! {

@@ -1,11 +1,13 @@
-//! Rows as values.
+//! Converts PostgreSQL rows to values of the journal.
 
 use jiff::Timestamp;
-use skald_journal::{Cursor, Document, Hash, Head, IdempotentAnswer, Key, Record, StoredSnapshot, StreamName};
+use skald_journal::{
+    Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, Record, StoredSnapshot, StreamName,
+};
 use tokio_postgres::Row;
 
 use crate::answer_digest::answer_digest;
-use crate::number::unsigned;
+use crate::signed_number::unsigned;
 
 fn hash(row: &Row, column: usize) -> Hash {
     let bytes: &[u8] = row.get(column);
@@ -54,7 +56,7 @@ fn place(row: &Row, column: usize) -> Cursor {
 
 pub(super) fn command(row: &Row) -> IdempotentAnswer {
     IdempotentAnswer {
-        key: Key { key: row.get(0), request: hash(row, 1) },
+        key: IdempotencyKey { key: row.get(0), request: hash(row, 1) },
         revision: number(row, 2),
         answer: row.get(3),
     }
@@ -77,14 +79,14 @@ pub(super) fn snapshot(row: &Row) -> StoredSnapshot {
 }
 
 /// A part of a snapshot, in the row that it came in.
-pub(super) struct Part(pub(super) Row);
+pub(super) struct PartRow(pub(super) Row);
 
-impl AsRef<str> for Part {
+impl AsRef<str> for PartRow {
     fn as_ref(&self) -> &str {
         self.0.get(0)
     }
 }
 
 pub(super) fn document(row: &Row) -> Document {
-    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3) }
+    Document { collection: row.get(0), id: row.get(1), rank: row.get(2), body: row.get(3), partition: row.get(4) }
 }

@@ -1,4 +1,4 @@
-//! The schema, brought up to date by the first node that comes.
+//! Migrations of the PostgreSQL schema, run by one node at a time.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use skald_journal::StoreError;
 use tokio_postgres::Client;
 
 use super::address::Database;
+use super::database_error::Trouble;
 use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
-use super::trouble::Trouble;
 use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
 /// How long migrations may take. They go through whole tables, and nobody is answered before they are done.
@@ -48,8 +48,7 @@ async fn run_migrations(client: &mut Client, wanted: fn(i64, i64) -> i64) -> Res
     within(WAIT, transaction.batch_execute(sql::BEGIN_SCHEMA)).await?;
     let found: i64 = within(WAIT, transaction.query_one(sql::SCHEMA_VERSION, &[])).await?.get(0);
     let version = wanted(found, known_version());
-    let number = |version: i64| usize::try_from(version).unwrap_or_default();
-    let missing = sql::MIGRATIONS.iter().take(number(version)).skip(number(found));
+    let missing = sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default());
     let migrations = async {
         for migration in missing {
             transaction.batch_execute(migration).await?;
@@ -59,6 +58,6 @@ async fn run_migrations(client: &mut Client, wanted: fn(i64, i64) -> i64) -> Res
         }
         transaction.commit().await
     };
-    within(if found < version { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
+    within(if found < known_version() { MIGRATIONS_WAIT } else { WAIT }, migrations).await?;
     Ok(version.max(found))
 }

@@ -1,4 +1,4 @@
-//! One connection to the database: its statements are prepared once, and no answer is waited for without an end.
+//! One connection to PostgreSQL: statements are prepared once, and every wait has a timeout.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -13,8 +13,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Error, Row, Statement};
 
 use super::address::Database;
+use super::database_error::Trouble;
 use super::sql;
-use super::trouble::Trouble;
 
 /// How long the database has for anything: to connect, to run a statement, to send the next row. Callers are promised a
 /// second more, for what else their call takes.
@@ -48,7 +48,7 @@ impl Drop for ConnectionTask {
 }
 
 /// A connection, with the statements that were prepared on it.
-pub(super) struct Session {
+pub(super) struct DatabaseSession {
     client: Client,
     prepared: Mutex<HashMap<&'static str, Statement>>,
     connection: ConnectionTask,
@@ -59,7 +59,7 @@ pub(super) struct Session {
 
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-impl Session {
+impl DatabaseSession {
     pub(super) async fn open(database: &Database) -> Result<Arc<Self>, Trouble> {
         let deadline = Instant::now() + WAIT;
         let (client, connection) = until(deadline, database.connect()).await?;

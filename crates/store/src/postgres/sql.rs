@@ -1,4 +1,4 @@
-//! The statements, by the names of their files.
+//! SQL statements and migrations of PostgreSQL, by the names of their files.
 
 macro_rules! statements {
     ($($name:ident $file:literal;)+) => {
@@ -12,10 +12,11 @@ statements! {
     APPEND "append";
     BEGIN_SCHEMA "begin_schema";
     COUNT_DOCUMENTS "count_documents";
+    COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
     DELETE_DOCUMENTS "delete_documents";
     DOCUMENT "document";
     DOCUMENTS "documents";
-    DOCUMENTS_AFTER "documents_after";
+    DOCUMENTS_IN_PARTITIONS "documents_in_partitions";
     DROP_SNAPSHOTS "drop_snapshots";
     END "end";
     FOLLOW "follow";
@@ -46,10 +47,11 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 5] = [
+pub(super) const MIGRATIONS: [&str; 6] = [
     include_str!("../../sql/postgres/migrations/001.sql"),
     include_str!("../../sql/postgres/migrations/002.sql"),
     include_str!("../../sql/postgres/migrations/003.sql"),
     include_str!("../../sql/postgres/migrations/004.sql"),
     include_str!("../../sql/postgres/migrations/005.sql"),
+    include_str!("../../sql/postgres/migrations/006.sql"),
 ];

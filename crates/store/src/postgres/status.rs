@@ -1,22 +1,22 @@
-//! Whether the database can be reached, as all connections see it that read and write.
+//! Health of the database: which of the reading and writing connections are down.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use skald_journal::Health;
+use skald_journal::StoreHealth;
 use tokio::sync::watch;
 
 pub(super) struct Status {
     down: Mutex<BTreeMap<usize, String>>,
-    health: watch::Sender<Health>,
+    health: watch::Sender<StoreHealth>,
 }
 
 impl Status {
     pub(super) fn new() -> Self {
-        Self { down: Mutex::default(), health: watch::Sender::new(Health::Ready) }
+        Self { down: Mutex::default(), health: watch::Sender::new(StoreHealth::Ready) }
     }
 
-    pub(super) fn health(&self) -> watch::Receiver<Health> {
+    pub(super) fn health(&self) -> watch::Receiver<StoreHealth> {
         self.health.subscribe()
     }
 
@@ -31,11 +31,11 @@ impl Status {
     fn change(&self, change: impl FnOnce(&mut BTreeMap<usize, String>)) {
         let mut down = self.down.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut down);
-        let health = down.values().next().map_or(Health::Ready, |why| Health::Unready(why.clone()));
+        let health = down.values().next().map_or(StoreHealth::Ready, |why| StoreHealth::Unready(why.clone()));
         match (&*self.health.borrow(), &health) {
-            (Health::Ready, Health::Unready(why)) => tracing::error!(why, "the database cannot be reached"),
-            (Health::Unready(_), Health::Ready) => tracing::info!("the database can be reached again"),
-            (Health::Ready, Health::Ready) | (Health::Unready(_), Health::Unready(_)) => {}
+            (StoreHealth::Ready, StoreHealth::Unready(why)) => tracing::error!(why, "the database cannot be reached"),
+            (StoreHealth::Unready(_), StoreHealth::Ready) => tracing::info!("the database can be reached again"),
+            (StoreHealth::Ready, StoreHealth::Ready) | (StoreHealth::Unready(_), StoreHealth::Unready(_)) => {}
         }
         self.health.send_replace(health);
     }

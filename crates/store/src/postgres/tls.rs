@@ -1,4 +1,4 @@
-//! Encryption on the way to the database: which certificates are trusted, and what is said of those that are not.
+//! TLS to PostgreSQL: which certificates are trusted, and the messages about those that are not.
 
 use std::error::Error;
 use std::io;
@@ -42,11 +42,11 @@ pub(super) fn client(trust: &Trust, is_direct: bool) -> Result<ClientConfig, Str
 struct Verifier {
     provider: Arc<CryptoProvider>,
     /// Without any, everybody is trusted.
-    known: Option<Known>,
+    known: Option<KnownIssuer>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownIssuer {
     authorities: Arc<WebPkiServerVerifier>,
     /// What the file holds. A certificate that signed itself is trusted if it is one of these.
     certificates: Vec<CertificateDer<'static>>,
@@ -66,7 +66,7 @@ impl Verifier {
         };
         let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
         let authorities = builder.build().map_err(|error| error.to_string())?;
-        Ok(Self { provider, known: Some(Known { authorities, certificates, is_name_checked }) })
+        Ok(Self { provider, known: Some(KnownIssuer { authorities, certificates, is_name_checked }) })
     }
 }
 
@@ -95,7 +95,7 @@ fn of_system() -> Result<RootCertStore, String> {
     Err(format!("this system has no certificate authorities{why}; name a file with sslrootcert=FILE"))
 }
 
-impl Known {
+impl KnownIssuer {
     fn verify(
         &self,
         certificate: &CertificateDer<'_>,

@@ -1,4 +1,4 @@
-//! The file: opened so that a commit is durable, with the schema that this program knows, or not at all.
+//! Opens the SQLite file: with durable commits and the schema that this program knows, or not at all.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,12 +23,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the store is, and how it is opened.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct DatabasePath {
     pub(super) path: PathBuf,
     pub(super) settings: SqliteSettings,
 }
 
-impl Place {
+impl DatabasePath {
     /// Creates the file or brings it up to date, and refuses what is not ours.
     /// Answers also whether it is a file with tokens in rows.
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
@@ -133,10 +133,9 @@ fn known_version() -> i64 {
     i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Runs what is missing up to a version, in a transaction of the caller's.
+/// Runs what a file of the version that was found lacks, and gives it another version, in a transaction of the caller's.
 fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite::Result<()> {
-    let number = |version: i64| usize::try_from(version).unwrap_or_default();
-    for migration in sql::MIGRATIONS.iter().take(number(version)).skip(number(found)) {
+    for migration in sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
         connection.execute_batch(migration)?;
     }
     if found < version {

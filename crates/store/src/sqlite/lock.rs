@@ -1,8 +1,8 @@
-//! The advisory lock that a writing process takes before it asks SQLite: unlike SQLite's own waiting, it is fair and
-//! wakes at once.
+//! Advisory lock that a writing process takes before SQLite's own. Unlike SQLite's busy wait, it is fair and wakes at
+//! once.
 //!
-//! The system waits for a lock without an end, so a thread waits in the writer's place, and the writer gives up after a
-//! while. A lock that comes after that belongs to the next attempt.
+//! The system waits for a lock without a timeout, so a thread waits in the writer's place, and the writer gives up
+//! after a while. A lock that comes after that belongs to the next attempt.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -37,9 +37,9 @@ struct Waiter {
 }
 
 /// The lock, for as long as this lives.
-pub(super) struct Turn<'a>(&'a File);
+pub(super) struct LockGuard<'a>(&'a File);
 
-impl Drop for Turn<'_> {
+impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
         // It also ends with the process.
         let _ = self.0.unlock();
@@ -53,11 +53,11 @@ impl Lock {
     }
 
     /// Takes the lock. Where nobody else has it, that is all that is done.
-    pub(super) fn take(&mut self, patience: Duration) -> Result<Turn<'_>, LockError> {
+    pub(super) fn take(&mut self, patience: Duration) -> Result<LockGuard<'_>, LockError> {
         let is_waiting = self.waiter.as_ref().is_some_and(|waiter| waiter.is_waiting);
         if !is_waiting {
             match self.file.try_lock() {
-                Ok(()) => return Ok(Turn(&self.file)),
+                Ok(()) => return Ok(LockGuard(&self.file)),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
@@ -67,7 +67,7 @@ impl Lock {
             none => none.insert(Waiter::start(&self.file)?),
         };
         if waiter.wait(patience)? {
-            return Ok(Turn(&self.file));
+            return Ok(LockGuard(&self.file));
         }
         Err(LockError::Held { name: self.name.clone(), patience })
     }

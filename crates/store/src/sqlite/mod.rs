@@ -1,9 +1,9 @@
-//! One SQLite file, for one machine: many readers, one writing thread per process, any number of processes.
+//! SQLite store: one file on one machine, many readers, one writing thread per process, any number of processes.
 
-mod damage;
+mod damaged_file;
 mod file;
 mod lock;
-mod reading;
+mod read_connections;
 mod rows;
 mod sql;
 mod writer;
@@ -19,22 +19,22 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use rusqlite::{Connection, OptionalExtension, params};
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::{oneshot, watch};
 
 use crate::OpenError;
-use crate::fit::Ledger;
-use crate::number::rows;
+use crate::append_batch::Ledger;
 use crate::private_files::{create_beside, rename_to_new};
 use crate::random_mark::random_mark;
+use crate::signed_number::rows;
 use crate::snapshots::marked;
-use damage::Damage;
-use file::Place;
-use reading::{Lookout, Readers};
+use damaged_file::Damage;
+use file::DatabasePath;
+use read_connections::{Lookout, Readers};
 use rows::Rows;
-use writer::{Job, Work, Writer, explain};
+use writer::{AppendJob, Writer, WriterTask, explain};
 
 /// Batches that may wait for the writing thread.
 const QUEUE: usize = 4_096;
@@ -58,14 +58,14 @@ impl Default for SqliteSettings {
 
 /// A journal in a file.
 pub struct Sqlite {
-    place: Place,
-    jobs: Option<SyncSender<Job>>,
+    place: DatabasePath,
+    jobs: Option<SyncSender<AppendJob>>,
     writer: Option<JoinHandle<()>>,
     watching: Option<(Sender<()>, JoinHandle<()>)>,
     readers: Arc<Readers>,
     lookout: Arc<Lookout>,
     wakes: watch::Sender<u64>,
-    health: watch::Sender<Health>,
+    health: watch::Sender<StoreHealth>,
     has_tokens_in_rows: AtomicBool,
 }
 
@@ -79,9 +79,9 @@ impl Sqlite {
     }
 
     fn open_now(path: &Path, settings: SqliteSettings) -> Result<Arc<Self>, OpenError> {
-        let (place, has_tokens_in_rows) = Place::prepare(path, settings)?;
+        let (place, has_tokens_in_rows) = DatabasePath::prepare(path, settings)?;
         let process = random_mark().cast_signed();
-        let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(Health::Ready));
+        let (wakes, health) = (watch::Sender::new(0), watch::Sender::new(StoreHealth::Ready));
         let damage = Arc::new(Damage::new(health.clone()));
         let (jobs, queue) = sync_channel(QUEUE);
         let writer = Writer::new(place.clone(), queue, process, wakes.clone(), health.clone(), Arc::clone(&damage))?;
@@ -99,10 +99,10 @@ impl Sqlite {
         Ok(Arc::new(Self { place, jobs, writer, watching, readers, lookout, wakes, health, has_tokens_in_rows }))
     }
 
-    fn write(&self, work: Work) -> StoreFuture<'_, ()> {
+    fn write(&self, work: WriterTask) -> StoreFuture<'_, ()> {
         let (answer, outcome) = oneshot::channel();
         let sent = match &self.jobs {
-            Some(jobs) => jobs.try_send(Job { work, answer }).map_err(|error| match error {
+            Some(jobs) => jobs.try_send(AppendJob { work, answer }).map_err(|error| match error {
                 TrySendError::Full(_) => StoreError::Full,
                 TrySendError::Disconnected(_) => closed(),
             }),
@@ -118,7 +118,7 @@ impl Sqlite {
         &self,
         mut change: impl FnMut(&Connection) -> rusqlite::Result<()> + Send + 'static,
     ) -> StoreFuture<'_, ()> {
-        self.write(Work::Other(Box::new(move |connection| change(connection).map(Ok))))
+        self.write(WriterTask::Other(Box::new(move |connection| change(connection).map(Ok))))
     }
 
     /// Whether any row was changed.
@@ -158,6 +158,14 @@ impl Drop for Sqlite {
     }
 }
 
+/// The names of partitions as a JSON array, which statements take apart.
+fn partition_names(partitions: Partitions<'_>) -> Option<String> {
+    match partitions {
+        Partitions::All => None,
+        Partitions::Of(names) => Some(serde_json::Value::from(names).to_string()),
+    }
+}
+
 fn closed() -> StoreError {
     StoreError::Unavailable("the writing thread has ended".to_owned())
 }
@@ -166,7 +174,7 @@ type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
 impl Journal for Sqlite {
     fn append(&self, append: Append) -> StoreFuture<'_, ()> {
-        self.write(Work::Append(append))
+        self.write(WriterTask::Append(append))
     }
 
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>> {
@@ -256,21 +264,18 @@ impl Journal for Sqlite {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        let (collection, after) = (collection.to_owned(), after.map(|(rank, id)| (rank, id.to_owned())));
-        self.reading(move |rows| rows.documents(&collection, after, limit))
+        let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
+        let after = after.map(|(rank, id)| (rank, id.to_owned()));
+        self.reading(move |rows| rows.documents(&collection, partitions.as_deref(), after, limit))
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
-        let (collection, field, text) = (collection.to_owned(), field.to_owned(), text.map(str::to_owned));
-        self.reading(move |rows| rows.count_documents(&collection, &field, text.as_deref()))
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
+        let (collection, partitions) = (collection.to_owned(), partition_names(partitions));
+        self.reading(move |rows| rows.count_documents(&collection, partitions.as_deref()))
     }
 
     fn owned_documents<'a>(
@@ -290,7 +295,7 @@ impl Journal for Sqlite {
         documents: Vec<Document>,
     ) -> StoreFuture<'a, ()> {
         let stream = stream.clone();
-        self.write(Work::Other(Box::new(move |connection| {
+        self.write(WriterTask::Other(Box::new(move |connection| {
             let rows = Rows(connection);
             let now = rows.head(&stream)?;
             if now != head {
@@ -317,7 +322,7 @@ impl Journal for Sqlite {
         self.lookout.version().map(Some)
     }
 
-    fn health(&self) -> watch::Receiver<Health> {
+    fn health(&self) -> watch::Receiver<StoreHealth> {
         self.health.subscribe()
     }
 
@@ -344,7 +349,7 @@ impl Journal for Sqlite {
 }
 
 /// Copies the file as it is at one moment; nobody finds a half-written copy under the name that was asked for.
-fn copy(place: &Place, path: &Path) -> Result<(), StoreError> {
+fn copy(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Unsupported(NO_REPLACEMENT));
     }
@@ -365,7 +370,7 @@ fn copy(place: &Place, path: &Path) -> Result<(), StoreError> {
 
 const NO_REPLACEMENT: &str = "a backup does not replace a file; choose another name";
 
-fn write_copy(place: &Place, partial: &Path) -> Result<(), StoreError> {
+fn write_copy(place: &DatabasePath, partial: &Path) -> Result<(), StoreError> {
     let connection = place.connect().map_err(|error| explain(&error))?;
     connection.execute(sql::BACKUP, [partial.display().to_string()]).map_err(|error| explain(&error))?;
     let synced = OpenOptions::new().write(true).open(partial).and_then(|file| file.sync_all());

@@ -1,15 +1,16 @@
-//! Rows and values, each way.
+//! Converts between SQLite rows and values of the journal.
 
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use skald_journal::{
-    Cursor, Document, Hash, Head, IdempotentAnswer, Key, ReadModelChange, ReadPart, Record, StoredSnapshot, StreamName,
+    Cursor, Document, Hash, Head, IdempotencyKey, IdempotentAnswer, ReadModelChange, ReadPart, Record, SideRow,
+    StoredSnapshot, StreamName,
 };
 
 use super::sql;
 use crate::answer_digest::{answer_column, answer_digest};
-use crate::fit::Ledger;
-use crate::number::{rows, signed, unsigned};
+use crate::append_batch::Ledger;
+use crate::signed_number::{before_all, rows, signed, unsigned};
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let stream = row.get_ref(1)?.as_str()?;
@@ -33,7 +34,13 @@ fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
 }
 
 fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
-    Ok(Document { collection: row.get(0)?, id: row.get(1)?, rank: row.get(2)?, body: row.get(3)? })
+    Ok(Document {
+        collection: row.get(0)?,
+        id: row.get(1)?,
+        rank: row.get(2)?,
+        body: row.get(3)?,
+        partition: row.get(4)?,
+    })
 }
 
 /// A connection in a transaction, or one whose single statements are each a transaction.
@@ -56,7 +63,7 @@ impl Ledger for Rows<'_> {
     fn answered(&self, stream: &StreamName, key: &str) -> rusqlite::Result<Option<IdempotentAnswer>> {
         let mut statement = self.0.prepare_cached(sql::ANSWERED)?;
         let command = |row: &Row<'_>| {
-            let key = Key { key: key.to_owned(), request: hash(row, 0)? };
+            let key = IdempotencyKey { key: key.to_owned(), request: hash(row, 0)? };
             Ok(IdempotentAnswer { key, revision: unsigned(row.get(1)?), answer: row.get(2)? })
         };
         statement.query_row(params![stream.as_str(), key], command).optional()
@@ -98,7 +105,7 @@ impl Rows<'_> {
     ) -> rusqlite::Result<Vec<IdempotentAnswer>> {
         let mut statement = self.0.prepare_cached(sql::ANSWERS)?;
         let command = |row: &Row<'_>| {
-            let key = Key { key: row.get(0)?, request: hash(row, 1)? };
+            let key = IdempotencyKey { key: row.get(0)?, request: hash(row, 1)? };
             Ok(IdempotentAnswer { key, revision: unsigned(row.get(2)?), answer: row.get(3)? })
         };
         statement.query_map(params![stream.as_str(), after, rows(limit)], command)?.collect()
@@ -164,22 +171,33 @@ impl Rows<'_> {
         self.0.prepare_cached(sql::DOCUMENT)?.query_row(params![collection, id], document).optional()
     }
 
-    pub(super) fn count_documents(&self, collection: &str, field: &str, text: Option<&str>) -> rusqlite::Result<u64> {
-        let mut statement = self.0.prepare_cached(sql::COUNT_DOCUMENTS)?;
-        statement.query_row(params![collection, field, text], |row| row.get(0)).map(unsigned)
+    /// Partitions are named in a JSON array; without it, all are counted.
+    pub(super) fn count_documents(&self, collection: &str, partitions: Option<&str>) -> rusqlite::Result<u64> {
+        let count = |row: &Row<'_>| row.get(0).map(unsigned);
+        match partitions {
+            Some(names) => {
+                let mut statement = self.0.prepare_cached(sql::COUNT_DOCUMENTS_IN_PARTITIONS)?;
+                statement.query_row(params![collection, names], count)
+            }
+            None => self.0.prepare_cached(sql::COUNT_DOCUMENTS)?.query_row([collection], count),
+        }
     }
 
+    /// Partitions are named in a JSON array; without it, all are listed.
     pub(super) fn documents(
         &self,
         collection: &str,
+        partitions: Option<&str>,
         after: Option<(i64, String)>,
         limit: usize,
     ) -> rusqlite::Result<Vec<Document>> {
-        if let Some((rank, id)) = after {
-            let mut statement = self.0.prepare_cached(sql::DOCUMENTS_AFTER)?;
-            return statement.query_map(params![collection, rank, id, rows(limit)], document)?.collect();
+        let (rank, id) = after.unwrap_or_else(before_all);
+        if let Some(names) = partitions {
+            let mut statement = self.0.prepare_cached(sql::DOCUMENTS_IN_PARTITIONS)?;
+            return statement.query_map(params![collection, names, rank, id, rows(limit)], document)?.collect();
         }
-        self.0.prepare_cached(sql::DOCUMENTS)?.query_map(params![collection, rows(limit)], document)?.collect()
+        let mut statement = self.0.prepare_cached(sql::DOCUMENTS)?;
+        statement.query_map(params![collection, rank, id, rows(limit)], document)?.collect()
     }
 
     pub(super) fn owned_documents(
@@ -198,8 +216,8 @@ impl Rows<'_> {
 
     pub(super) fn put_document(&self, stream: &StreamName, shard: u16, document: &Document) -> rusqlite::Result<()> {
         let mut statement = self.0.prepare_cached(sql::PUT_DOCUMENT)?;
-        let Document { collection, id, rank, body } = document;
-        statement.execute(params![collection, id, shard, stream.as_str(), rank, body]).map(drop)
+        let Document { collection, partition, id, rank, body } = document;
+        statement.execute(params![collection, id, shard, stream.as_str(), rank, body, partition]).map(drop)
     }
 
     /// Stores a batch, unless the head is not where the batch expects it; then nothing is changed.
@@ -224,6 +242,9 @@ impl Rows<'_> {
         for IdempotentAnswer { key, revision, answer } in &batch.commands {
             let mut add_command = self.0.prepare_cached(sql::ADD_COMMAND)?;
             add_command.execute(params![stream.as_str(), key.key, shard, key.request, signed(*revision), answer])?;
+        }
+        for SideRow { kind, key, body } in &batch.side_rows {
+            self.0.prepare_cached(sql::SHELF_PUT)?.execute(params![kind, key, &**body])?;
         }
         for change in &batch.changes {
             match change {

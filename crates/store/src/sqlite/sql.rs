@@ -1,4 +1,4 @@
-//! The statements, by the names of their files.
+//! SQL statements and migrations of SQLite, by the names of their files.
 
 macro_rules! statements {
     ($($name:ident $file:literal;)+) => {
@@ -15,12 +15,13 @@ statements! {
     BEGIN_HEAD "begin_head";
     CHECKPOINT "checkpoint";
     COUNT_DOCUMENTS "count_documents";
+    COUNT_DOCUMENTS_IN_PARTITIONS "count_documents_in_partitions";
     DATA_VERSION "data_version";
     DELETE_DOCUMENT "delete_document";
     DELETE_DOCUMENTS "delete_documents";
     DOCUMENT "document";
     DOCUMENTS "documents";
-    DOCUMENTS_AFTER "documents_after";
+    DOCUMENTS_IN_PARTITIONS "documents_in_partitions";
     DROP_SNAPSHOT_PARTS "drop_snapshot_parts";
     DROP_SNAPSHOTS "drop_snapshots";
     END "end";
@@ -51,10 +52,11 @@ statements! {
 }
 
 /// In order; the schema's version is how many have run. Never changed, only added to.
-pub(super) const MIGRATIONS: [&str; 5] = [
+pub(super) const MIGRATIONS: [&str; 6] = [
     include_str!("../../sql/sqlite/migrations/001.sql"),
     include_str!("../../sql/sqlite/migrations/002.sql"),
     include_str!("../../sql/sqlite/migrations/003.sql"),
     include_str!("../../sql/sqlite/migrations/004.sql"),
     include_str!("../../sql/sqlite/migrations/005.sql"),
+    include_str!("../../sql/sqlite/migrations/006.sql"),
 ];

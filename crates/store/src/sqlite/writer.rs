@@ -1,19 +1,19 @@
-//! The one thread that writes: it commits the appends of all streams together.
+//! The writing thread of SQLite: commits the appends of all streams together.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
-use skald_journal::{Append, Health, StoreError};
+use skald_journal::{Append, StoreError, StoreHealth};
 use tokio::sync::{oneshot, watch};
 
-use super::damage::Damage;
-use super::file::{Place, is_damage};
+use super::damaged_file::Damage;
+use super::file::{DatabasePath, is_damage};
 use super::lock::{Lock, LockError};
 use super::rows::Rows;
 use super::sql;
-use crate::fit::{Fit, fit};
+use crate::append_batch::{Fit, fit};
 
 /// How long a commit waits for company, and only while fewer wait than the last one held. A fixed wait would halve the
 /// throughput of many writers and slow a single one.
@@ -31,19 +31,19 @@ pub(super) type StoreFuture = oneshot::Sender<Result<(), StoreError>>;
 pub(super) type Write = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
 
 /// Something to write, all of it or nothing.
-pub(super) enum Work {
+pub(super) enum WriterTask {
     Append(Append),
     Other(Write),
 }
 
-pub(super) struct Job {
-    pub(super) work: Work,
+pub(super) struct AppendJob {
+    pub(super) work: WriterTask,
     pub(super) answer: StoreFuture,
 }
 
 pub(super) struct Writer {
-    place: Place,
-    jobs: Receiver<Job>,
+    place: DatabasePath,
+    jobs: Receiver<AppendJob>,
     connection: Connection,
     lock: Lock,
     /// This process among those that write to the file.
@@ -53,17 +53,17 @@ pub(super) struct Writer {
     /// How many jobs the last commit held.
     last: usize,
     wakes: watch::Sender<u64>,
-    health: watch::Sender<Health>,
+    health: watch::Sender<StoreHealth>,
     damage: Arc<Damage>,
 }
 
 impl Writer {
     pub(super) fn new(
-        place: Place,
-        jobs: Receiver<Job>,
+        place: DatabasePath,
+        jobs: Receiver<AppendJob>,
         process: i64,
         wakes: watch::Sender<u64>,
-        health: watch::Sender<Health>,
+        health: watch::Sender<StoreHealth>,
         damage: Arc<Damage>,
     ) -> Result<Self, crate::OpenError> {
         let connection = place.connect().map_err(|error| place.explain(&error))?;
@@ -80,7 +80,7 @@ impl Writer {
         }
     }
 
-    fn gather(&self, first: Job) -> Vec<Job> {
+    fn gather(&self, first: AppendJob) -> Vec<AppendJob> {
         let mut rows = weight(&first);
         let mut group = vec![first];
         let deadline = Instant::now() + GATHER;
@@ -100,7 +100,7 @@ impl Writer {
         group
     }
 
-    fn serve(&mut self, mut group: Vec<Job>) {
+    fn serve(&mut self, mut group: Vec<AppendJob>) {
         if self.damage.is_found() {
             for job in group {
                 let _ = job.answer.send(Err(Damage::refusal()));
@@ -124,7 +124,7 @@ impl Writer {
             Err(error) => {
                 let is_passing = !is_refusal(&error) && !is_damage(&error);
                 if is_passing {
-                    self.health.send_replace(Health::Unready(error.to_string()));
+                    self.health.send_replace(StoreHealth::Unready(error.to_string()));
                 }
                 for job in group {
                     let _ = job.answer.send(Err(self.damage.explain(&error)));
@@ -137,15 +137,15 @@ impl Writer {
     }
 
     /// One transaction for the whole group.
-    fn commit(&mut self, group: &mut [Job]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
+    fn commit(&mut self, group: &mut [AppendJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
         let _turn = self.lock.take(self.place.settings.patience)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         self.data_version = Some(sign(&transaction, self.process, self.data_version)?);
         let mut outcomes = Vec::with_capacity(group.len());
         for job in group {
             outcomes.push(match &mut job.work {
-                Work::Append(append) => store(&transaction, append)?,
-                Work::Other(write) => write(&transaction)?,
+                WriterTask::Append(append) => store(&transaction, append)?,
+                WriterTask::Other(write) => write(&transaction)?,
             });
         }
         transaction.commit()?;
@@ -174,7 +174,7 @@ impl Writer {
                 }
                 Err(error) => {
                     tracing::debug!(%error, "the journal still cannot be written");
-                    self.health.send_replace(Health::Unready(error.to_string()));
+                    self.health.send_replace(StoreHealth::Unready(error.to_string()));
                 }
             }
             pause = (pause * 2).min(PAUSES.1);
@@ -182,7 +182,7 @@ impl Writer {
         }
         tracing::info!("the journal can be written again");
         if !self.damage.is_found() {
-            self.health.send_replace(Health::Ready);
+            self.health.send_replace(StoreHealth::Ready);
         }
     }
 
@@ -199,10 +199,10 @@ impl Writer {
     }
 }
 
-fn weight(job: &Job) -> usize {
+fn weight(job: &AppendJob) -> usize {
     match &job.work {
-        Work::Append(append) => append.batch.records.len(),
-        Work::Other(_) => 1,
+        WriterTask::Append(append) => append.batch.records.len(),
+        WriterTask::Other(_) => 1,
     }
 }
 

@@ -1,5 +1,4 @@
-//! Any commands to a campaign come to the same on every store as by the rules alone, step by step: the same states, the
-//! same refusals, the same answers to whoever asks again.
+//! Property tests of campaigns on every store against the rules alone: same states, refusals and repeated answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,11 +11,12 @@ use skald_app::CampaignStream;
 use skald_domain::campaign::{CampaignCommand, CampaignEvent, CampaignRefusal, CampaignRules, CampaignState};
 use skald_domain::decider::{Decider, Given};
 use skald_journal::{
-    AnswerBuilder, Applied, Failure, Key, Limits, StreamName, Streams, Submission, Verdict, to_micros, verify,
+    AnswerBuilder, Applied, IdempotencyKey, JournalFailure, Limits, StreamName, Streams, Submission, VerifyVerdict,
+    to_micros, verify,
 };
 
 use crate::commands::{CAMPAIGN, Deed, Pin, Sent, command, evening};
-use crate::places::{Kind, Place, block_on};
+use crate::test_stores::{Kind, Place, block_on};
 
 /// Each case is played on a store for real, so there are fewer than of pure ones.
 const FEWER: u32 = 16;
@@ -45,7 +45,7 @@ struct Expected {
     replayed: bool,
 }
 
-type Outcome = Result<Expected, Failure<CampaignRefusal>>;
+type Outcome = Result<Expected, JournalFailure<CampaignRefusal>>;
 
 impl Model {
     /// A key that was answered comes first, then the revision, then the rules.
@@ -56,13 +56,13 @@ impl Model {
             return if *command == sent.command {
                 Ok(Expected { replayed: true, ..answer.clone() })
             } else {
-                Err(Failure::IdempotencyMismatch { key: key.clone() })
+                Err(JournalFailure::IdempotencyMismatch { key: key.clone() })
             };
         }
         if let Some(expected) = expected.filter(|expected| *expected != self.revision) {
-            return Err(Failure::RevisionConflict { expected, actual: self.revision });
+            return Err(JournalFailure::RevisionConflict { expected, actual: self.revision });
         }
-        let events = CampaignRules::decide(&self.state, &sent.command, given).map_err(Failure::Refused)?;
+        let events = CampaignRules::decide(&self.state, &sent.command, given).map_err(JournalFailure::Refused)?;
         self.state = events.iter().fold(self.state.clone(), |state, event| CampaignRules::evolve(state, event, given));
         self.revision += 1;
         let answer = sent.key.as_ref().map(|_| words(self.revision, &events));
@@ -82,9 +82,9 @@ fn words(revision: u64, events: &[CampaignEvent]) -> String {
 fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Submission<CampaignStream> {
     let key = sent.key.as_ref().map(|key| {
         let answer: AnswerBuilder<CampaignStream> = Box::new(|done: &Applied<_>| words(done.revision, &done.events));
-        (Key::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
+        (IdempotencyKey::new(key, &[format!("{:?}", sent.command).as_bytes()]), answer)
     });
-    Submission { command: sent.command.clone(), given, expected, key }
+    Submission { expected, key, ..Submission::new(sent.command.clone(), given) }
 }
 
 /// Plays a case on a store, and compares after every step.
@@ -128,7 +128,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
         for ((expected, state), answer) in expectations.into_iter().zip(answers) {
             let told = answer.map(|done| {
                 // Who asks again is shown the state of now.
-                assert!(done.replayed || done.kept.state == state, "{:?} is not {state:?}", done.kept.state);
+                assert!(done.replayed || done.committed.state == state, "{:?} is not {state:?}", done.committed.state);
                 let Applied { revision, events, answer, replayed, .. } = done;
                 Expected { revision, events: events.to_vec(), answer, replayed }
             });
@@ -167,7 +167,7 @@ fn any_commands_come_to_the_same(kind: Kind) {
             let place = Place::new(kind).await;
             played(&place, groups).await;
             let verdict = verify(&*place.journal, &skald_app::Nouns::all().stream_kinds()).await.unwrap();
-            assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+            assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
         });
         Ok(())
     });
@@ -177,21 +177,21 @@ fn any_commands_come_to_the_same(kind: Kind) {
 mod memory {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::places::Kind::Memory);
+        super::any_commands_come_to_the_same(crate::test_stores::Kind::Memory);
     }
 }
 
 mod sqlite {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::places::Kind::Sqlite);
+        super::any_commands_come_to_the_same(crate::test_stores::Kind::Sqlite);
     }
 }
 
 mod postgres {
     #[test]
     fn any_commands_come_to_the_same() {
-        super::any_commands_come_to_the_same(crate::places::Kind::Postgres);
+        super::any_commands_come_to_the_same(crate::test_stores::Kind::Postgres);
     }
 }
 
@@ -207,7 +207,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
             let kind = kind(&command);
             match model.take(&Sent { command, key: None, pin: None }, None, &given(step)) {
                 Ok(_) => drop(accepted.insert(kind)),
-                Err(Failure::Refused(refusal)) => {
+                Err(JournalFailure::Refused(refusal)) => {
                     refused.insert(kind);
                     refusals.insert(format!("{refusal:?}").split([' ', '{']).next().unwrap().to_owned());
                 }

@@ -1,15 +1,15 @@
-//! Two nodes on one store, with everything going wrong that can: each command still happens exactly once.
+//! Chaos test: two nodes on one store with injected failures. Each command still happens exactly once.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use skald_journal::{Failure, Journal, Limits, StreamKinds, Streams, Verdict, verify};
+use skald_journal::{Journal, JournalFailure, Limits, StreamKinds, Streams, VerifyVerdict, verify};
 
 use crate::faulty::{Faulty, Trouble};
-use crate::places::{Place, on_every_store};
 use crate::tally::{Tally, add, keyed, stream};
+use crate::test_stores::{Place, on_every_store};
 
 on_every_store! {
     whatever_fails_each_command_happens_once,
@@ -47,7 +47,7 @@ async fn whatever_fails_each_command_happens_once(place: Place) {
                     let node = &streams[usize::try_from(chance.below(2)).unwrap()];
                     match node.execute(&stream, keyed(add(&name, 1), &name)).await {
                         Ok(_) => break,
-                        Err(Failure::Unavailable(_) | Failure::RateLimited) => {
+                        Err(JournalFailure::Unavailable(_) | JournalFailure::RateLimited) => {
                             tokio::time::sleep(Duration::from_millis(chance.below(4))).await;
                         }
                         Err(failure) => panic!("{failure:?}"),
@@ -69,7 +69,7 @@ async fn whatever_fails_each_command_happens_once(place: Place) {
     }
     assert_eq!((names.len() as u64, revisions), (CLIENTS * COMMANDS, CLIENTS * COMMANDS));
     let verdict = verify(&*place.journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-    assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+    assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
 }
 
 /// Lets one thing after the other go wrong, and sometimes nothing.

@@ -1,5 +1,5 @@
-//! Any commands to a campaign, also such as are refused, sent in any way: alone or together, under a key, once more,
-//! insisting on a revision.
+//! Generators of campaign commands for property tests, also refused ones. Commands are sent alone or together, under a
+//! key, repeated, or with an expected revision.
 
 use proptest::collection::vec;
 use proptest::option::of;

@@ -1,4 +1,4 @@
-//! A journal whose appends go wrong as told.
+//! A journal with injected failures of appends and reads.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 use skald_journal::{
-    Append, Cursor, Document, Head, Health, IdempotentAnswer, Journal, ReadPart, Record, SideRows, Snapshot,
-    StoreError, StoredSnapshot, StreamName, SummingUp,
+    Append, Cursor, Document, Head, IdempotentAnswer, Journal, Partitions, ReadPart, Record, SideRows, Snapshot,
+    StoreError, StoreHealth, StoredSnapshot, StreamName, SummingUp,
 };
 use tokio::sync::watch;
 
@@ -24,6 +24,8 @@ pub(crate) enum Trouble {
     Down = 3,
     /// Records are neither read nor written, and that is known only after a while.
     Stuck = 4,
+    /// Nothing is written but appends.
+    SideRowsLost = 5,
 }
 
 /// How often others have their turn before a stuck store fails.
@@ -61,6 +63,10 @@ impl Faulty {
 
     fn unless_down<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         if self.is(Trouble::Down) { Box::pin(async { Err(lost()) }) } else { answer }
+    }
+
+    fn unless_lost<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        if self.is(Trouble::SideRowsLost) { Box::pin(async { Err(lost()) }) } else { self.unless_down(answer) }
     }
 
     fn unless_stuck<'a, T: Send + 'a>(&self, answer: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
@@ -174,19 +180,15 @@ impl Journal for Faulty {
     fn documents<'a>(
         &'a self,
         collection: &'a str,
+        partitions: Partitions<'a>,
         after: Option<(i64, &'a str)>,
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>> {
-        self.unless_down(self.inner.documents(collection, after, limit))
+        self.unless_down(self.inner.documents(collection, partitions, after, limit))
     }
 
-    fn count_documents<'a>(
-        &'a self,
-        collection: &'a str,
-        field: &'a str,
-        text: Option<&'a str>,
-    ) -> StoreFuture<'a, u64> {
-        self.unless_down(self.inner.count_documents(collection, field, text))
+    fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64> {
+        self.unless_down(self.inner.count_documents(collection, partitions))
     }
 
     fn owned_documents<'a>(
@@ -223,7 +225,7 @@ impl Journal for Faulty {
         }
     }
 
-    fn health(&self) -> watch::Receiver<Health> {
+    fn health(&self) -> watch::Receiver<StoreHealth> {
         self.inner.health()
     }
 
@@ -234,7 +236,7 @@ impl Journal for Faulty {
 
 impl SideRows for Faulty {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()> {
-        self.unless_down(self.inner.put(kind, key, body))
+        self.unless_lost(self.inner.put(kind, key, body))
     }
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>> {
@@ -242,7 +244,7 @@ impl SideRows for Faulty {
     }
 
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool> {
-        self.unless_down(self.inner.replace(kind, key, old, new))
+        self.unless_lost(self.inner.replace(kind, key, old, new))
     }
 
     fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool> {

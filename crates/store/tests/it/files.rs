@@ -1,15 +1,17 @@
-//! A SQLite file that is not as it should be, or a disk that is not.
+//! Tests of SQLite files that are damaged, newer or foreign, and of failing disks.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::Connection;
-use skald_journal::{Failure, Health, Journal, SideRows, StoreError, StreamKinds, Streams, Verdict, rebuild, verify};
+use skald_journal::{
+    Journal, JournalFailure, SideRows, StoreError, StoreHealth, StreamKinds, Streams, VerifyVerdict, rebuild, verify,
+};
 use skald_store::{OpenError, Sqlite, SqliteSettings};
 
-use crate::places::{block_on, until};
 use crate::tally::{Tally, add, stream};
+use crate::test_stores::{block_on, until};
 use skald_testkit::TemporaryFolder;
 
 async fn open(path: &Path) -> Result<Arc<Sqlite>, OpenError> {
@@ -24,7 +26,7 @@ async fn fill(journal: Arc<Sqlite>, count: i64) {
     }
 }
 
-async fn verdict(journal: &Sqlite) -> Result<Verdict, StoreError> {
+async fn verdict(journal: &Sqlite) -> Result<VerifyVerdict, StoreError> {
     verify(journal, &StreamKinds::default().with::<Tally>()).await
 }
 
@@ -48,7 +50,7 @@ fn a_newer_file_is_refused_and_left_alone() {
         drop(open(&path).await.unwrap());
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 999).unwrap();
         let refused = open(&path).await.err().unwrap();
-        assert!(matches!(refused, OpenError::Newer { found: 999, known: 5, .. }), "{refused}");
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 6, .. }), "{refused}");
     });
 }
 
@@ -63,7 +65,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
     };
     block_on(async {
         assert!(!open(&path).await.unwrap().awaits_token_import());
-        assert_eq!(version(), 5);
+        assert_eq!(version(), 6);
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
         // Whoever is stopped before the import is done does it again.
         assert!(open(&path).await.unwrap().awaits_token_import());
@@ -71,7 +73,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
         let file = open(&path).await.unwrap();
         file.finish_token_import().await.unwrap();
         assert!(!file.awaits_token_import());
-        assert_eq!(version(), 5);
+        assert_eq!(version(), 6);
         assert!(!open(&path).await.unwrap().awaits_token_import());
     });
 }
@@ -163,9 +165,9 @@ fn whoever_changes_history_is_found_out() {
         block_on(async {
             let journal = open(&path).await.unwrap();
             fill(Arc::clone(&journal), 12).await;
-            assert!(matches!(verdict(&journal).await.unwrap(), Verdict::Sound(_)));
+            assert!(matches!(verdict(&journal).await.unwrap(), VerifyVerdict::Sound(_)));
             assert!(Connection::open(&path).unwrap().execute(trick, []).unwrap() > 0, "{trick}");
-            let Verdict::Unsound { findings, .. } = verdict(&journal).await.unwrap() else {
+            let VerifyVerdict::Unsound { findings, .. } = verdict(&journal).await.unwrap() else {
                 panic!("{trick} was not found out")
             };
             assert_eq!(findings[0].to_string(), found, "{trick}");
@@ -180,12 +182,12 @@ fn a_cut_tail_changes_the_root() {
     block_on(async {
         let journal = open(&path).await.unwrap();
         fill(Arc::clone(&journal), 12).await;
-        let Verdict::Sound(before) = verdict(&journal).await.unwrap() else { panic!("not sound") };
+        let VerifyVerdict::Sound(before) = verdict(&journal).await.unwrap() else { panic!("not sound") };
         let cut = "UPDATE heads SET revision = 3, hash = (SELECT hash FROM records WHERE stream = 'tally/s1' AND revision = 3)
              WHERE stream = 'tally/s1'; DELETE FROM records WHERE stream = 'tally/s1' AND revision = 4";
         Connection::open(&path).unwrap().execute_batch(cut).unwrap();
         rebuild(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-        let Verdict::Sound(after) = verdict(&journal).await.unwrap() else { panic!("not sound") };
+        let VerifyVerdict::Sound(after) = verdict(&journal).await.unwrap() else { panic!("not sound") };
         assert_ne!(after.root, before.root);
     });
 }
@@ -210,12 +212,12 @@ fn a_full_file_is_unavailable_until_there_is_room() {
             }
             assert!(acknowledged < 1_000, "the file never fills");
         };
-        assert!(matches!(failure, Failure::Unavailable(_)), "{failure:?}");
-        assert!(matches!(*journal.health().borrow(), Health::Unready(_)));
+        assert!(matches!(failure, JournalFailure::Unavailable(_)), "{failure:?}");
+        assert!(matches!(*journal.health().borrow(), StoreHealth::Unready(_)));
         assert_eq!(streams.read(&one).await.unwrap().revision(), acknowledged, "what was there can be read");
         filler.execute_batch("DELETE FROM filler").unwrap();
         let mut health = journal.health();
-        let ready = health.wait_for(|health| *health == Health::Ready);
+        let ready = health.wait_for(|health| *health == StoreHealth::Ready);
         tokio::time::timeout(Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
         let done = streams.execute(&one, add("after", 1)).await.map_err(|_| "failed").unwrap();
         assert_eq!(done.revision, acknowledged + 1);
@@ -237,15 +239,17 @@ fn a_lock_that_another_holds_is_waited_for_with_an_end() {
         for round in 1..=3 {
             other.lock().unwrap();
             let failure = streams.execute(&stream("one"), add("held", 1)).await.err().unwrap();
-            assert!(matches!(failure, Failure::Held(_)), "{failure:?}");
+            assert!(matches!(failure, JournalFailure::Held(_)), "{failure:?}");
             let kept = journal.put("token", "one", String::new()).await;
             assert!(matches!(&kept, Err(StoreError::Held(why)) if why.contains("world.db.lock")), "{kept:?}");
-            assert!(matches!(&*health.borrow_and_update(), Health::Unready(why) if why.contains("stopped or stuck")));
+            assert!(
+                matches!(&*health.borrow_and_update(), StoreHealth::Unready(why) if why.contains("stopped or stuck"))
+            );
             assert_eq!(streams.read(&stream("one")).await.unwrap().revision(), round, "reading goes on");
             let refused = Sqlite::open(&path, settings).await.err().unwrap().to_string();
             assert!(refused.contains("world.db cannot be opened: another program holds world.db.lock"), "{refused}");
             other.unlock().unwrap();
-            let ready = health.wait_for(|health| *health == Health::Ready);
+            let ready = health.wait_for(|health| *health == StoreHealth::Ready);
             tokio::time::timeout(Duration::from_secs(10), ready).await.expect("it recovers").unwrap();
             let done = streams.execute(&stream("one"), add(&round.to_string(), 1)).await.map_err(|_| "failed").unwrap();
             assert_eq!(done.revision, round + 1);
@@ -276,7 +280,7 @@ fn a_backup_taken_while_writing_is_whole() {
         writing.await.unwrap();
         assert!(matches!(journal.backup(&copy).await, Err(StoreError::Unsupported(_))), "a file is never replaced");
         let copied = open(&copy).await.unwrap();
-        let Verdict::Sound(report) = verdict(&copied).await.unwrap() else { panic!("not sound") };
+        let VerifyVerdict::Sound(report) = verdict(&copied).await.unwrap() else { panic!("not sound") };
         assert!(report.records >= 30, "{report:?}");
         let streams = Streams::<Tally>::new(copied);
         assert!(streams.execute(&stream("new"), add("a", 1)).await.is_ok(), "a copy is a journal");

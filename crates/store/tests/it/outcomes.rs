@@ -1,16 +1,16 @@
-//! What a stream does when the store fails it.
+//! Tests of streams on a failing store: lost answers, lost appends, unavailability.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use skald_journal::{Failure, Journal, Limits, Streams};
+use skald_journal::{Journal, JournalFailure, Limits, Streams};
 
 use crate::faulty::{Faulty, Trouble};
-use crate::places::block_on;
 use crate::tally::{Tally, add, keyed, stream};
+use crate::test_stores::block_on;
 
-fn unavailable<T>(reply: &Result<T, Failure<crate::tally::Refusal>>) -> bool {
-    matches!(reply, Err(Failure::Unavailable(_)))
+fn unavailable<T>(reply: &Result<T, JournalFailure<crate::tally::Refusal>>) -> bool {
+    matches!(reply, Err(JournalFailure::Unavailable(_)))
 }
 
 async fn faulty() -> (Arc<Faulty>, Streams<Tally>) {

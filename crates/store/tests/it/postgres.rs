@@ -1,13 +1,13 @@
-//! What only PostgreSQL can do to us.
+//! Tests of situations that occur with PostgreSQL only, such as commits out of order.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use skald_journal::{Cursor, Failure, Health, Journal, StoreError, Streams};
+use skald_journal::{Cursor, Journal, JournalFailure, StoreError, StoreHealth, Streams};
 use skald_store::OpenError;
 
-use crate::places::{block_on, client, postgres, server, until};
 use crate::tally::{Tally, add, is_fair, keyed, remove, rivals_let_past, stream};
+use crate::test_stores::{block_on, client, postgres, server, until};
 
 /// A record written by hand, in a transaction of the test's own.
 const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
@@ -91,16 +91,16 @@ fn a_lost_connection_is_unavailable_and_comes_back() {
         for round in 0..5 {
             kill(&admin, &name).await;
             let waited =
-                tokio::time::timeout(Duration::from_secs(5), health.wait_for(|health| *health != Health::Ready));
+                tokio::time::timeout(Duration::from_secs(5), health.wait_for(|health| *health != StoreHealth::Ready));
             waited.await.expect("it is noticed").unwrap();
             let waited =
-                tokio::time::timeout(Duration::from_secs(10), health.wait_for(|health| *health == Health::Ready));
+                tokio::time::timeout(Duration::from_secs(10), health.wait_for(|health| *health == StoreHealth::Ready));
             waited.await.expect("it recovers").unwrap();
             let key = format!("after {round}");
             let done = loop {
                 match streams.execute(&one, keyed(add(&key, 1), &key)).await {
                     Ok(done) => break done,
-                    Err(Failure::Unavailable(_)) => {}
+                    Err(JournalFailure::Unavailable(_)) => {}
                     Err(failure) => panic!("{failure:?}"),
                 }
             };
@@ -127,7 +127,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
                     loop {
                         match streams.execute(&stream("one"), keyed(add(&key, 1), &key)).await {
                             Ok(_) => break,
-                            Err(Failure::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
+                            Err(JournalFailure::Unavailable(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
                             Err(failure) => panic!("{failure:?}"),
                         }
                     }
@@ -168,7 +168,7 @@ fn a_newer_schema_is_refused() {
         drop(skald_store::open(&address).await.unwrap());
         client(&address).await.batch_execute("INSERT INTO skald_schema (version) VALUES (999)").await.unwrap();
         let refused = skald_store::open(&address).await.err().unwrap();
-        assert!(matches!(refused, OpenError::Newer { found: 999, known: 5, .. }), "{refused}");
+        assert!(matches!(refused, OpenError::Newer { found: 999, known: 6, .. }), "{refused}");
     });
 }
 
@@ -250,7 +250,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
                 let is_unavailable = if number % 2 == 0 {
                     let key = number.to_string();
                     let written = node.execute(&stream("one"), keyed(add(&key, 1), &key)).await;
-                    matches!(written, Err(Failure::Unavailable(_)))
+                    matches!(written, Err(JournalFailure::Unavailable(_)))
                 } else {
                     matches!(node.read(&stream("one")).await, Err(StoreError::Unavailable(_)))
                 };
@@ -364,7 +364,7 @@ fn followers_need_no_statistics() {
             }
         }
         // And the answer is right: nothing is hidden here but by a transaction that runs.
-        let running = crate::places::client(&address).await;
+        let running = crate::test_stores::client(&address).await;
         running.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
         client.execute(RECORD, &[&"x/hidden"]).await.unwrap();
         let pending = client.query_one("EXECUTE pending", &[]).await.unwrap();

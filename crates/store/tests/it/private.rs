@@ -1,12 +1,12 @@
-//! Talking to PostgreSQL in private, and to nobody who only claims to be it.
+//! Tests of TLS to PostgreSQL: connections are encrypted, and false certificates are refused.
 
 mod postgres {
     use std::path::{Path, PathBuf};
 
     use skald_journal::Streams;
 
-    use crate::places::{block_on, client, postgres, server};
     use crate::tally::{Tally, add, stream};
+    use crate::test_stores::{block_on, client, postgres, server};
 
     /// A certificate that `cargo xtask test` made: of the server, of its authority, or of a stranger.
     fn certificate(name: &str) -> PathBuf {

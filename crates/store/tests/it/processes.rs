@@ -1,15 +1,15 @@
-//! Two processes on one SQLite file. This test binary starts itself once more.
+//! Tests of two processes on one SQLite file. This test binary starts itself once more.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use skald_journal::{Journal, StreamKinds, Streams, Verdict, verify};
+use skald_journal::{Journal, StreamKinds, Streams, VerifyVerdict, verify};
 use skald_store::{Sqlite, SqliteSettings};
 
-use crate::places::{block_on, until};
 use crate::tally::{Tally, add, is_fair, remove, rivals_let_past, stream};
+use crate::test_stores::{block_on, until};
 use skald_testkit::TemporaryFolder;
 
 /// Set in the child: the file, and the child's name.
@@ -65,7 +65,7 @@ fn processes_that_write_one_stream_lose_nothing() {
         let kept = Streams::<Tally>::new(Arc::clone(&journal)).read(&stream("one")).await.unwrap();
         assert_eq!((kept.revision(), kept.state.amounts.len() as u64), (2 * EACH, 2 * EACH));
         let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
@@ -140,7 +140,7 @@ fn a_busy_process_does_not_starve_another() {
         child.wait().unwrap();
         assert!(is_fair(&passed), "{passed:?}");
         let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
@@ -173,7 +173,7 @@ fn a_killed_process_takes_nothing_with_it() {
             let journal = open(&path).await;
             assert!(journal.head(&stream("one")).await.unwrap().revision >= noted().unwrap_or_default());
             let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-            assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+            assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
         });
     }
 }

@@ -1,16 +1,17 @@
-//! What every store promises, asked of the store itself.
+//! Tests of the guarantees of every store, called directly through the `Journal` port.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use skald_journal::{
-    Append, Batch, Cursor, Document, Head, Health, IdempotentAnswer, Journal, Key, ReadModelChange, Record, StoreError,
-    StreamKinds, StreamName, Streams, SummingUp, Verdict, rebuild, verify,
+    Append, Batch, Cursor, Document, Head, IdempotencyKey, IdempotentAnswer, Journal, Partitions, ReadModelChange,
+    Record, SideRow, StoreError, StoreHealth, StreamKinds, StreamName, Streams, SummingUp, VerifyVerdict, rebuild,
+    verify,
 };
 
-use crate::places::{Place, on_every_store, until};
 use crate::tally::{Tally, add, given, keyed, stream};
+use crate::test_stores::{Place, on_every_store, until};
 
 on_every_store! {
     a_stream_that_never_began_is_empty,
@@ -20,12 +21,13 @@ on_every_store! {
     a_batch_is_decided_again_on_top_of_what_it_missed,
     revisions_are_dense_and_chained,
     followers_skip_nothing,
-    documents_are_counted_by_a_field,
+    documents_are_listed_and_counted_by_partition,
     documents_are_listed_from_the_highest_rank,
     streams_are_listed_by_name,
     a_stream_keeps_the_shard_it_began_with,
     the_shelf_keeps_what_is_no_event,
     rows_are_removed_with_their_sum_or_not_at_all,
+    rows_of_a_batch_are_stored_with_it_or_not_at_all,
     a_sound_journal_verifies_and_rebuilds,
     the_same_history_has_the_same_root_everywhere,
     a_store_says_that_it_is_ready,
@@ -45,15 +47,16 @@ fn batch(stream: &StreamName, expected: Head, count: usize) -> Batch {
         head = record.head();
         record
     });
-    Batch { expected, records: records.collect(), commands: Vec::new(), changes: Vec::new() }
+    Batch { expected, records: records.collect(), ..Batch::default() }
 }
 
 fn command(key: &str, revision: u64) -> IdempotentAnswer {
-    IdempotentAnswer { key: Key::new(key, &[b"request"]), revision, answer: format!("answer {revision}") }
+    IdempotentAnswer { key: IdempotencyKey::new(key, &[b"request"]), revision, answer: format!("answer {revision}") }
 }
 
 fn document(collection: &str, id: &str, rank: i64) -> Document {
-    Document { collection: collection.to_owned(), id: id.to_owned(), rank, body: format!("{id:?}") }
+    let (collection, partition) = (collection.to_owned(), String::new());
+    Document { collection, partition, id: id.to_owned(), rank, body: format!("{id:?}") }
 }
 
 async fn a_stream_that_never_began_is_empty(place: Place) {
@@ -156,7 +159,7 @@ async fn revisions_are_dense_and_chained(place: Place) {
         assert_eq!(records.iter().map(|record| record.revision).collect::<Vec<_>>(), (1..=80).collect::<Vec<_>>());
         assert_eq!(streams.read(&stream).await.unwrap().state.total(), 80);
     }
-    let Verdict::Sound(report) = verify(&*place.journal, &nouns()).await.unwrap() else { panic!("not sound") };
+    let VerifyVerdict::Sound(report) = verify(&*place.journal, &nouns()).await.unwrap() else { panic!("not sound") };
     assert_eq!((report.streams, report.records), (4, 320));
 }
 
@@ -201,22 +204,52 @@ async fn followers_skip_nothing(place: Place) {
     assert!(revisions.len() == 8 && revisions.values().all(|revision| *revision == 25));
 }
 
-async fn documents_are_counted_by_a_field(place: Place) {
+async fn documents_are_listed_and_counted_by_partition(place: Place) {
     let (journal, stream) = (place.journal, stream("one"));
     let mut written = batch(&stream, Head::default(), 1);
-    let bodies = [r#"{"of":"a"}"#, r#"{"of":"a","more":[1]}"#, r#"{"of":"b"}"#, r#"{"of":null}"#, "{}"];
-    let numbered = |(number, body): (usize, &&str)| {
-        ReadModelChange::Put(Document { body: (*body).to_owned(), ..document("things", &number.to_string(), 1) })
+    let put = |collection: &str, partition: &str, id: &str, rank: i64| {
+        ReadModelChange::Put(Document { partition: partition.to_owned(), ..document(collection, id, rank) })
     };
-    written.changes = bodies.iter().enumerate().map(numbered).collect();
-    written
-        .changes
-        .push(ReadModelChange::Put(Document { body: r#"{"of":"a"}"#.to_owned(), ..document("others", "a", 1) }));
-    journal.append(Append::once(stream, written)).await.unwrap();
-    for (text, count) in [(Some("a"), 2), (Some("b"), 1), (Some(""), 0), (None, 2)] {
-        assert_eq!(journal.count_documents("things", "of", text).await.unwrap(), count, "{text:?}");
+    // Ranks and ids are mixed, so that no order within partitions is the order of all.
+    let rows =
+        [("a", "3", 1), ("b", "1", 1), ("", "2", 1), ("a", "0", 7), ("b", "9", -2), ("a", "6", 1), ("'\"", "5", 4)];
+    written.changes = rows.iter().map(|(partition, id, rank)| put("things", partition, id, *rank)).collect();
+    written.changes.push(put("others", "a", "8", 1));
+    let head = written.records[0].head();
+    journal.append(Append::once(stream.clone(), written)).await.unwrap();
+    let cases: [(&[&str], &[&str]); 7] = [
+        (&["a"], &["0", "3", "6"]),
+        (&["b"], &["1", "9"]),
+        (&[""], &["2"]),
+        (&["a", "b"], &["0", "1", "3", "6", "9"]),
+        (&["'\"", "none", ""], &["5", "2"]),
+        (&["A"], &[]),
+        (&[], &[]),
+    ];
+    for (names, expected) in cases {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let partitions = Partitions::Of(&names);
+        for limit in [1, 2, 10] {
+            let (mut ids, mut after) = (Vec::new(), None);
+            loop {
+                let place = after.as_ref().map(|(rank, id): &(i64, String)| (*rank, id.as_str()));
+                let page = journal.documents("things", partitions, place, limit).await.unwrap();
+                assert!(page.len() <= limit);
+                let Some(last) = page.last() else { break };
+                after = Some((last.rank, last.id.clone()));
+                ids.extend(page.into_iter().map(|document| document.id));
+            }
+            assert_eq!(ids, expected, "{names:?} by {limit}");
+        }
+        assert_eq!(journal.count_documents("things", partitions).await.unwrap(), expected.len() as u64, "{names:?}");
     }
-    assert_eq!(journal.count_documents("things", "none", None).await.unwrap(), 5);
+    assert_eq!(journal.count_documents("things", Partitions::All).await.unwrap(), 7);
+    let mut next = batch(&stream, head, 1);
+    next.changes = vec![put("things", "b", "0", 7)];
+    journal.append(Append::once(stream.clone(), next)).await.unwrap();
+    let moved = journal.document("things", "0").await.unwrap().unwrap();
+    assert_eq!(moved.partition, "b");
+    assert_eq!(journal.count_documents("things", Partitions::Of(&["a".to_owned()])).await.unwrap(), 2);
 }
 
 async fn documents_are_listed_from_the_highest_rank(place: Place) {
@@ -228,11 +261,11 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     let head = written.records[0].head();
     journal.append(Append::once(stream.clone(), written)).await.unwrap();
     let ids = |page: &[Document]| page.iter().map(|document| document.id.clone()).collect::<Vec<_>>();
-    let all = journal.documents("things", None, 10).await.unwrap();
+    let all = journal.documents("things", Partitions::All, None, 10).await.unwrap();
     assert_eq!(ids(&all), ["d", "Z", "a", "b", "e", "c"]);
-    let mut paged = journal.documents("things", None, 2).await.unwrap();
+    let mut paged = journal.documents("things", Partitions::All, None, 2).await.unwrap();
     while let Some(last) = paged.last().cloned() {
-        let page = journal.documents("things", Some((last.rank, &last.id)), 2).await.unwrap();
+        let page = journal.documents("things", Partitions::All, Some((last.rank, &last.id)), 2).await.unwrap();
         if page.is_empty() {
             break;
         }
@@ -243,11 +276,30 @@ async fn documents_are_listed_from_the_highest_rank(place: Place) {
     let delete = ReadModelChange::Delete { collection: "things".to_owned(), id: "d".to_owned() };
     next.changes = vec![delete, ReadModelChange::Put(document("things", "c", 99))];
     journal.append(Append::once(stream.clone(), next)).await.unwrap();
-    assert_eq!(ids(&journal.documents("things", None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
+    assert_eq!(ids(&journal.documents("things", Partitions::All, None, 10).await.unwrap()), ["c", "Z", "a", "b", "e"]);
     assert_eq!(journal.document("things", "d").await.unwrap(), None);
     assert_eq!(journal.document("things", "c").await.unwrap(), Some(document("things", "c", 99)));
     let owned = journal.owned_documents(&stream, ("things", "a"), 2).await.unwrap();
     assert_eq!(ids(&owned), ["b", "c"]);
+}
+
+async fn rows_of_a_batch_are_stored_with_it_or_not_at_all(place: Place) {
+    let (journal, [one, two]) = (place.journal, ["one", "two"].map(stream));
+    let row = |key: &str, body: &str| SideRow { kind: "content", key: key.to_owned(), body: body.into() };
+    let with_rows = |stream: &StreamName, expected: Head, rows: &[SideRow]| {
+        Append::once(stream.clone(), Batch { side_rows: rows.to_vec(), ..batch(stream, expected, 1) })
+    };
+    let rows = [row("a", "first"), row("b", "second")];
+    journal.append(with_rows(&one, Head::default(), &rows)).await.unwrap();
+    // The same row may come with several streams at once.
+    let same = [row("b", "second"), row("c", "third")];
+    let appends = [&two, &stream("three")].map(|stream| journal.append(with_rows(stream, Head::default(), &same)));
+    assert!(futures::future::join_all(appends).await.iter().all(Result::is_ok));
+    let refused = journal.append(with_rows(&one, Head::default(), &[row("a", "other"), row("d", "fourth")])).await;
+    assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
+    let pairs = [("a", "first"), ("b", "second"), ("c", "third")];
+    let stored = pairs.map(|(key, body)| (key.to_owned(), body.to_owned()));
+    assert_eq!(journal.list("content", "", 10).await.unwrap(), stored, "nothing of what did not fit");
 }
 
 async fn streams_are_listed_by_name(place: Place) {
@@ -325,7 +377,7 @@ async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
     for number in 0..30 {
         streams.execute(&stream, add(&number.to_string(), number)).await.map_err(|_| "failed").unwrap();
     }
-    let Verdict::Sound(before) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+    let VerifyVerdict::Sound(before) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
     assert_eq!((before.streams, before.records, before.documents), (1, 30, 31));
     let head = journal.head(&stream).await.unwrap();
     let wrong = vec![document("entries", "one:0", 12)];
@@ -338,7 +390,7 @@ async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
     assert_eq!(found[1], "row_missing: tally/one: entries \"one:1\" is missing");
     assert_eq!(found.len(), 31, "one is wrong, and thirty are missing: {found:?}");
     assert_eq!(rebuild(&*journal, &nouns()).await.unwrap(), 31);
-    assert_eq!(verify(&*journal, &nouns()).await.unwrap(), Verdict::Sound(before));
+    assert_eq!(verify(&*journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(before));
 }
 
 /// The same history has the same root wherever it is kept, and whatever is kept beside it counts.
@@ -352,10 +404,10 @@ async fn the_same_history_has_the_same_root_everywhere(place: Place) {
             streams.execute(&stream, keyed(add(&name, number), &name)).await.map_err(|_| "failed").unwrap();
         }
         journal.put("attempt/one", "key", "body".to_owned()).await.unwrap();
-        let Verdict::Sound(report) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+        let VerifyVerdict::Sound(report) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
         assert_eq!((report.records, report.answers, report.older_answers, report.beside), (8, 8, 0, 1));
         journal.put("attempt/one", "key", "another".to_owned()).await.unwrap();
-        let Verdict::Sound(changed) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
+        let VerifyVerdict::Sound(changed) = verify(&*journal, &nouns()).await.unwrap() else { panic!("not sound") };
         assert_ne!(changed.root, report.root);
         roots.push(report.root);
     }
@@ -364,13 +416,13 @@ async fn the_same_history_has_the_same_root_everywhere(place: Place) {
 
 async fn findings(journal: &dyn Journal) -> Vec<String> {
     match verify(journal, &nouns()).await.unwrap() {
-        Verdict::Sound(_) => Vec::new(),
-        Verdict::Unsound { findings, .. } => findings.iter().map(ToString::to_string).collect(),
+        VerifyVerdict::Sound(_) => Vec::new(),
+        VerifyVerdict::Unsound { findings, .. } => findings.iter().map(ToString::to_string).collect(),
     }
 }
 
 async fn a_store_says_that_it_is_ready(place: Place) {
-    assert_eq!(*place.journal.health().borrow(), Health::Ready);
+    assert_eq!(*place.journal.health().borrow(), StoreHealth::Ready);
 }
 
 async fn a_write_elsewhere_is_seen_and_wakes(place: Place) {
@@ -387,7 +439,7 @@ async fn a_write_elsewhere_is_seen_and_wakes(place: Place) {
         until("what was written there", || async { reads.read(&stream).await.unwrap().state.total() == total }).await;
         // And the other way round, so that both have written.
         let done = reads.execute(&stream, add(&format!("here {number}"), 1)).await.map_err(|_| "failed").unwrap();
-        assert_eq!(done.kept.state.total(), total + 1);
+        assert_eq!(done.committed.state.total(), total + 1);
         until("what was written here", || async { writes.read(&stream).await.unwrap().state.total() == total + 1 })
             .await;
     }

@@ -1,4 +1,4 @@
-//! Snapshots and their parts, on every store.
+//! Tests of snapshots and their parts, on every store.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,11 +9,11 @@ use skald_app::UniverseStream;
 use skald_domain::universe::{SentState, UniverseCommand};
 use skald_journal::{
     AnswerDigest, Head, Journal, Limits, Record, Snapshot, SnapshotPart, StoredSnapshot, StreamKinds, StreamName,
-    Streams, Submission, Verdict, rebuild, verify,
+    Streams, Submission, VerifyVerdict, rebuild, verify,
 };
 
-use crate::places::{Place, block_on, client, on_every_store, postgres, until};
 use crate::tally::{Piece, State, Tally, add, given, stream};
+use crate::test_stores::{Place, block_on, client, on_every_store, postgres, until};
 use skald_testkit::TemporaryFolder;
 
 on_every_store! {
@@ -189,18 +189,20 @@ async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
     let (journal, stream) = (&place.journal, stream("one"));
     let wanted = filled(journal).await;
     let nouns = || StreamKinds::default().with::<Tally>();
-    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), Verdict::Sound(_)));
+    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(_)));
     let forged = telling(&**journal).await;
     journal.keep_snapshot(&stream, forged.clone()).await.unwrap();
     journal.keep_snapshot(&StreamName::new("tally", "none"), forged.clone()).await.unwrap();
-    let Verdict::Unsound { findings, .. } = verify(&**journal, &nouns()).await.unwrap() else { panic!("not found") };
+    let VerifyVerdict::Unsound { findings, .. } = verify(&**journal, &nouns()).await.unwrap() else {
+        panic!("not found")
+    };
     let revision = forged.head.revision;
     let found: Vec<String> = findings.iter().map(ToString::to_string).collect();
     let differs =
         format!("snapshot_differs: tally/one at revision {revision}: the snapshot is not what the records come to");
     assert_eq!(found, [NONE_BEGAN, &differs]);
     rebuild(&**journal, &nouns()).await.unwrap();
-    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), Verdict::Sound(_)));
+    assert!(matches!(verify(&**journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(_)));
     assert_eq!(state(journal).await, wanted);
 }
 
@@ -222,7 +224,7 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
     let limits = Limits { records_per_snapshot: 1, ..Limits::default() };
     let streams = Streams::<UniverseStream>::with_limits(Arc::clone(journal), limits);
     let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state: Some(state) };
-    let wanted = streams.execute(&stream, Submission::new(create, given())).await.ok().unwrap().kept;
+    let wanted = streams.execute(&stream, Submission::new(create, given())).await.ok().unwrap().committed;
     until("a snapshot", || async { newest(&**journal, &stream).await.is_some() }).await;
     let opened = || async { Streams::<UniverseStream>::new(Arc::clone(journal)).read(&stream).await.unwrap() };
     assert!(opened().await.state == wanted.state);
@@ -241,7 +243,7 @@ async fn a_large_universe_opens_from_all_its_parts(place: Place) {
 #[test]
 fn a_file_with_a_part_missing_is_read_without_its_snapshot() {
     block_on(async {
-        let place = Place::new(crate::places::Kind::Sqlite).await;
+        let place = Place::new(crate::test_stores::Kind::Sqlite).await;
         let wanted = filled(&place.journal).await;
         place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
         assert_ne!(state(&place.journal).await, wanted);
@@ -276,7 +278,7 @@ fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
         rebuild(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
         assert_eq!(state(&journal).await, wanted);
         let verdict = verify(&*journal, &StreamKinds::default().with::<Tally>()).await.unwrap();
-        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
     });
 }
 
@@ -309,7 +311,7 @@ fn a_snapshot_whose_text_was_changed_is_not_opened() {
         "UPDATE snapshots SET digest = zeroblob(32)",
     ] {
         block_on(async {
-            let place = Place::new(crate::places::Kind::Sqlite).await;
+            let place = Place::new(crate::test_stores::Kind::Sqlite).await;
             let wanted = filled(&place.journal).await;
             let file = Connection::open(place.address.trim_start_matches("sqlite:")).unwrap();
             assert!(file.execute(change, []).unwrap() > 0, "{change}");
@@ -324,7 +326,7 @@ mod only_on_postgres {
     #[test]
     fn a_database_with_a_part_missing_is_read_without_its_snapshot() {
         block_on(async {
-            let place = Place::new(crate::places::Kind::Postgres).await;
+            let place = Place::new(crate::test_stores::Kind::Postgres).await;
             let wanted = filled(&place.journal).await;
             place.journal.keep_snapshot(&stream("one"), telling(&*place.journal).await).await.unwrap();
             assert_ne!(state(&place.journal).await, wanted);

@@ -1,4 +1,4 @@
-//! A small noun to fill journals with: names, each with an amount.
+//! `Tally`, a small noun for tests of journals: names, each with an amount.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use skald_domain::decider::{Decider, Given};
 use skald_journal::{
-    AnswerBuilder, Applied, Document, Key, ReadModelChange, SnapshotPart, StreamKind, StreamName, Streams, Submission,
+    AnswerBuilder, Applied, Document, IdempotencyKey, ReadModelChange, SnapshotPart, StreamKind, StreamName, Streams,
+    Submission,
 };
 
 pub(crate) struct Tally;
@@ -126,7 +127,8 @@ impl StreamKind for Tally {
 
     fn index(stream: &StreamName, state: &State, events: &[Event]) -> Vec<ReadModelChange> {
         let document = |collection: &str, id: String, rank, body| {
-            ReadModelChange::Put(Document { collection: collection.to_owned(), id, rank, body })
+            let (collection, partition) = (collection.to_owned(), stream.id().to_owned());
+            ReadModelChange::Put(Document { collection, partition, id, rank, body })
         };
         let total = document("tallies", stream.id().to_owned(), state.total(), state.total().to_string());
         let entries = events.iter().map(|event| {
@@ -155,8 +157,9 @@ pub(crate) fn remove(name: &str) -> Submission<Tally> {
 
 pub(crate) fn keyed(ask: Submission<Tally>, key: &str) -> Submission<Tally> {
     let request = format!("{:?}", ask.command);
-    let answer: AnswerBuilder<Tally> = Box::new(|done: &Applied<Tally>| format!("total {}", done.kept.state.total()));
-    Submission { key: Some((Key::new(key, &[request.as_bytes()]), answer)), ..ask }
+    let answer: AnswerBuilder<Tally> =
+        Box::new(|done: &Applied<Tally>| format!("total {}", done.committed.state.total()));
+    Submission { key: Some((IdempotencyKey::new(key, &[request.as_bytes()]), answer)), ..ask }
 }
 
 pub(crate) fn pinned(ask: Submission<Tally>, expected: u64) -> Submission<Tally> {

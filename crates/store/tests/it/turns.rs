@@ -1,12 +1,12 @@
-//! What a stream promises to whoever sends it commands, on every store.
+//! Tests of the guarantees of a stream to callers that send commands, on every store.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use skald_journal::{Append, Applied, Batch, Failure, Journal, Limits, Record, Streams, Submission};
+use skald_journal::{Append, Applied, Batch, Journal, JournalFailure, Limits, Record, Streams, Submission};
 
-use crate::places::{Place, block_on, on_every_store, until};
 use crate::tally::{Order, Refusal, Tally, add, given, keyed, pinned, remove, stream};
+use crate::test_stores::{Place, block_on, on_every_store, until};
 
 on_every_store! {
     a_command_is_decided_and_kept,
@@ -24,14 +24,14 @@ on_every_store! {
     a_record_that_cannot_be_replayed_stops_its_stream_alone,
 }
 
-type Reply = Result<Applied<Tally>, Failure<Refusal>>;
+type Reply = Result<Applied<Tally>, JournalFailure<Refusal>>;
 
 fn streams(journal: &Arc<dyn Journal>) -> Streams<Tally> {
     Streams::new(Arc::clone(journal))
 }
 
 /// What can be compared of a reply.
-fn seen(reply: Reply) -> Result<(u64, Option<String>, bool), Failure<Refusal>> {
+fn seen(reply: Reply) -> Result<(u64, Option<String>, bool), JournalFailure<Refusal>> {
     reply.map(|done| (done.revision, done.answer, done.replayed))
 }
 
@@ -42,7 +42,7 @@ fn ok(reply: Reply) -> Applied<Tally> {
 async fn a_command_is_decided_and_kept(place: Place) {
     let (streams, stream) = (streams(&place.journal), stream("one"));
     let done = ok(streams.execute(&stream, add("sword", 3)).await);
-    assert_eq!((done.revision, done.kept.state.total(), done.replayed), (1, 3, false));
+    assert_eq!((done.revision, done.committed.state.total(), done.replayed), (1, 3, false));
     let kept = streams.read(&stream).await.unwrap();
     assert_eq!((kept.revision(), kept.state.total()), (1, 3));
     let changed_at = kept.state.changed_at;
@@ -54,7 +54,7 @@ async fn a_command_is_decided_and_kept(place: Place) {
 async fn a_refused_command_stores_nothing(place: Place) {
     let (streams, stream) = (streams(&place.journal), stream("one"));
     let refused = seen(streams.execute(&stream, keyed(remove("sword"), "key")).await);
-    assert_eq!(refused, Err(Failure::Refused(Refusal::NameMissing("sword".to_owned()))));
+    assert_eq!(refused, Err(JournalFailure::Refused(Refusal::NameMissing("sword".to_owned()))));
     assert_eq!(place.journal.head(&stream).await.unwrap().revision, 0);
     assert_eq!(place.journal.answered(&stream, vec!["key".to_owned()]).await.unwrap(), []);
 }
@@ -63,12 +63,12 @@ async fn a_pinned_revision_must_be_the_current_one(place: Place) {
     let (streams, stream) = (streams(&place.journal), stream("one"));
     ok(streams.execute(&stream, pinned(add("a", 1), 0)).await);
     let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 0)).await);
-    assert_eq!(conflict, Err(Failure::RevisionConflict { expected: 0, actual: 1 }));
+    assert_eq!(conflict, Err(JournalFailure::RevisionConflict { expected: 0, actual: 1 }));
     // Somebody else is faster.
     let elsewhere = Streams::<Tally>::new(place.beside().await);
     ok(elsewhere.execute(&stream, pinned(add("c", 1), 1)).await);
     let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 1)).await);
-    assert_eq!(conflict, Err(Failure::RevisionConflict { expected: 1, actual: 2 }));
+    assert_eq!(conflict, Err(JournalFailure::RevisionConflict { expected: 1, actual: 2 }));
     ok(streams.execute(&stream, pinned(add("b", 1), 2)).await);
 }
 
@@ -90,7 +90,7 @@ async fn a_retry_gets_the_same_answer(place: Place) {
 async fn a_retry_under_another_request_is_refused(place: Place) {
     let (streams, stream) = (streams(&place.journal), stream("one"));
     ok(streams.execute(&stream, keyed(add("a", 1), "key")).await);
-    let mismatch = || Err(Failure::IdempotencyMismatch { key: "key".to_owned() });
+    let mismatch = || Err(JournalFailure::IdempotencyMismatch { key: "key".to_owned() });
     assert_eq!(seen(streams.execute(&stream, keyed(add("b", 1), "key")).await), mismatch());
     assert_eq!(seen(streams.execute(&stream, keyed(remove("z"), "key")).await), mismatch());
     ok(streams.execute(&crate::tally::stream("two"), keyed(add("b", 1), "key")).await);
@@ -173,7 +173,7 @@ async fn nobody_is_refused_for_what_another_has_changed(place: Place) {
         let done = ok(there.execute(&one, pinned(add(&name, 1), 3 * number + 2)).await);
         assert_eq!(done.revision, 3 * number + 3);
         let refused = seen(here.execute(&one, add(&name, 1)).await);
-        assert_eq!(refused, Err(Failure::Refused(Refusal::NameTaken(name))));
+        assert_eq!(refused, Err(JournalFailure::Refused(Refusal::NameTaken(name))));
     }
 }
 
@@ -203,7 +203,7 @@ async fn a_panic_in_the_rules_is_one_commands_failure(place: Place) {
     )
     .await;
     assert_eq!(ok(replies.0).revision, 1);
-    assert_eq!(seen(replies.1), Err(Failure::Broken("deciding on tally panicked".to_owned())));
+    assert_eq!(seen(replies.1), Err(JournalFailure::Broken("deciding on tally panicked".to_owned())));
     assert_eq!(ok(replies.2).revision, 2);
 }
 
@@ -214,11 +214,11 @@ async fn a_record_that_cannot_be_replayed_stops_its_stream_alone(place: Place) {
     let head = elsewhere.head(&one).await.unwrap();
     let body = r#"[{"type":"cursed"}]"#.to_owned();
     let records = vec![Record::next(&one, head, "cursed", given().at, "tester", body)];
-    let batch = Batch { expected: head, records, commands: Vec::new(), changes: Vec::new() };
+    let batch = Batch { expected: head, records, ..Batch::default() };
     elsewhere.append(Append::once(one.clone(), batch)).await.unwrap();
     for name in ["b", "c"] {
         let damaged = seen(streams.execute(&one, add(name, 1)).await);
-        assert!(matches!(damaged, Err(Failure::Damaged(_))), "{damaged:?}");
+        assert!(matches!(damaged, Err(JournalFailure::Damaged(_))), "{damaged:?}");
     }
     ok(streams.execute(&stream("two"), add("a", 1)).await);
 }
@@ -232,7 +232,7 @@ fn a_full_mailbox_turns_commands_away() {
         let (one, names) = (stream("one"), ["a", "b", "c", "d", "e"]);
         let replies = futures::future::join_all(names.map(|name| streams.execute(&one, add(name, 1)))).await;
         let taken = replies.into_iter().map(|reply| seen(reply).map(|(revision, ..)| revision)).collect::<Vec<_>>();
-        assert_eq!(taken, [Ok(1), Ok(2), Ok(3), Err(Failure::RateLimited), Err(Failure::RateLimited)]);
+        assert_eq!(taken, [Ok(1), Ok(2), Ok(3), Err(JournalFailure::RateLimited), Err(JournalFailure::RateLimited)]);
         assert_eq!(ok(streams.execute(&one, add("f", 1)).await).revision, 4);
     });
 }

@@ -1,10 +1,10 @@
-//! The commands that a command runs: those of `sudo` and `xargs`, the lines of `sh -c` and `eval`, the aliases of git.
+//! Finds the commands that a command runs: those of `sudo` and `xargs`, of `sh -c` and `eval`, and aliases of git.
 
 use super::programs::{ADDS_WORDS, RESERVED, SHELLS, WRAPPERS, WRAPPING_SUBCOMMANDS, Wrapper};
-use super::{Command, CommandLine, InnerCommands, Word, lexer, normal_form, read_nested};
+use super::{CommandLine, InnerCommands, ShellCommand, Word, lexer, normal_form, read_nested};
 
 /// The commands that a command runs, as far as they are written in the line.
-pub(super) fn find(command: &Command, depth: usize) -> Vec<InnerCommands> {
+pub(super) fn find(command: &ShellCommand, depth: usize) -> Vec<InnerCommands> {
     let Some(program) = command.program() else { return Vec::new() };
     let finder = Finder { command, words: &command.words, depth };
     match program.as_str() {
@@ -50,7 +50,7 @@ impl Wrapper {
 }
 
 struct Finder<'a> {
-    command: &'a Command,
+    command: &'a ShellCommand,
     words: &'a [Word],
     depth: usize,
 }
@@ -66,12 +66,12 @@ impl Finder<'_> {
         if self.depth > super::DEPTH_MAX {
             return vec![InnerCommands { at, line: None }];
         }
-        let mut command = Command {
+        let mut command = ShellCommand {
             words: words.to_vec(),
             has_more_words: has_more_words || self.command.has_more_words,
             is_piped_into: self.command.is_piped_into,
             input: self.command.input.clone(),
-            ..Command::default()
+            ..ShellCommand::default()
         };
         let assignments = command.words.iter().take_while(|word| lexer::is_assignment(&word.source)).count();
         command.assignments = command.words.drain(..assignments).collect();

@@ -1,8 +1,8 @@
-//! The text of a command line, taken apart into commands and words: quotes, substitutions, redirections, here-documents.
+//! Lexer of shell command lines: commands, words, quotes, substitutions, redirections, here-documents.
 
 use std::collections::BTreeMap;
 
-use super::{Command, CommandLine, Redirection, Word, braces};
+use super::{CommandLine, Redirection, ShellCommand, Word, braces};
 
 /// Redirections, the longest first.
 const OPERATORS: [&str; 12] = ["&>>", "<<<", "<<-", "&>", "<<", ">>", "<>", ">|", ">&", "<&", "<", ">"];
@@ -31,7 +31,7 @@ pub(super) struct Lexer {
     pub letters: Vec<char>,
     pub at: usize,
     pub variables: Variables,
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
     /// Here-documents whose text begins on the next line.
     pub documents: Vec<HereDocument>,
     pub is_understood: bool,
@@ -96,7 +96,7 @@ impl Lexer {
             self.at = self.letters.len();
             return;
         }
-        let mut command = Command::default();
+        let mut command = ShellCommand::default();
         loop {
             let Some(letter) = self.peek(0) else {
                 self.is_understood &= end.is_none() && self.documents.is_empty();
@@ -155,7 +155,7 @@ impl Lexer {
     }
 
     /// A command has ended.
-    fn finish(&mut self, command: &mut Command) {
+    fn finish(&mut self, command: &mut ShellCommand) {
         let command = std::mem::take(command);
         if command.assignments.is_empty() && command.words.is_empty() && command.redirections.is_empty() {
             return;
@@ -199,7 +199,7 @@ impl Lexer {
         !is_process && OPERATORS.iter().any(|operator| self.follows(operator))
     }
 
-    fn redirection(&mut self, command: &mut Command) {
+    fn redirection(&mut self, command: &mut ShellCommand) {
         let Some(operator) = OPERATORS.into_iter().find(|operator| self.follows(operator)) else { return };
         self.at += operator.len();
         while matches!(self.peek(0), Some(' ' | '\t')) {
@@ -258,7 +258,7 @@ impl Lexer {
     }
 
     /// Reads a word and adds it to a command.
-    fn word_of(&mut self, command: &mut Command) {
+    fn word_of(&mut self, command: &mut ShellCommand) {
         let begin = self.at;
         let words = self.words();
         // A word that did not begin would be read for ever.

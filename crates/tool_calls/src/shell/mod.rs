@@ -1,8 +1,8 @@
-//! A command line as `sh`, `bash` and `zsh` read it: its commands, their words without quotes, and the commands that they
-//! run in turn (`sudo rm x`, `sh -c 'rm x'`, `find . -exec rm {} +`).
+//! Parser of shell command lines, as `sh`, `bash` and `zsh` read them. It finds commands, their words without quotes,
+//! and the commands that they run in turn (`sudo rm x`, `sh -c 'rm x'`, `find . -exec rm {} +`).
 //!
-//! Nothing is expanded that is known only when the line runs. A word that has such a part is not literal, and a line with
-//! syntax that this reader does not follow is not understood; whoever decides on a line has to treat both as unknown.
+//! Nothing is expanded that is known only when the line runs. A word with such a part is not literal, and a line with
+//! syntax that this parser does not follow is not understood; callers must treat both as unknown.
 
 mod braces;
 mod inner_commands;
@@ -22,14 +22,14 @@ const DEPTH_MAX: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandLine {
     /// Its commands in the order of the text, those of subshells and substitutions too.
-    pub commands: Vec<Command>,
+    pub commands: Vec<ShellCommand>,
     /// Whether all of the text was followed. If not, there may be commands that are not listed.
     pub is_understood: bool,
 }
 
 /// One command: a program and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Command {
+pub struct ShellCommand {
     /// `NAME=value` before the program.
     pub assignments: Vec<Word>,
     /// The program and its arguments.
@@ -93,13 +93,13 @@ fn read_nested(text: &str, depth: usize) -> CommandLine {
 
 impl CommandLine {
     /// All commands, those that others run too.
-    pub fn all(&self) -> Vec<&Command> {
+    pub fn all(&self) -> Vec<&ShellCommand> {
         let mut all = Vec::new();
         self.collect(&mut all);
         all
     }
 
-    fn collect<'a>(&'a self, all: &mut Vec<&'a Command>) {
+    fn collect<'a>(&'a self, all: &mut Vec<&'a ShellCommand>) {
         for command in &self.commands {
             all.push(command);
             for inner in command.inner.iter().filter_map(|inner| inner.line.as_ref()) {
@@ -115,7 +115,7 @@ impl CommandLine {
     }
 }
 
-impl Command {
+impl ShellCommand {
     /// The program without its folder, in lower case: `git` for `/usr/bin/Git.exe`. `None` if it is known only when the
     /// line runs, or if there is none.
     pub fn program(&self) -> Option<String> {

@@ -1,11 +1,11 @@
-//! A command in the form in which what is denied is looked for: without the program's folder, quotes and capital letters,
-//! and without options before the subcommand, so that `/usr/bin/git -C . Push` is `git push`.
+//! Normal form of a command, for matching it against denied patterns. It drops the program's folder, quotes, capital
+//! letters and options before the subcommand, so that `/usr/bin/git -C . Push` is `git push`.
 
 use super::inner_commands::after_options;
 use super::programs::{CODE_LETTERS, PROGRAM_OPTIONS, ProgramOptions, TAKES_VARIABLES, WITH_SUBCOMMANDS, WRAPPERS};
-use super::{Command, CommandLine, Word, lexer};
+use super::{CommandLine, ShellCommand, Word, lexer};
 
-impl Command {
+impl ShellCommand {
     /// The command in its plainest forms.
     pub fn normal_forms(&self) -> Vec<String> {
         let Some(program) = self.program() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What is known of programs: which run other programs, by which of their arguments, and where their subcommand stands.
+//! Tables of programs: those that run other programs, by which arguments, and the position of their subcommand.
 
 /// Words that may stand before a command.
 pub(super) const RESERVED: [&str; 9] = ["if", "then", "elif", "else", "do", "while", "until", "!", "coproc"];

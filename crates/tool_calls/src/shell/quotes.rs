@@ -1,4 +1,4 @@
-//! Quotes and expansions in a word: `'…'`, `"…"`, `$'…'`, `$x`, `${…}`, `$(…)` and backticks.
+//! Parses quotes and expansions in a word: `'…'`, `"…"`, `$'…'`, `$x`, `${…}`, `$(…)` and backticks.
 
 use super::lexer::{Draft, Letter, Lexer, NESTED_MAX};
 

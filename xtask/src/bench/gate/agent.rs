@@ -1,4 +1,4 @@
-//! One agent that speaks to a server over its standard input and output, one call after the other.
+//! A client of the gate benchmark: calls a server over its standard input and output, one call after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
@@ -8,10 +8,10 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::super::mode;
-use super::super::process::Process;
+use super::super::process::ServerProcess;
 
-pub(super) struct Agent {
-    process: Process,
+pub(in crate::bench) struct Agent {
+    process: ServerProcess,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
     line: String,
@@ -20,9 +20,9 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Starts the server and shakes hands with it.
-    pub(super) fn start(command: &mut Command) -> anyhow::Result<Self> {
+    pub(in crate::bench) fn start(command: &mut Command) -> anyhow::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = Process::start(command)?;
+        let mut process = ServerProcess::start(command)?;
         let input = process.child().stdin.take().context("there is no input")?;
         let output = BufReader::new(process.child().stdout.take().context("there is no output")?);
         // The handshake has the first id.
@@ -34,7 +34,7 @@ impl Agent {
     }
 
     /// Calls a tool. Says how long the answer took, and what it was.
-    pub(super) fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<(Duration, Value)> {
+    pub(in crate::bench) fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<(Duration, Value)> {
         let params = json!({"name": tool, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": self.next_id, "method": "tools/call", "params": params});
         let (time, mut answer) = self.exchange(&format!("{request}\n")).context(tool.to_owned())?;
@@ -62,7 +62,7 @@ impl Agent {
     }
 
     /// Ends the conversation, after which the server leaves its file in order.
-    pub(super) fn leave(self) -> anyhow::Result<()> {
+    pub(in crate::bench) fn leave(self) -> anyhow::Result<()> {
         let Self { mut process, input, output, .. } = self;
         drop(input);
         let status = process.child().wait()?;

@@ -1,11 +1,11 @@
-//! The calls that are timed: in each round one of each kind to a run of each size, in an order that changes, so that
-//! whatever else the machine does meets all alike.
+//! Timed calls of the gate benchmark. Each round makes one call of each kind to a run of each size, in a changing
+//! order, so that other load on the machine affects all alike.
 
 use std::time::Duration;
 
 use super::super::statistics::percentile;
 use super::agent::Agent;
-use super::runs::{Group, chance};
+use super::runs::{RunGroup, chance};
 
 const MEDIAN: f64 = 0.5;
 const TAIL: f64 = 0.99;
@@ -27,7 +27,7 @@ pub(super) struct Took {
 /// By size, then by kind.
 pub(super) type Figures = Vec<[Took; CALLS.len()]>;
 
-pub(super) fn measure(agents: &mut [Agent], all: &mut [Group], rounds: u64) -> anyhow::Result<Figures> {
+pub(super) fn measure(agents: &mut [Agent], all: &mut [RunGroup], rounds: u64) -> anyhow::Result<Figures> {
     let mut times = vec![[const { Vec::new() }; CALLS.len()]; all.len()];
     for round in 0..WARM_UP_ROUNDS + rounds {
         let mut order: Vec<usize> = (0..all.len()).collect();

@@ -1,13 +1,13 @@
-//! Runs of a gate that hold 10 to 100,000 events, a million in the long mode: what an event, a look and a replay cost in
-//! each of them, beside what they cost the original.
+//! Benchmark of the gate: emitting, reading and replaying in runs of 10 to 100,000 events, against the original. The
+//! long mode has runs of a million events.
 //!
 //! The runs are filled where a commit costs no disk, by ordinary calls, and first measured there: a cost that grew with
-//! the run would not be hidden behind the disk. Then the file is taken to the disk, where every event waits for it.
+//! the run would not be hidden behind the disk. Then the file is moved to the disk, where every event waits for it.
 
-mod agent;
+pub(super) mod agent;
 mod calls;
-mod house;
-mod judging;
+mod gate_folder;
+mod judge_results;
 mod opening;
 mod runs;
 
@@ -15,8 +15,8 @@ use super::BenchOptions;
 use super::report::Gate;
 use agent::Agent;
 use calls::{WARM_UP_ROUNDS, measure};
-use house::House;
-use runs::Group;
+use gate_folder::House;
+use runs::RunGroup;
 
 const SIZES: [u64; 4] = [10, 1_000, 10_000, 100_000];
 const SIZE_LONG: u64 = 1_000_000;
@@ -27,11 +27,11 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let rounds = if options.long { ROUNDS_LONG } else { ROUNDS };
     let sizes = SIZES.into_iter().chain(options.long.then_some(SIZE_LONG));
     let events = 2 * (WARM_UP_ROUNDS + rounds);
-    let mut all: Vec<Group> = sizes.map(|size| Group::new(size, events, 0)).collect();
+    let mut all: Vec<RunGroup> = sizes.map(|size| RunGroup::new(size, events, 0)).collect();
     let shared = all.len();
     // All of them are in one file. Whether the small ones pay for it is seen beside one that holds nothing else; its
     // server rests while the other is called, and wakes up more slowly for it.
-    all.push(Group::new(SIZES[0], events, 1));
+    all.push(RunGroup::new(SIZES[0], events, 1));
 
     let house = House::build(options)?;
     let (in_memory, alone) = (house.in_memory("all")?, house.in_memory("alone")?);
@@ -46,11 +46,11 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let mut agents = [house.open(&on_disk)?];
     let durable = measure(&mut agents, &mut all[..shared], rounds)?;
     agents.into_iter().try_for_each(Agent::leave)?;
-    judging::print(&all, &durable);
-    judging::print_without_disk(&all, &without_disk);
+    judge_results::print(&all, &durable);
+    judge_results::print_without_disk(&all, &without_disk);
 
     opening::compare(&house, &on_disk, &all[..shared])?;
-    let mut gates = judging::durable(&all, &durable);
-    gates.extend(judging::without_disk(&all, &without_disk));
+    let mut gates = judge_results::durable(&all, &durable);
+    gates.extend(judge_results::without_disk(&all, &without_disk));
     Ok(gates)
 }

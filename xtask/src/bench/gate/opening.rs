@@ -1,18 +1,18 @@
-//! How soon a run can be seen after a start.
+//! Benchmark of the time from a server's start until a run can be read.
 
 use std::time::Instant;
 
-use super::super::report::{Table, grouped};
+use super::super::report::{ReportTable, grouped};
 use super::super::statistics::median;
-use super::house::{House, Place};
-use super::runs::Group;
+use super::gate_folder::{GateFolder, House};
+use super::runs::RunGroup;
 
 const STARTS: usize = 5;
 const MILLISECONDS: f64 = 1e3;
 
 /// From the start of the server to the first state of a run of each size: its snapshot, and what came after it.
 #[expect(clippy::cast_precision_loss, reason = "a million at most")]
-pub(super) fn compare(house: &House, place: &Place, all: &[Group]) -> anyhow::Result<()> {
+pub(super) fn compare(house: &House, place: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
     let mut times = vec![(Vec::new(), Vec::new()); all.len()];
     for _ in 0..STARTS {
         for (group, (whole, call)) in all.iter().zip(&mut times) {
@@ -25,7 +25,7 @@ pub(super) fn compare(house: &House, place: &Place, all: &[Group]) -> anyhow::Re
         }
     }
     let title = format!("The first get_state after a start, medians of {STARTS} starts, by the events in the run");
-    let mut table = Table::new(title, &["events", "from the start", "of it, the call"]);
+    let mut table = ReportTable::new(title, &["events", "from the start", "of it, the call"]);
     for (group, (whole, call)) in all.iter().zip(times) {
         let figures = [whole, call].map(|times| format!("{:.1} ms", median(times)));
         table.row([&[grouped(group.size as f64)], &figures[..]].concat());

@@ -1,6 +1,6 @@
-//! Runs of one size, and the calls that are made to them.
+//! Runs of one size for the gate benchmark, and the calls that are made to them.
 //!
-//! A run grows while it is measured. So there are several of a size: each is left for the next once it has grown by a
+//! A run grows while it is measured. So there are several of a size: the next one is used once a run has grown by a
 //! tenth, or by ten events.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,11 +10,11 @@ use anyhow::ensure;
 use serde_json::{Value, json};
 
 use super::agent::Agent;
-use super::house::PROCESS_ID;
+use super::gate_folder::PROCESS_ID;
 
 const GROWTH_MIN: u64 = 10;
 
-pub(super) struct Group {
+pub(super) struct RunGroup {
     pub(super) size: u64,
     /// Which of the agents has them.
     pub(super) agent: usize,
@@ -38,7 +38,7 @@ pub(super) fn chance(of: impl Hash) -> u64 {
     hasher.finish()
 }
 
-impl Group {
+impl RunGroup {
     /// As many as are needed for so many events.
     pub(super) fn new(size: u64, events: u64, agent: usize) -> Self {
         let growth = (size / 10).max(GROWTH_MIN);

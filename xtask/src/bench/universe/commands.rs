@@ -1,4 +1,4 @@
-//! What a command costs, durably and over REST, in a universe of 10 bodies and in larger ones.
+//! Benchmark of universe commands, durably and over REST, in universes of 10 bodies and more.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use serde_json::{Value, json};
 
-use super::super::report::{Gate, Table, grouped};
+use super::super::report::{Gate, ReportTable, grouped};
 use super::super::statistics::{median, percentile};
-use super::sky::{Client, SIZES, Sky, add, body, commands};
+use super::universe_server::{BenchClient, SIZES, UniverseServer, add, body, commands};
 
 const ROUNDS: usize = 7;
 /// Commands of one writer in a round.
@@ -55,7 +55,7 @@ impl Kind {
     }
 }
 
-pub(super) fn compare(sky: &Sky) -> anyhow::Result<Vec<Gate>> {
+pub(super) fn compare(sky: &UniverseServer) -> anyhow::Result<Vec<Gate>> {
     let mut gates = Vec::new();
     for (kind, name) in KINDS {
         let (mut alone, mut together) = (vec![Vec::new(); SIZES.len()], vec![Vec::new(); SIZES.len()]);
@@ -77,8 +77,8 @@ pub(super) fn compare(sky: &Sky) -> anyhow::Result<Vec<Gate>> {
 }
 
 /// The median of one writer's commands, in milliseconds.
-fn milliseconds(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
-    let mut client = Client::open(sky.address())?;
+fn milliseconds(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
+    let mut client = BenchClient::open(sky.address())?;
     let path = commands(size);
     let mut took = Vec::new();
     for number in 0..ALONE {
@@ -94,12 +94,12 @@ fn milliseconds(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
 
 /// The commands a second of all writers together.
 #[expect(clippy::cast_precision_loss, reason = "some thousands")]
-fn commands_per_second(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64> {
+fn commands_per_second(sky: &UniverseServer, kind: Kind, size: usize) -> anyhow::Result<f64> {
     let path = commands(size);
-    let clients = (0..WRITERS).map(|_| Client::open(sky.address())).collect::<anyhow::Result<Vec<_>>>()?;
+    let clients = (0..WRITERS).map(|_| BenchClient::open(sky.address())).collect::<anyhow::Result<Vec<_>>>()?;
     let started = Instant::now();
     let sent: Vec<anyhow::Result<usize>> = thread::scope(|scope| {
-        let write = |(writer, mut client): (usize, Client)| {
+        let write = |(writer, mut client): (usize, BenchClient)| {
             let path = &path;
             scope.spawn(move || {
                 let mut sent = 0;
@@ -124,7 +124,7 @@ fn commands_per_second(sky: &Sky, kind: Kind, size: usize) -> anyhow::Result<f64
 fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
     let title = format!("{name}, durable, over REST, medians of {ROUNDS} rounds; the original where it was measured");
     let headings = ["bodies", "one writer", "a second", "16 writers, a second", "original, one", "original, 16"];
-    let mut table = Table::new(title, &headings);
+    let mut table = ReportTable::new(title, &headings);
     let original: &[(usize, f64, f64)] = match kind {
         Kind::Tick => &ORIGINAL_TICKS,
         Kind::Add => &ORIGINAL_ADDS,

@@ -1,11 +1,10 @@
-//! Universes of four sizes on one server: what a command costs beside a smaller universe, what reading one costs beside
-//! sending its bytes, how soon one is open, and how many may follow it.
+//! Benchmark of universes of four sizes on one server: commands, whole reads, opening, and readers of the feed.
 
 mod commands;
 mod opening;
+mod read_whole_universe;
 mod readers;
-mod reading;
-mod sky;
+mod universe_server;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,9 +14,9 @@ use super::BenchOptions;
 use super::report::Gate;
 
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
-    let (sky, mut gates) = opening::compare(sky::Sky::build(options)?, options)?;
+    let (sky, mut gates) = opening::compare(universe_server::UniverseServer::build(options)?, options)?;
     gates.extend(commands::compare(&sky)?);
-    gates.extend(reading::compare(&sky, options)?);
+    gates.extend(read_whole_universe::compare(&sky, options)?);
     gates.extend(readers::compare(&sky, options)?);
     Ok(gates)
 }

@@ -1,5 +1,4 @@
-//! How soon a universe is open: the first command to a server that has just started, beside what reading what is stored
-//! takes by itself.
+//! Benchmark of opening a universe: the first command after a server's start, compared with only reading the store.
 
 use std::thread;
 use std::time::Duration;
@@ -8,10 +7,10 @@ use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::super::BenchOptions;
-use super::super::report::{Gate, Table};
+use super::super::report::{Gate, ReportTable};
 use super::super::statistics::median;
 use super::figures;
-use super::sky::{Client, Sky, commands, universe};
+use super::universe_server::{BenchClient, UniverseServer, commands, universe};
 
 /// Bodies, the milliseconds in which they are wanted, and the figure of the example that is beside them.
 const PROMISES: [(usize, f64, &str); 2] =
@@ -24,7 +23,7 @@ const STORED: Duration = Duration::from_secs(2);
 const STARTS: usize = 5;
 const MILLISECONDS: f64 = 1e3;
 
-pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(Sky, Vec<Gate>)> {
+pub(super) fn compare(mut sky: UniverseServer, options: &BenchOptions) -> anyhow::Result<(UniverseServer, Vec<Gate>)> {
     for revision in [SNAPSHOT, SNAPSHOT + TAIL] {
         for (size, _, _) in PROMISES {
             advance(&sky, size, revision)?;
@@ -34,7 +33,7 @@ pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(S
     let mut first = [const { Vec::new() }; PROMISES.len()];
     for _ in 0..STARTS {
         sky = sky.restarted(options)?;
-        let mut client = Client::open(sky.address())?;
+        let mut client = BenchClient::open(sky.address())?;
         // What a first request costs whatever it is about.
         client.send("GET", "/universes", &Value::Null)?;
         for (times, (size, _, _)) in first.iter_mut().zip(PROMISES) {
@@ -43,7 +42,7 @@ pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(S
         }
     }
     let states = figures(&options.universe, "states")?;
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         format!("The first command to a universe after a start, {TAIL} commands after its snapshot, {STARTS} starts"),
         &["bodies", "answered in", "of it, read"],
     );
@@ -59,8 +58,8 @@ pub(super) fn compare(mut sky: Sky, options: &BenchOptions) -> anyhow::Result<(S
 }
 
 /// Sends ticks until a universe has seen so many commands.
-fn advance(sky: &Sky, size: usize, to: u64) -> anyhow::Result<()> {
-    let mut client = Client::open(sky.address())?;
+fn advance(sky: &UniverseServer, size: usize, to: u64) -> anyhow::Result<()> {
+    let mut client = BenchClient::open(sky.address())?;
     client.send("GET", &format!("/api/v1/universes/{}/summary", universe(size)), &Value::Null)?;
     let summary: Value = serde_json::from_slice(&client.connection.body)?;
     let revision = summary["revision"].as_u64().context("a part has its revision")?;

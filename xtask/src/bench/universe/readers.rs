@@ -1,4 +1,4 @@
-//! Thousands who follow one universe while it is written to: whether each hears all of it in order, and what each costs.
+//! Benchmark of thousands of SSE readers of one universe: each must get every command in order, at a bounded cost.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -9,9 +9,9 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
 use super::super::BenchOptions;
-use super::super::process::Process;
-use super::super::report::{Gate, Table, grouped};
-use super::sky::{Client, Sky, commands, universe};
+use super::super::process::ServerProcess;
+use super::super::report::{Gate, ReportTable, grouped};
+use super::universe_server::{BenchClient, UniverseServer, commands, universe};
 
 const SIZE: usize = 1_000;
 const READERS: u32 = 5_000;
@@ -22,12 +22,12 @@ const WRITERS: usize = 4;
 const KILOBYTES_MAX: f64 = 50.0;
 const BYTES_PER_KILOBYTE: f64 = 1e3;
 
-pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let before = sky.server.process.resident_bytes()?;
     let url = format!("http://{}/universes/{}/events", sky.address(), universe(SIZE));
     let mut command = Command::new(&options.readers);
     command.args([&url, &READERS.to_string(), &HEARD.to_string()]).stdout(Stdio::piped());
-    let mut process = Process::start(&mut command)?;
+    let mut process = ServerProcess::start(&mut command)?;
     let output = process.child().stdout.take().context("there is no output")?;
     let mut lines = BufReader::new(output).lines();
     ensure!(lines.next().transpose()?.as_deref() == Some("ready"), "the readers could not all connect");
@@ -46,7 +46,7 @@ pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<G
     let each = |bytes: u64| -> anyhow::Result<f64> {
         Ok(f64::from(u32::try_from(bytes.saturating_sub(before))?) / f64::from(READERS) / BYTES_PER_KILOBYTE)
     };
-    let mut table = Table::new(
+    let mut table = ReportTable::new(
         format!(
             "{READERS} readers of one universe, {HEARD} commands each, of {sent} that {WRITERS} writers sent meanwhile"
         ),
@@ -66,8 +66,8 @@ pub(super) fn compare(sky: &Sky, options: &BenchOptions) -> anyhow::Result<Vec<G
 }
 
 /// Sends commands until the readers have had enough, and says how many.
-fn write(sky: &Sky, has_ended: &AtomicBool) -> anyhow::Result<u32> {
-    let (mut client, path) = (Client::open(sky.address())?, commands(SIZE));
+fn write(sky: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
+    let (mut client, path) = (BenchClient::open(sky.address())?, commands(SIZE));
     let mut sent = 0;
     while !has_ended.load(Ordering::Relaxed) {
         client.send("POST", &path, &json!({"type": "tick", "dt": 1}))?;

@@ -1,11 +1,11 @@
-//! One command with all that there is to know about it.
+//! `universe_command_docs`: the documentation of one command, with its schema, events and refusals.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skald_domain::universe::{CATEGORIES, Command, FailureEntry, Reason, command_entry, outcome};
 
-use super::super::commands::CommandShown;
-use crate::{Allowed, App, Call, Caller, Code, Exposed, Fault, Kind, Operation, Route, Toolset, input, short};
+use super::super::list_commands::CommandShown;
+use crate::{Allowed, App, Call, Caller, Code, Exposed, Fault, Operation, OperationKind, Route, Toolset, input, short};
 
 pub(in super::super) struct UniverseCommandDocs;
 
@@ -57,10 +57,10 @@ impl Operation for UniverseCommandDocs {
     const SUMMARY: &'static str =
         "One command to a universe: its schema, an example, the event of its success and the ways it can fail.";
     const TOOLSET: Toolset = Toolset::Universe;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::get("/docs/universe/commands/{command}")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/docs/universe/commands/{command}")];
     type Input = UniverseCommandDocsInput;
     type Output = UniverseCommandDocsOutput;
 

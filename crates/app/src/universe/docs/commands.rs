@@ -1,4 +1,4 @@
-//! The page of the commands, made from their catalogue.
+//! Documentation page of all commands, rendered from their catalogue.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use skald_domain::universe::{CATEGORIES, CommandEntry, FailureEntry, Reason, WireEvent, outcome};
 
-use super::super::wording;
+use super::super::input_errors;
 use crate::schema;
 
 pub(super) fn page() -> String {
@@ -33,7 +33,7 @@ pub(super) fn page() -> String {
 }
 
 fn command(page: &mut String, entry: &CommandEntry, events: &BTreeMap<String, Vec<String>>) {
-    let example = wording::example(entry);
+    let example = input_errors::example(entry);
     let _ = write!(page, "\n### {}\n\n```json\n{example:#}\n```\n\n", entry.name);
     let Some(outcome) = outcome(entry.name) else { return };
     let done = match outcome.event {

@@ -1,5 +1,4 @@
-//! What there is to know about universes, as pages: written where something has to be explained, made from the types and
-//! tables where something has to be right.
+//! Documentation pages about universes: explanations are written by hand, facts are rendered from types and tables.
 
 mod command;
 mod commands;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use command::UniverseCommandDocs;
 
-use crate::{Allowed, App, Call, Exposed, Fault, Kind, Operation, Route, Toolset};
+use crate::{Allowed, App, Call, Exposed, Fault, Operation, OperationKind, Route, Toolset};
 
 pub(super) struct UniverseDocs;
 
@@ -84,10 +83,10 @@ impl Operation for UniverseDocs {
     const SUMMARY: &'static str =
         "What a universe holds, what may be done to it, what is refused, and how to watch it.";
     const TOOLSET: Toolset = Toolset::Universe;
-    const KIND: Kind = Kind::Read;
+    const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::NotAsTool;
-    const ROUTES: &'static [Route] = &[Route::document("/docs/universe/{page}", "text/markdown")];
+    const ROUTES: &'static [Route] = &[Route::document("/api/v1/docs/universe/{page}", "text/markdown")];
     type Input = UniverseDocsInput;
     type Output = UniverseDocsOutput;
 

@@ -1,4 +1,4 @@
-//! The page of what is refused, made from what the rules can answer.
+//! Documentation page of refusals, rendered from the failures that the rules can return.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

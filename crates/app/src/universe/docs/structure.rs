@@ -1,4 +1,4 @@
-//! The page of all that a universe holds, made from the types themselves.
+//! Documentation page of a universe's structure, rendered from its types.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use skald_domain::universe::{
     AsteroidBelt, EXAMPLE_STATE, Group, NebulaRegion, ProtoplanetaryDisk, SmallBodyField, Star,
 };
 
-use super::super::shape::StateShape;
+use super::super::answer_schemas::StateShape;
 use crate::{reference, schema};
 
 const HEAD: &str = "# Structure\n\nA universe is an object with nine keys, and all of them are always there. Everything \

@@ -1,4 +1,4 @@
-//! The way to a feed: whether the universe is there for this caller, and where they left off.
+//! Opens a feed: checks the caller's permission for the universe and the position to continue from.
 
 use crate::universe::UniverseStream;
 use std::collections::VecDeque;
@@ -7,8 +7,8 @@ use std::sync::Arc;
 use skald_domain::universe::{Created, Universe, UniverseEvent};
 
 use super::pages::Pages;
-use super::told::{Position, Told};
-use super::{Feed, shared::Shared};
+use super::record_events::{Position, RecordEvents};
+use super::{Feed, shared::SharedFeed};
 use crate::universe::stream::{not_found, role_place, stream};
 use crate::{App, Caller, Code, EVERY_CAMPAIGN, Fault, limits, short};
 use skald_journal::{CommittedState, Record, StreamName, events};
@@ -24,21 +24,22 @@ impl App {
             return Err(not_found(universe_id));
         }
         let stream = stream(universe_id);
-        let kept = self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
+        let committed =
+            self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
         let heard = match after {
-            None => Ok(Position::after(kept.revision())),
+            None => Ok(Position::after(committed.revision())),
             Some(text) => Position::read(text).ok_or_else(|| unreadable(text)),
         };
         // Whoever may see nothing of it is told the same as if there were nothing, whatever they ask for.
-        let asked = heard.as_ref().copied().unwrap_or(Position::after(kept.revision()));
+        let asked = heard.as_ref().copied().unwrap_or(Position::after(committed.revision()));
         let place =
-            self.place_of_reading(caller, &stream, &kept, asked).await?.ok_or_else(|| not_found(universe_id))?;
+            self.place_of_reading(caller, &stream, &committed, asked).await?.ok_or_else(|| not_found(universe_id))?;
         if caller.role_in(&place).is_none() {
             return Err(not_found(universe_id));
         }
         let position = heard.map_err(|fault| fault.universe(universe_id))?;
-        self.check(&stream, position, kept.revision()).await.map_err(|fault| fault.universe(universe_id))?;
-        let shared = self.feeds.open((&self.journal, self.heartbeat), &stream, kept.revision());
+        self.check(&stream, position, committed.revision()).await.map_err(|fault| fault.universe(universe_id))?;
+        let shared = self.feeds.open((&self.journal, self.heartbeat), &stream, committed.revision());
         Ok(Feed::of(shared, Pages::of(Arc::clone(&self.journal), stream), position, place))
     }
 
@@ -50,11 +51,11 @@ impl App {
         &self,
         caller: &Caller,
         stream: &StreamName,
-        kept: &CommittedState<UniverseStream>,
+        committed: &CommittedState<UniverseStream>,
         position: Position,
     ) -> Result<Option<Arc<str>>, Fault> {
-        let about = kept.state.about();
-        if position.revision >= kept.revision() {
+        let about = committed.state.about();
+        if position.revision >= committed.revision() {
             return Ok(about.map(|about| role_place(about.campaign_id.as_deref()).into()));
         }
         if caller.role_in(EVERY_CAMPAIGN).is_some() {
@@ -68,7 +69,7 @@ impl App {
             let Some(last) = records.last() else { break };
             let upto = records.iter().take_while(|record| record.revision <= position.revision + 1);
             place = upto.filter_map(created).last().or(place);
-            let is_only_one = || records.first().is_some_and(|first| is_its_beginning(first, &kept.state));
+            let is_only_one = || records.first().is_some_and(|first| is_its_beginning(first, &committed.state));
             if revision == 0 && is_only_one() {
                 break;
             }
@@ -88,7 +89,7 @@ impl App {
             return Ok(());
         }
         let next = self.journal.read(stream, position.revision, 1).await.map_err(|error| self.unread(&error))?;
-        let is_told = next.first().is_some_and(|record| position.part < Told::by(record).parts());
+        let is_told = next.first().is_some_and(|record| position.part < RecordEvents::of(record).parts());
         if is_told { Ok(()) } else { Err(unreadable(&position.to_string())) }
     }
 }
@@ -117,7 +118,7 @@ fn is_its_beginning(first: &Record, universe: &Universe) -> bool {
 }
 
 impl Feed {
-    fn of(shared: Arc<Shared>, pages: Pages, position: Position, place: Arc<str>) -> Self {
+    fn of(shared: Arc<SharedFeed>, pages: Pages, position: Position, place: Arc<str>) -> Self {
         metrics::gauge!(super::READERS).increment(1);
         let mut wakes = shared.wakes();
         let beats = *wakes.borrow_and_update();

@@ -1,32 +1,33 @@
-//! The stream of a universe's commands: from now on, or from wherever a reader left off, for thousands of readers.
+//! The feed of a universe's commands over SSE: live, or from a reader's last position, for thousands of readers.
 //!
-//! A universe that is read has one feed in this process, made for its first reader and gone with its last. The follower
-//! of the journal, which hears of every record whoever wrote it, wakes the feed; the feed reads what stands after the
-//! last revision that it told, once for all readers, and puts it into a [`window::Window`]. It reads by revision rather
-//! than taking the records from the follower, since where several nodes write at once the follower may see two records
-//! of one universe the other way round.
+//! A universe that is read has one feed in this process, created for its first reader and dropped with its last. The
+//! follower of the journal, which sees every record whichever process wrote it, wakes the feed; the feed reads the
+//! records after its last revision, once for all readers, and puts them into a [`window::Window`]. It reads by revision
+//! rather than taking the records from the follower, since where several nodes write at once the follower may see two
+//! records of one universe out of order.
 //!
-//! A reader holds nothing but its position. While that is in the window it takes bytes from there; where it is older, it
-//! reads the journal, a page at a time. So what is told has no gap and nothing twice, whichever way it came.
+//! A reader holds nothing but its position. While that is in the window it takes events from there; where it is older,
+//! it reads the journal, a page at a time. So a reader gets every record once, without gaps, from either source.
 
 mod entry;
 mod pages;
+mod record_events;
 mod shared;
-mod told;
 mod window;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 
+pub use record_events::{FedEvent, FedEvents};
 pub(crate) use shared::Feeds;
 
 use crate::{Caller, limits};
 use pages::{Page, Pages};
-use shared::Shared;
-use told::{Position, Told, dropped};
+use record_events::{Position, RecordEvents};
+use shared::SharedFeed;
 use window::Found;
 
 /// How many readers there are, of all universes.
@@ -36,12 +37,12 @@ const DROPPED: &str = "skald_universe_readers_dropped_total";
 
 /// One reader of a universe's commands.
 pub struct Feed {
-    shared: Arc<Shared>,
+    shared: Arc<SharedFeed>,
     wakes: watch::Receiver<u64>,
     beats: u64,
     position: Position,
     /// What was read from the journal and not told yet.
-    read: VecDeque<Told>,
+    read: VecDeque<Arc<RecordEvents>>,
     pages: Pages,
     /// Whether the reader has been abreast once: from then on it must not fall far behind.
     is_live: bool,
@@ -50,10 +51,11 @@ pub struct Feed {
 }
 
 /// What a reader gets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Fed {
-    /// One or several events, as `text/event-stream`.
-    Events(Bytes),
+    Events(FedEvents),
+    /// The reader is given up: the last event.
+    Dropped(FedEvent),
     /// Some time has passed: time to show a sign of life, and to see whether the reader may still read.
     Beat,
 }
@@ -71,14 +73,19 @@ impl Feed {
                 return Some(Fed::Beat);
             }
             let next = match self.read.pop_front() {
-                Some(told) => self.take(&told),
-                None => self.look().await?,
+                Some(record) => self.take(&record),
+                None => self.look().await.ok()?,
             };
             // A record may have nothing to tell.
-            if !next.is_empty() {
-                return Some(Fed::Events(next));
+            if next.is_some() {
+                return next;
             }
         }
+    }
+
+    /// The position from which it goes on, as an event's id.
+    pub fn last_event_id(&self) -> String {
+        self.position.to_string()
     }
 
     /// Whether a caller may read on.
@@ -87,41 +94,49 @@ impl Feed {
     }
 
     /// Ends it, with a reason and a position to go on from.
-    pub fn give_up(&mut self, reason: &str) -> Bytes {
+    pub fn give_up(&mut self, reason: &str) -> FedEvent {
         self.is_over = true;
         metrics::counter!(DROPPED).increment(1);
-        dropped(reason, self.position)
+        FedEvent::dropped(reason, self.position)
     }
 
-    async fn look(&mut self) -> Option<Bytes> {
+    /// What the window has next, if anything; an error once nothing will come.
+    async fn look(&mut self) -> Result<Option<Fed>, watch::error::RecvError> {
         match self.shared.after(self.position) {
-            Found::Next(told) => {
+            Found::Next(record) => {
                 self.is_live = true;
-                return Some(self.take(&told));
+                return Ok(self.take(&record));
             }
             Found::Nothing => {
                 self.is_live = true;
-                self.wakes.changed().await.ok()?;
+                self.wakes.changed().await?;
             }
             Found::Behind(records) if self.is_live && records > limits::EVENTS_BEHIND_MAX as u64 => {
-                return Some(self.give_up(&format!("{records} events behind, which is too slow")));
+                let reason = format!("{records} events behind, which is too slow");
+                return Ok(Some(Fed::Dropped(self.give_up(&reason))));
             }
             Found::Behind(_) => match self.pages.after(self.position.revision).await {
-                Ok(Page { told, .. }) => self.read = told.into(),
+                Ok(Page { records, .. }) => self.read = records.into(),
                 Err(error) => {
                     tracing::warn!(%error, "what a reader of a universe missed cannot be read right now");
-                    return Some(self.give_up("the journal cannot be read right now"));
+                    return Ok(Some(Fed::Dropped(self.give_up("the journal cannot be read right now"))));
                 }
             },
         }
-        Some(Bytes::new())
+        Ok(None)
     }
 
-    fn take(&mut self, told: &Told) -> Bytes {
-        let bytes = told.beyond(self.position.part);
-        self.position = Position::after(told.revision);
-        self.is_over = told.is_last;
-        bytes
+    fn take(&mut self, record: &Arc<RecordEvents>) -> Option<Fed> {
+        let events = record.beyond(self.position.part);
+        self.position = Position::after(record.revision);
+        self.is_over = record.is_last;
+        events.map(Fed::Events)
+    }
+}
+
+impl fmt::Debug for Feed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Feed").field("position", &self.position).finish_non_exhaustive()
     }
 }
 

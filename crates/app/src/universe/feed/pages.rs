@@ -1,8 +1,8 @@
-//! A universe's records, read page by page and told.
+//! Reads a universe's records from the journal page by page, and formats them for readers.
 
 use std::sync::Arc;
 
-use super::told::Told;
+use super::record_events::RecordEvents;
 use skald_journal::{Journal, StoreError, StreamName};
 
 /// How much a page is about to hold, so that a reader of long records needs no more memory than one of short ones.
@@ -19,7 +19,7 @@ pub(super) struct Pages {
 
 /// Some records, and whether there were no more.
 pub(super) struct Page {
-    pub told: Vec<Told>,
+    pub records: Vec<Arc<RecordEvents>>,
     pub is_last: bool,
 }
 
@@ -46,6 +46,7 @@ impl Pages {
         let fits = fits.count();
         let is_last = is_end && fits == records.len();
         records.truncate(fits);
-        Ok(Page { told: records.iter().map(Told::by).collect(), is_last })
+        let records = records.iter().map(|record| Arc::new(RecordEvents::of(record)));
+        Ok(Page { records: records.collect(), is_last })
     }
 }

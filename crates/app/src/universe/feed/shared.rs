@@ -1,4 +1,4 @@
-//! What the readers of one universe share, and all universes that are read.
+//! Universe feeds of this process: one for each universe that is read, shared by all its readers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,7 +9,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::pages::Pages;
-use super::told::Position;
+use super::record_events::Position;
 use super::window::{Found, Window};
 use skald_journal::{Journal, Record, StoreError, StreamName};
 
@@ -21,11 +21,11 @@ const READ: &str = "skald_universes_read";
 
 /// All universes that are read in this process.
 #[derive(Clone, Default)]
-pub(crate) struct Feeds(Arc<Mutex<HashMap<StreamName, Open>>>);
+pub(crate) struct Feeds(Arc<Mutex<HashMap<StreamName, OpenFeed>>>);
 
-struct Open {
+struct OpenFeed {
     /// The readers hold it; it goes with the last.
-    shared: Weak<Shared>,
+    shared: Weak<SharedFeed>,
     wake: Arc<Notify>,
 }
 
@@ -43,7 +43,7 @@ impl Feeds {
         (journal, heartbeat): (&Arc<dyn Journal>, Duration),
         stream: &StreamName,
         revision: u64,
-    ) -> Arc<Shared> {
+    ) -> Arc<SharedFeed> {
         let mut open = lock(&self.0);
         if let Some(shared) = open.get(stream).and_then(|open| open.shared.upgrade()) {
             return shared;
@@ -53,15 +53,15 @@ impl Feeds {
         let pages = Pages::of(Arc::clone(journal), stream.clone());
         let feeding = Feeding { window: Arc::clone(&window), wake: Arc::clone(&wake), beats, heartbeat, pages };
         let task = tokio::spawn(feeding.run()).abort_handle();
-        let shared = Arc::new(Shared { window, wakes, task, stream: stream.clone(), feeds: self.clone() });
+        let shared = Arc::new(SharedFeed { window, wakes, task, stream: stream.clone(), feeds: self.clone() });
         metrics::gauge!(READ).increment(1);
-        open.insert(stream.clone(), Open { shared: Arc::downgrade(&shared), wake });
+        open.insert(stream.clone(), OpenFeed { shared: Arc::downgrade(&shared), wake });
         shared
     }
 }
 
 /// What the readers of one universe share.
-pub(super) struct Shared {
+pub(super) struct SharedFeed {
     window: Arc<Mutex<Window>>,
     wakes: watch::Receiver<u64>,
     task: AbortHandle,
@@ -69,7 +69,7 @@ pub(super) struct Shared {
     feeds: Feeds,
 }
 
-impl Shared {
+impl SharedFeed {
     pub(super) fn after(&self, position: Position) -> Found {
         lock(&self.window).after(position)
     }
@@ -80,7 +80,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedFeed {
     fn drop(&mut self) {
         self.task.abort();
         metrics::gauge!(READ).decrement(1);
@@ -123,9 +123,9 @@ impl Feeding {
         loop {
             let end = lock(&self.window).end();
             let page = self.pages.after(end).await?;
-            if !page.told.is_empty() {
+            if !page.records.is_empty() {
                 let mut window = lock(&self.window);
-                page.told.into_iter().for_each(|told| window.push(told));
+                page.records.into_iter().for_each(|record| window.push(record));
                 drop(window);
                 self.beats.send_modify(|_| ());
             }

@@ -1,9 +1,9 @@
-//! The last of what a universe's readers were told: enough for whoever keeps up, and for whoever comes back soon.
+//! Window of a feed: a bounded buffer of the latest formatted records, for readers that are not far behind.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::told::{Position, Told};
+use super::record_events::{Position, RecordEvents};
 use crate::limits;
 
 /// Bytes that one universe's window holds, unless its last record alone is larger. What is pushed out is still in the
@@ -12,14 +12,14 @@ const BYTES_MAX: usize = 8_000_000;
 
 pub(super) struct Window {
     /// One for each revision up to the end, without a gap.
-    told: VecDeque<Arc<Told>>,
+    records: VecDeque<Arc<RecordEvents>>,
     bytes: usize,
     end: u64,
 }
 
 /// What a reader finds after a position.
 pub(super) enum Found {
-    Next(Arc<Told>),
+    Next(Arc<RecordEvents>),
     /// Nothing yet.
     Nothing,
     /// So many records, the first of which are only in the journal.
@@ -29,7 +29,7 @@ pub(super) enum Found {
 impl Window {
     /// Empty, and next to what follows a revision.
     pub(super) fn at(revision: u64) -> Self {
-        Self { told: VecDeque::new(), bytes: 0, end: revision }
+        Self { records: VecDeque::new(), bytes: 0, end: revision }
     }
 
     /// The revision up to which all is told.
@@ -38,13 +38,13 @@ impl Window {
     }
 
     /// Takes what comes next, and gives up what is oldest.
-    pub(super) fn push(&mut self, told: Told) {
-        self.end = told.revision;
-        self.bytes += told.len();
-        self.told.push_back(Arc::new(told));
-        let is_over = |window: &Self| window.told.len() > limits::EVENTS_BEHIND_MAX || window.bytes > BYTES_MAX;
-        while self.told.len() > 1 && is_over(self) {
-            let oldest = self.told.pop_front();
+    pub(super) fn push(&mut self, record: Arc<RecordEvents>) {
+        self.end = record.revision;
+        self.bytes += record.len();
+        self.records.push_back(record);
+        let is_over = |window: &Self| window.records.len() > limits::EVENTS_BEHIND_MAX || window.bytes > BYTES_MAX;
+        while self.records.len() > 1 && is_over(self) {
+            let oldest = self.records.pop_front();
             self.bytes -= oldest.map_or(0, |oldest| oldest.len());
         }
     }
@@ -53,9 +53,9 @@ impl Window {
         let Some(behind) = self.end.checked_sub(position.revision).filter(|behind| *behind > 0) else {
             return Found::Nothing;
         };
-        let at = usize::try_from(behind).ok().and_then(|behind| self.told.len().checked_sub(behind));
-        match at.and_then(|at| self.told.get(at)) {
-            Some(told) => Found::Next(Arc::clone(told)),
+        let at = usize::try_from(behind).ok().and_then(|behind| self.records.len().checked_sub(behind));
+        match at.and_then(|at| self.records.get(at)) {
+            Some(record) => Found::Next(Arc::clone(record)),
             None => Found::Behind(behind),
         }
     }

@@ -1,4 +1,4 @@
-//! Guards that ask for the campaign of their run.
+//! Tests of guards that read the campaign of their run.
 
 use serde_json::json;
 use skald_app::{Caller, Engine};

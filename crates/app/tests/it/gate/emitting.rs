@@ -1,9 +1,9 @@
-//! Events: accepted, recorded, refused, replayed; and all of them in the history.
+//! Tests of emitting events: accepted, recorded, refused, repeated, and listed in the history.
 
 use serde_json::json;
-use skald_app::{Caller, Code};
+use skald_app::{Caller, Code, Engine, Work};
 
-use super::{RUN, call, emit, engine, event, exploration, observing, ok, run};
+use super::{RUN, call, emit, engine, event, exploration, human, observing, ok, run};
 
 #[test]
 fn a_run_says_what_to_do_and_moves_when_its_guard_is_satisfied() {
@@ -254,5 +254,39 @@ fn keys_and_names_of_refused_attempts_are_one_line() {
             let written = row.to_string();
             assert!(!written.contains(['\u{202e}', '\u{e0041}']) && !written.contains("\\n"), "{written}");
         }
+    });
+}
+
+/// What came beside the input, in a header or in metadata, used to be ignored.
+#[test]
+fn a_revision_and_a_key_beside_the_input_are_the_same_or_refused() {
+    run(async {
+        let engine = engine();
+        observing(&engine).await;
+        let note = event("submit_observation", 2, "note", &json!({}), &[("observation-1.md", "one")]);
+        let beside = |expected_revision: Option<u64>, key: Option<&str>| Work {
+            expected_revision,
+            idempotency_key: key.map(str::to_owned),
+            ..Work::default()
+        };
+        for (work, field, words) in [
+            (beside(Some(1), None), "/expected_revision", ["is 2", "is 1"]),
+            (beside(Some(2), Some("other")), "/idempotency_key", ["is note", "is other"]),
+        ] {
+            let refused =
+                engine.call(&Caller::owner(), "state_gate.emit_event", note.clone(), &work).await.unwrap_err();
+            assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some(field)));
+            assert!(words.iter().all(|word| refused.body().message.contains(word)), "{refused}");
+            let cancel = json!({
+                "method": "cancel", "run_id": RUN, "expected_revision": 2, "idempotency_key": "note",
+            });
+            let refused = engine.call(&human("mara"), "state_gate.run", cancel, &work).await.unwrap_err();
+            assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some(field)));
+        }
+        let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
+        assert_eq!(state["revision"], 2, "nothing was done");
+        let work = beside(Some(2), Some("note"));
+        let answer = engine.call(&Caller::owner(), "state_gate.emit_event", note, &work).await.unwrap();
+        assert_eq!(answer["success"], true, "{answer}");
     });
 }

@@ -1,11 +1,13 @@
-//! Something happens while an event is on its way: files change, or the run moves on.
+//! Tests of races while an event is being emitted: files change, or the run moves on.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use futures::future::{BoxFuture, ready};
 use serde_json::{Value, json};
-use skald_app::{App, ArtifactFile, Caller, Engine, FilesError, GateFiles, Local, ProcessFile, Work};
+use skald_app::{App, ArtifactFile, Caller, Engine, FilesError, GateFiles, Local, Nouns, ProcessFile, Work};
+use skald_journal::{VerifyVerdict, verify};
+use skald_store::Memory;
 use tokio::sync::broadcast;
 
 use super::{Counting, RUN, Ticking, call, emit, human, ok, run};
@@ -94,9 +96,13 @@ fn event(name: &str, revision: u64, paths: &[&str]) -> Value {
 
 /// A run that has a report, at revision 2.
 async fn written() -> (Arc<Local>, Arc<Slow>) {
+    written_on(Arc::new(Memory::new())).await
+}
+
+async fn written_on(journal: Arc<Memory>) -> (Arc<Local>, Arc<Slow>) {
     let files = Arc::new(Slow::default());
     let (entropy, clock) = (Counting::default(), Ticking::default());
-    let mut app = App::new(Arc::new(entropy), Arc::new(clock), Arc::new(skald_store::Memory::new()));
+    let mut app = App::new(Arc::new(entropy), Arc::new(clock), journal);
     app.files = Arc::<Slow>::clone(&files);
     let engine = Local::new(app);
     call(&engine, &human("mara"), "state_gate.submit_process", json!({"source": PROCESS})).await.expect("it is right");
@@ -124,6 +130,37 @@ fn evidence_that_matters_only_in_the_next_state_is_looked_at_there() {
         assert_eq!(finish["error"]["code"], "GUARD_FAILED", "{finish}");
         let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;
         assert_eq!((&state["current_state"], &state["stale_artifacts"]), (&json!("checking"), &json!(["report.md"])));
+    });
+}
+
+/// The revision of a refused attempt used to be the newest, and its state the one that was first looked at.
+#[test]
+fn an_attempt_is_refused_on_one_state() {
+    run(async {
+        let journal = Arc::new(Memory::new());
+        let (engine, files) = written_on(Arc::clone(&journal)).await;
+        let other = Arc::clone(&engine);
+        *files.meanwhile.lock().unwrap() = Some(Box::new(move || {
+            Box::pin(async move {
+                let moved = emit(&other, &Caller::owner(), event("hand_in", 2, &[])).await.unwrap();
+                assert_eq!(moved["success"], true, "{moved}");
+            })
+        }));
+        let late = json!({
+            "run_id": RUN, "event_name": "submit", "expected_revision": 2, "idempotency_key": "late",
+            "artifact_paths": ["big.bin"],
+        });
+        let refused = emit(&engine, &Caller::owner(), late).await.unwrap();
+        assert_eq!(refused["error"]["code"], "REVISION_CONFLICT", "{refused}");
+        assert_eq!(refused["error"]["details"]["current_revision"], 3, "{refused}");
+        let history = ok(&engine, "state_gate.run", json!({"method": "history", "run_id": RUN})).await;
+        let attempt = history["history"].as_array().unwrap().last().unwrap();
+        assert_eq!((&attempt["revision"], &attempt["from_state"]), (&json!(3), &json!("checking")), "{attempt}");
+        let verdict = verify(&*journal, &Nouns::all().stream_kinds()).await.unwrap();
+        assert!(
+            matches!(verdict, VerifyVerdict::Sound(_)),
+            "the attempt is bound to the record that it was made on: {verdict:?}"
+        );
     });
 }
 

@@ -1,4 +1,4 @@
-//! The gate through the engine: runs, events, evidence that is handed in, and who may what.
+//! Tests of the gate through the engine: runs, events, submitted evidence and permissions.
 
 mod campaign;
 mod emitting;

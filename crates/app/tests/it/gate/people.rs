@@ -1,4 +1,4 @@
-//! Who may what at a gate.
+//! Tests of permissions at a gate: roles of tokens, overriding guards, submitting processes, runs of campaigns.
 
 use serde_json::json;
 use skald_app::{Caller, CampaignRole, Code, PrincipalKind};

@@ -1,4 +1,4 @@
-//! What an agent may pile up beside a run: refused attempts and content that is handed in.
+//! Tests of the gate's quotas: stored refused attempts, inline content of runs and campaigns, versions of processes.
 
 use std::sync::Arc;
 

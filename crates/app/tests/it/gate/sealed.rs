@@ -1,11 +1,11 @@
-//! Refused attempts that were sealed: summing them up is told and is no finding, deleting them by hand is one.
+//! Tests of sealed refused attempts: summing them up is reported and is no finding, deleting them by hand is one.
 
 use std::sync::Arc;
 
 use serde_json::json;
 use skald_app::Caller;
 use skald_app::{Local, Nouns, limits};
-use skald_journal::{SealComparison, SealStatement, SideRows, Verdict, verify_with_contents};
+use skald_journal::{SealComparison, SealStatement, SideRows, VerifyVerdict, verify_with_contents};
 use skald_store::Memory;
 
 use super::{RUN, emit, engine_with, event, observing, run};
@@ -37,7 +37,7 @@ impl SealedRun {
     async fn seal(&self) -> SealStatement {
         let (verdict, contents) =
             verify_with_contents(&*self.journal, &Nouns::all().stream_kinds(), |_, _| {}).await.expect("a verdict");
-        let Verdict::Sound(report) = verdict else { panic!("{verdict:?}") };
+        let VerifyVerdict::Sound(report) = verdict else { panic!("{verdict:?}") };
         let statement =
             SealStatement::new(jiff::Timestamp::from_second(1_768_500_000).expect("a moment"), &report, contents);
         let read = SealStatement::read(&statement.text()).expect("a seal");
@@ -48,7 +48,7 @@ impl SealedRun {
     async fn compare(&self, seal: &SealStatement) -> SealComparison {
         let (verdict, contents) =
             verify_with_contents(&*self.journal, &Nouns::all().stream_kinds(), |_, _| {}).await.expect("a verdict");
-        assert!(matches!(verdict, Verdict::Sound(_)), "{verdict:?}");
+        assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
         seal.compare(&*self.journal, &Nouns::all().stream_kinds(), &contents).await.expect("a comparison")
     }
 
@@ -114,7 +114,7 @@ fn attempts_that_were_deleted_by_hand_are_found() {
         for forged in [sum.replace(r#""count":4"#, r#""count":3"#), sum.replace(r#""hash":""#, r#""hash":"f"#)] {
             run.journal.put("attempts-summed", RUN, forged.clone()).await.unwrap();
             let found = second
-                .compare(&*run.journal, &Nouns::all().stream_kinds(), &skald_journal::Contents::default())
+                .compare(&*run.journal, &Nouns::all().stream_kinds(), &skald_journal::StoredContents::default())
                 .await
                 .unwrap();
             assert!(found.findings.iter().any(|finding| finding.place.starts_with("attempt/")), "{forged}: {found:?}");

@@ -1,4 +1,4 @@
-//! What is different after a session.
+//! Changes for a recap: the events of a session that changed the campaign, one line each.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use super::names::{Names, line};
 const CHANGES_SHOWN: usize = 30;
 
 #[derive(Default)]
-pub(super) struct Changes {
+pub(super) struct RecapChanges {
     lines: Vec<String>,
     left_out: usize,
 }
 
-impl Changes {
+impl RecapChanges {
     pub(super) fn hear(&mut self, event: &CampaignEvent, names: &Names<'_>) {
         let Some(change) = change(event, names) else { return };
         if self.lines.len() < CHANGES_SHOWN {

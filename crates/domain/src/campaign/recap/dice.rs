@@ -1,4 +1,4 @@
-//! How the dice fell.
+//! Dice statistics for a recap: number of rolls, who rolled most, criticals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

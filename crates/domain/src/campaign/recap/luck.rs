@@ -1,4 +1,4 @@
-//! What can be read off any roll's result, and whether it was lucky.
+//! Reads the stored result of any roll (totals, outcomes, success) and rates how lucky it was.
 
 use serde::Deserialize;
 use serde_json::Value;

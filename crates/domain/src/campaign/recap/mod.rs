@@ -1,13 +1,13 @@
-//! A session, told again: when it was, who was there, what was noted, how the dice fell, what changed.
+//! Renders the recap of a session: date, attendance, notes, dice statistics and changes.
 //!
-//! It tells what is in the journal and adds nothing. Long notes are cut and long lists say how much they leave out.
+//! It repeats what is in the journal and adds nothing. Long notes are cut and long lists say how much they leave out.
 
+mod attendance;
 mod changes;
 mod dice;
 mod luck;
 mod names;
 mod people;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -16,10 +16,10 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use self::changes::Changes;
+use self::attendance::Seats;
+use self::changes::RecapChanges;
 use self::dice::Dice;
 use self::names::{Names, line};
-use self::table::Seats;
 use super::event::CampaignEvent;
 use super::record::{ActorKind, Session};
 use crate::Moment;
@@ -39,7 +39,7 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
     people: &dyn People,
     events: impl IntoIterator<Item = (Timestamp, B, E)>,
 ) -> String {
-    let mut told = Told { names: Names::new(people), ..Told::default() };
+    let mut told = RecapText { names: Names::new(people), ..RecapText::default() };
     for (at, by, event) in events {
         told.hear(session, at, by.as_ref(), event.borrow());
     }
@@ -47,7 +47,7 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
 }
 
 #[derive(Default)]
-struct Told<'a> {
+struct RecapText<'a> {
     names: Names<'a>,
     seats: Seats,
     /// Whether the session goes on at this place of the journal.
@@ -55,10 +55,10 @@ struct Told<'a> {
     notes: Vec<(Timestamp, String, String)>,
     notes_left_out: usize,
     dice: Dice,
-    changes: Changes,
+    changes: RecapChanges,
 }
 
-impl Told<'_> {
+impl RecapText<'_> {
     fn hear(&mut self, session: &Session, at: Timestamp, by: &str, event: &CampaignEvent) {
         match event {
             CampaignEvent::SessionStarted { session_id, .. } if *session_id == session.id => self.is_during = true,

@@ -1,4 +1,4 @@
-//! Who is who: the names of today, and those of whoever has left since.
+//! Name lookup for a recap: current names first, else the last known name of someone who has left.
 
 use std::collections::BTreeMap;
 

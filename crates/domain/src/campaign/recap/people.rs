@@ -1,4 +1,4 @@
-//! Who is who in a campaign, as far as the one who asks may know.
+//! `People`, the participants and actors that a recap may name. The caller redacts them before passing them in.
 
 use std::borrow::Cow;
 

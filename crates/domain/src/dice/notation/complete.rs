@@ -1,4 +1,4 @@
-//! What may be typed next. Nothing is offered that could not be rolled.
+//! Completion of dice expressions: continuations of the typed text. Every suggestion can be rolled.
 
 use super::{Dialect, parse};
 

@@ -1,4 +1,4 @@
-//! Whose habits an expression is written in. Where they differ:
+//! Dialects of dice notation: Foundry, Roll20 and Avrae. They differ here:
 //!
 //! | written | Foundry | Roll20 | Avrae |
 //! |---|---|---|---|
@@ -12,7 +12,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

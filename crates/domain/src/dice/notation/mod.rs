@@ -1,6 +1,6 @@
-//! Dice notation: what people type, as a tree with one meaning and one way to write it.
+//! Dice notation: parses expressions into a syntax tree and prints them in a canonical form.
 //!
-//! Three dialects are read (see [`Dialect`]); what is printed back is one canonical form that every dialect reads alike.
+//! Three dialects are parsed (see [`Dialect`]); the canonical form means the same in every dialect.
 
 mod complete;
 mod dialect;

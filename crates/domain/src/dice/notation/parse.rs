@@ -1,4 +1,4 @@
-//! From text to tree, by recursive descent. An error points at the character where the text stops making sense.
+//! Recursive descent parser of dice notation. An error points at the character where the text stops making sense.
 
 use super::{
     Comparison, Condition, CountSuccesses, Dialect, Die, Duality, Edge, Explode, ExplodeKind, Expression, Keep,

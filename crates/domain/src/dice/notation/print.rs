@@ -1,4 +1,4 @@
-//! The canonical form.
+//! Prints dice notation in its canonical form.
 
 use std::fmt::{Display, Formatter, Result};
 

@@ -1,4 +1,4 @@
-//! What odds would cost, in words.
+//! `Cost`, the estimated cost of computing odds as a readable text for refusals.
 
 use std::fmt::{Display, Formatter, Result};
 

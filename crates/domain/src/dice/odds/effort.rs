@@ -1,4 +1,5 @@
-//! What one answer may cost. Work is estimated and paid for before it is done; whoever asked may give up at any payment.
+//! The budget of computing odds, in steps and bytes. Work is estimated and charged before it is done, and the caller
+//! can cancel at any charge.
 
 use std::cell::Cell;
 

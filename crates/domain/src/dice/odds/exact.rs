@@ -1,4 +1,4 @@
-//! Chances as people read them: a reduced fraction where it is short, and a decimal.
+//! Exact numbers for people: a reduced fraction where it is short, and a decimal.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;

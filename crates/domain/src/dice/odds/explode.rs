@@ -1,4 +1,4 @@
-//! Odds of dice that bring others.
+//! Odds of exploding dice.
 
 use num_bigint::BigUint;
 use num_traits::One;

@@ -1,4 +1,4 @@
-//! Odds of a whole line: its total, its chance to succeed, and what it would need.
+//! Odds of a whole expression: its total, its chance of success, and the difficulty or modifier for a wanted chance.
 
 use num_bigint::BigUint;
 use num_traits::Zero;
@@ -127,7 +127,7 @@ pub(super) fn reached(judgement: &Judgement) -> i64 {
 
 /// A distribution in four numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct OddsSummary {
     pub lowest: i64,
     pub highest: i64,
     pub mean: Exact,
@@ -135,9 +135,9 @@ pub struct Summary {
 }
 
 impl LineOdds {
-    pub fn summary(&self) -> Summary {
+    pub fn summary(&self) -> OddsSummary {
         let (numerator, denominator) = self.distribution.mean();
-        Summary {
+        OddsSummary {
             lowest: self.distribution.lowest(),
             highest: self.distribution.highest(),
             mean: Exact::signed(&numerator, &denominator),

@@ -1,14 +1,14 @@
 //! Exact odds of any expression: by convolution where dice are summed, by counting faces where some are kept.
 //!
-//! Nothing is sampled. What would cost too much is refused before it is tried.
+//! Odds are sampled only on request (`sample.rs`). What would cost too much is refused before it is tried.
 
-mod beyond;
 mod cost;
 mod distribution;
 mod effort;
 mod exact;
 mod explode;
-mod keep;
+mod explosions_past_cap;
+mod kept_dice;
 mod line;
 mod pool;
 mod sample;
@@ -16,12 +16,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use beyond::Beyond;
 pub use cost::Cost;
 pub use distribution::{Distribution, decimal};
 pub use effort::Effort;
 pub use exact::Exact;
-pub use line::{LineOdds, Need, Summary, line_odds};
+use explosions_past_cap::Beyond;
+pub use line::{LineOdds, Need, OddsSummary, line_odds};
 pub use sample::{SampleRefusal, sample};
 pub use table::{Table, ValueChance};
 
@@ -67,7 +67,7 @@ pub fn odds(expression: &Expression, effort: &Effort) -> Result<Odds, OddsRefusa
         Expression::Set(set) => {
             let items = set.items.iter().map(|item| odds(item, effort)).collect::<Result<Vec<_>, _>>()?;
             let distributions: Vec<&Distribution> = items.iter().map(|item| &item.distribution).collect();
-            let distribution = keep::of_items(&distributions, set.keep, effort)?;
+            let distribution = kept_dice::of_items(&distributions, set.keep, effort)?;
             let beyond_cap = items.iter().fold(Beyond::never(), |any, item| any.or(&item.beyond_cap));
             Ok(Odds { distribution, beyond_cap })
         }

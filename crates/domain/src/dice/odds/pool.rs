@@ -1,8 +1,8 @@
-//! Odds of a pool: one die with all its rerolls and explosions, and then as many of them as there are.
+//! Odds of a pool: first of one die with its rerolls and explosions, then of all dice together.
 
 use num_bigint::BigUint;
 
-use super::{Beyond, Cost, Distribution, Effort, Odds, OddsRefusal, explode, keep};
+use super::{Beyond, Cost, Distribution, Effort, Odds, OddsRefusal, explode, kept_dice};
 use crate::dice::notation::{ExplodeKind, Pool};
 
 /// Faces of a die past which its odds are not worked out one by one.
@@ -17,16 +17,16 @@ pub(super) fn odds(pool: &Pool, effort: &Effort) -> Result<Odds, OddsRefusal> {
     let worth = |value: i64| pool.count_successes.map_or(value, |count| count.worth(value));
     let distribution = match (pool.explode, pool.keep) {
         (None, None) => die.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
-        (None, Some(kept)) => keep::of_equal_dice(&die, pool.count, kept, worth, effort)?,
+        (None, Some(kept)) => kept_dice::of_equal_dice(&die, pool.count, kept, worth, effort)?,
         (Some(explode), kept) if explode.kind == ExplodeKind::Compound => {
             let chain = explode::chain(&die, explode, &|value| value, effort)?;
             match kept {
                 None => chain.map(|value| Some(worth(value)))?.times(pool.count, effort)?,
-                Some(kept) => keep::of_equal_dice(&chain, pool.count, kept, worth, effort)?,
+                Some(kept) => kept_dice::of_equal_dice(&chain, pool.count, kept, worth, effort)?,
             }
         }
         (Some(explode), None) => explode::sum(&die, explode, pool.count, &worth, effort)?,
-        (Some(explode), Some(kept)) => keep::of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?,
+        (Some(explode), Some(kept)) => kept_dice::of_exploding_dice(&die, explode, pool.count, kept, worth, effort)?,
     };
     let beyond_cap = pool.explode.map_or_else(Beyond::never, |explode| Beyond::of(&die, explode, pool.count));
     Ok(Odds { distribution, beyond_cap })

@@ -1,4 +1,4 @@
-//! Odds by rolling: for what is too much to weigh, and only for who asks for it.
+//! Odds by sampling: rolls an expression many times, on request, where exact odds cost too much.
 
 use std::collections::BTreeMap;
 

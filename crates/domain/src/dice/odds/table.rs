@@ -1,4 +1,4 @@
-//! Distributions as people read them: a row for each value.
+//! Distributions as tables: a row for each value, with its chance.
 
 use num_bigint::BigUint;
 use num_traits::Zero;

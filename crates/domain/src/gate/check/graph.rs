@@ -1,4 +1,4 @@
-//! States and the ways between them.
+//! Checks the graph of a process: unreachable states, dead ends, missing final states, shadowed transitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

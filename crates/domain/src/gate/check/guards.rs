@@ -1,4 +1,4 @@
-//! Guards that lead somewhere, end somewhere, are used, and can fail.
+//! Checks the guards of a process: references resolve, no cycles, no guard is unused or always true.
 
 use std::collections::{BTreeMap, BTreeSet};
 

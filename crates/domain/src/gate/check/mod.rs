@@ -1,5 +1,5 @@
-//! Whether a process makes sense: every name leads somewhere, every state can be reached and left, and every guard, event
-//! and role has a use. Errors keep a process from being taken; warnings say that it hardly does what was meant.
+//! Checks a process for consistency: names resolve, states can be reached and left, guards, events and roles are used.
+//! A process with errors is rejected; warnings mark what hardly does what was meant.
 
 mod graph;
 mod guards;

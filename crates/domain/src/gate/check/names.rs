@@ -1,4 +1,4 @@
-//! Names that are there once, and names that lead somewhere.
+//! Checks the names in a process: each is declared once, and every reference resolves.
 
 use std::collections::BTreeSet;
 

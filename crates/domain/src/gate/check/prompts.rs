@@ -1,7 +1,7 @@
-//! Context variables that prompts show: whether anything ever sets them, and whether an event can that does not mean to.
+//! Checks the context variables in prompts: something sets them, and no event without `sets` can write them.
 //!
-//! What a prompt shows is read as the words of the process. An event without `sets` writes whatever its payload brings and
-//! no guard reads, so an agent could put its own words there.
+//! What a prompt shows is read as the words of the process. An event without `sets` writes whatever its payload brings
+//! and no guard reads, so an agent could put its own words there.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Roles that exist, that agree with the events, and that let somebody emit each event.
+//! Checks the roles of a process: they exist, agree with the events, and let somebody emit each event.
 
 use super::Checker;
 use crate::gate::finding::{Rule, instead, join};

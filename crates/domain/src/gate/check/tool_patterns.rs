@@ -1,11 +1,11 @@
-//! Patterns of allowed tools that look narrow and are a shell in disguise: `Bash(git *)` also lets `git -c alias.x='!…' x`
-//! through, `Bash(find *)` also `-delete`.
+//! Checks patterns of allowed tools for those that let any shell command through. `Bash(git *)` also allows `git -c
+//! alias.x='!…' x`, and `Bash(find *)` also `-delete`.
 
 use super::Checker;
 use super::wide_programs::{Reach, WIDE_PROGRAMS, WideProgram};
 use crate::gate::finding::{Rule, short};
 use crate::gate::process::ToolPermissions;
-use skald_tool_calls::shell::{self, Command};
+use skald_tool_calls::shell::{self, ShellCommand};
 
 /// What the names of tools that run a command line have in them.
 const SHELL_TOOLS: [&str; 4] = ["bash", "shell", "terminal", "exec"];
@@ -46,14 +46,14 @@ fn reason_of_argument(argument: &str) -> Option<&'static str> {
     }
 }
 
-fn reason_of_command(command: &Command, is_whole: bool) -> Option<&'static str> {
+fn reason_of_command(command: &ShellCommand, is_whole: bool) -> Option<&'static str> {
     let program = command.program()?;
     if command.words.len() == 1 && !is_whole {
         let begins = |wide: &&WideProgram| wide.names.iter().any(|name| name.starts_with(&program));
         return WIDE_PROGRAMS.iter().filter(|wide| wide.subcommand.is_empty()).find(begins).map(|wide| wide.why);
     }
     let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref()?.commands.last());
-    let inner: Vec<&Command> = inner.filter(|inner| !inner.words.is_empty()).collect();
+    let inner: Vec<&ShellCommand> = inner.filter(|inner| !inner.words.is_empty()).collect();
     if let Some(inner) = inner.last() {
         return reason_of_command(inner, is_whole);
     }

@@ -1,4 +1,5 @@
-//! Context variables that guards read: whether anything ever sets them, beside what they begin with.
+//! Checks that something sets the context variables that guards read, besides the initial context. A CEL expression may
+//! also read an initial value that nothing changes.
 
 use super::Checker;
 use crate::gate::finding::{Rule, join};

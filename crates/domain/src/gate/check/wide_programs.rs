@@ -1,5 +1,6 @@
-//! Programs that run whatever their arguments say, each with how: a pattern that leaves those arguments open lets a shell
-//! through. A program that runs code of the project (`cargo test`) is none of them once its subcommand is named.
+//! Table of programs that can run other programs, and the arguments by which they do. A tool pattern that leaves those
+//! arguments open lets a shell through. A program that runs code of the project (`cargo test`) is not listed once its
+//! subcommand is named.
 
 /// A program that runs other programs.
 pub(super) struct WideProgram {

@@ -1,8 +1,8 @@
-//! What an expression can cost at most, reckoned from how large its variables are, before it is evaluated.
+//! Computes an upper bound for the cost of a guard's expression from the sizes of its variables, before evaluation.
 //!
-//! The language has no loops but those over lists and maps, so an upper bound follows from the shape of the expression:
-//! a call costs what it looks at, a sum is as large as its parts, and a loop costs its body for each element. Chains such
-//! as `[s].map(x, x + x).map(x, x + x)…`, which double at every step, are found out without being run.
+//! The language has no loops but those over lists and maps, so the bound follows from the expression's shape: a call
+//! costs what it reads, a sum is as large as its parts, and a loop costs its body for each element. Chains such as
+//! `[s].map(x, x + x).map(x, x + x)…`, which double at every step, are detected without being run.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether a guard is satisfied, and if not, what is missing.
+//! Evaluates guards: satisfied or not, with what is missing.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::text::{Words, listed, shown};
-use super::{Comparison, ContextTest, Counter, Guard, Part, Test};
+use super::{ContextTest, Counter, Guard, GuardComparison, GuardPart, Test};
 use crate::gate::evidence::Evidence;
 use crate::gate::facts::Facts;
 use crate::gate::finding::clipped;
@@ -20,7 +20,7 @@ use crate::gate::process::Process;
 
 /// All that guards see of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
+pub struct GuardInputs<'a> {
     pub process: &'a Process,
     pub run_id: &'a str,
     pub state: &'a str,
@@ -88,7 +88,7 @@ impl Verdict {
     }
 }
 
-impl Scene<'_> {
+impl GuardInputs<'_> {
     /// What the guard of this name comes to.
     pub fn evaluate(&self, guard: &str) -> GuardResult {
         let verdict = Evaluation { scene: self, known: RefCell::default() }.named(guard);
@@ -99,7 +99,7 @@ impl Scene<'_> {
 
 /// Guards that several others name are evaluated once; otherwise a few lines could take for ever.
 struct Evaluation<'a> {
-    scene: &'a Scene<'a>,
+    scene: &'a GuardInputs<'a>,
     known: RefCell<BTreeMap<String, Verdict>>,
 }
 
@@ -135,10 +135,10 @@ impl Evaluation<'_> {
         verdict
     }
 
-    fn part(&self, part: &Part) -> Verdict {
+    fn part(&self, part: &GuardPart) -> Verdict {
         match part {
-            Part::Named(name) => self.named(name),
-            Part::Inline(guard) => self.guard(guard),
+            GuardPart::Named(name) => self.named(name),
+            GuardPart::Inline(guard) => self.guard(guard),
         }
     }
 
@@ -241,7 +241,7 @@ impl Evaluation<'_> {
         Judged::new(verdict, &shown(current), &required)
     }
 
-    fn counter(&self, counter: Counter, of: &str, comparison: Comparison, bound: &Number) -> Judged {
+    fn counter(&self, counter: Counter, of: &str, comparison: GuardComparison, bound: &Number) -> Judged {
         let counts = match counter {
             Counter::Attempts => self.scene.attempts,
             Counter::Visits => self.scene.visits,
@@ -254,7 +254,7 @@ impl Evaluation<'_> {
         Judged::new(verdict, &current, bound)
     }
 
-    fn all(&self, parts: &[Part]) -> Judged {
+    fn all(&self, parts: &[GuardPart]) -> Judged {
         let verdicts: Vec<Verdict> = parts.iter().map(|part| self.part(part)).collect();
         let held = verdicts.iter().filter(|verdict| **verdict == Verdict::Holds).count();
         let reasons = distinct(&verdicts);
@@ -268,7 +268,7 @@ impl Evaluation<'_> {
         Judged::new(verdict, &held, &parts.len())
     }
 
-    fn any(&self, parts: &[Part]) -> Judged {
+    fn any(&self, parts: &[GuardPart]) -> Judged {
         let verdicts: Vec<Verdict> = parts.iter().map(|part| self.part(part)).collect();
         let is_held = verdicts.contains(&Verdict::Holds);
         let reasons = distinct(&verdicts);
@@ -286,10 +286,10 @@ impl Evaluation<'_> {
         Judged::new(verdict, &usize::from(is_held), &1)
     }
 
-    fn not(&self, part: &Part) -> Judged {
+    fn not(&self, part: &GuardPart) -> Judged {
         let name = match part {
-            Part::Named(name) => Some(name.as_str()),
-            Part::Inline(_) => None,
+            GuardPart::Named(name) => Some(name.as_str()),
+            GuardPart::Inline(_) => None,
         };
         let verdict = match self.part(part) {
             Verdict::Holds => Verdict::Lacks(vec![self.words().should_not_hold(name)]),
@@ -319,13 +319,13 @@ fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-fn compares(comparison: Comparison, current: &Number, bound: &Number) -> bool {
+fn compares(comparison: GuardComparison, current: &Number, bound: &Number) -> bool {
     let Some(order) = order(current, bound) else { return false };
     match comparison {
-        Comparison::LessThan => order.is_lt(),
-        Comparison::AtMost => order.is_le(),
-        Comparison::GreaterThan => order.is_gt(),
-        Comparison::AtLeast => order.is_ge(),
+        GuardComparison::LessThan => order.is_lt(),
+        GuardComparison::AtMost => order.is_le(),
+        GuardComparison::GreaterThan => order.is_gt(),
+        GuardComparison::AtLeast => order.is_ge(),
     }
 }
 

@@ -1,8 +1,8 @@
-//! Guards: what must be true before a transition is taken.
+//! Guards: conditions that must hold before a transition is taken.
 //!
 //! A guard sees what it is handed and nothing else: the context before the event, the payload, the evidence, the run's
-//! counters, and facts that were looked up beforehand. It comes to satisfied or to what is missing, in the process's
-//! language. A guard that cannot be evaluated is not satisfied, nor is its opposite, and it says why.
+//! counters, and facts that were looked up beforehand. Its result is satisfied, or what is missing, in the process's
+//! language. A guard that cannot be evaluated is not satisfied, nor is its negation, and it says why.
 
 mod cel;
 mod cost;
@@ -11,14 +11,14 @@ mod evaluate;
 mod tests;
 mod text;
 
-pub use cel::Expression;
-pub use evaluate::{GuardResult, Scene};
+pub use cel::CelExpression;
+pub use evaluate::{GuardInputs, GuardResult};
 pub(super) use text::Words;
 
 use serde_json::{Number, Value};
 
 use super::process::Reads;
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
@@ -46,13 +46,13 @@ pub enum Test {
     Run {
         counter: Counter,
         of: String,
-        comparison: Comparison,
+        comparison: GuardComparison,
         value: Number,
     },
-    Cel(Expression),
-    All(Vec<Part>),
-    Any(Vec<Part>),
-    Not(Box<Part>),
+    Cel(CelExpression),
+    All(Vec<GuardPart>),
+    Any(Vec<GuardPart>),
+    Not(Box<GuardPart>),
 }
 
 /// Of all but the last two: not satisfied while the variable is not defined, also where the test is a negation.
@@ -62,7 +62,7 @@ pub enum ContextTest {
     NotEquals(Value),
     In(Vec<Value>),
     NotIn(Vec<Value>),
-    Compare(Comparison, Number),
+    Compare(GuardComparison, Number),
     /// A variable that is null exists.
     Exists,
     NotExists,
@@ -70,7 +70,7 @@ pub enum ContextTest {
 
 /// A part of a combined guard.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Part {
+pub enum GuardPart {
     Named(String),
     Inline(Box<Guard>),
 }
@@ -87,14 +87,14 @@ pub enum Counter {
 ignoring_case!(Counter { Attempts = "attempts", Visits = "visits" });
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum GuardComparison {
     LessThan,
     AtMost,
     GreaterThan,
     AtLeast,
 }
 
-ignoring_case!(Comparison {
+ignoring_case!(GuardComparison {
     LessThan = "less_than",
     AtMost = "at_most",
     GreaterThan = "greater_than",
@@ -103,7 +103,7 @@ ignoring_case!(Comparison {
 
 impl Guard {
     /// The guards of which this one is made, with its own written-out parts.
-    pub(super) fn parts(&self) -> &[Part] {
+    pub(super) fn parts(&self) -> &[GuardPart] {
         match &self.test {
             Test::All(parts) | Test::Any(parts) => parts,
             Test::Not(part) => std::slice::from_ref(part.as_ref()),
@@ -124,7 +124,7 @@ impl Guard {
     pub(super) fn written(&self) -> Vec<(String, &Guard)> {
         let mut written = vec![(String::new(), self)];
         for (index, part) in self.parts().iter().enumerate() {
-            if let Part::Inline(guard) = part {
+            if let GuardPart::Inline(guard) = part {
                 let path = self.step(index);
                 written.extend(guard.written().into_iter().map(|(below, guard)| (format!("{path}{below}"), guard)));
             }
@@ -137,7 +137,7 @@ impl Guard {
         let mut named = Vec::new();
         for (path, guard) in self.written() {
             for (index, part) in guard.parts().iter().enumerate() {
-                if let Part::Named(name) = part {
+                if let GuardPart::Named(name) = part {
                     named.push((format!("{path}{}", guard.step(index)), name.as_str()));
                 }
             }

@@ -1,10 +1,10 @@
-//! What the gate itself says of guards, in the language of the process.
+//! Messages about guards, in the language of the process (English or Japanese).
 
 use serde_json::Value;
 
 use super::super::finding::{clipped, short};
 use super::super::process::Locale;
-use super::{Comparison, Counter};
+use super::{Counter, GuardComparison};
 
 /// Characters of a value that a reason shows.
 const VALUE_CHARS_MAX: usize = 500;
@@ -128,12 +128,12 @@ impl Words {
     }
 
     /// A bound in words.
-    pub(super) fn bound(self, comparison: Comparison, value: &serde_json::Number) -> String {
+    pub(super) fn bound(self, comparison: GuardComparison, value: &serde_json::Number) -> String {
         let (en, ja) = match comparison {
-            Comparison::LessThan => ("less than", "未満"),
-            Comparison::AtMost => ("at most", "以下"),
-            Comparison::GreaterThan => ("greater than", "より大きい値"),
-            Comparison::AtLeast => ("at least", "以上"),
+            GuardComparison::LessThan => ("less than", "未満"),
+            GuardComparison::AtMost => ("at most", "以下"),
+            GuardComparison::GreaterThan => ("greater than", "より大きい値"),
+            GuardComparison::AtLeast => ("at least", "以上"),
         };
         self.pick(|| format!("{en} {value}"), || format!("{value} {ja}"))
     }

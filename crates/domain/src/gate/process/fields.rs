@@ -1,4 +1,4 @@
-//! Mappings read by key. What is unknown, missing or of another kind is told, each with its place, and reading goes on.
+//! Reads mappings of a process file by key. Unknown, missing or mistyped fields become findings, and reading goes on.
 
 use super::super::effort;
 use super::super::finding::{FINDINGS_MAX, Finding, Place, Rule, instead, join, short};

@@ -1,9 +1,9 @@
-//! Guards as the file has them: by `type` and `condition`, or combined by `all`, `any` and `not`.
+//! Parses guards of a process file: by `type` and `condition`, or combined by `all`, `any` and `not`.
 
 use serde_json::Value;
 
 use super::super::finding::{Rule, instead, join, short};
-use super::super::guard::{Comparison, ContextTest, Counter, Expression, Guard, Part, Test};
+use super::super::guard::{CelExpression, ContextTest, Counter, Guard, GuardComparison, GuardPart, Test};
 use super::super::yaml::{Content, Node};
 use super::fields::{Fields, Reader};
 
@@ -34,16 +34,16 @@ fn combined(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Test>
         return None;
     }
     let parts = list.iter().enumerate().map(|(index, item)| part(reader, item, &join(&path, index)));
-    let parts: Vec<Option<Part>> = parts.collect();
-    let parts = parts.into_iter().collect::<Option<Vec<Part>>>()?;
+    let parts: Vec<Option<GuardPart>> = parts.collect();
+    let parts = parts.into_iter().collect::<Option<Vec<GuardPart>>>()?;
     Some(if key == "all" { Test::All(parts) } else { Test::Any(parts) })
 }
 
 /// A guard's name, or a guard written out.
-fn part(reader: &mut Reader, node: &Node, path: &str) -> Option<Part> {
+fn part(reader: &mut Reader, node: &Node, path: &str) -> Option<GuardPart> {
     match node.content {
-        Content::Map(_) => guard(reader, node, path).map(|guard| Part::Inline(Box::new(guard))),
-        _ => reader.name(node, path).map(Part::Named),
+        Content::Map(_) => guard(reader, node, path).map(|guard| GuardPart::Inline(Box::new(guard))),
+        _ => reader.name(node, path).map(GuardPart::Named),
     }
 }
 
@@ -145,7 +145,7 @@ fn context(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
         "in" => ContextTest::In(primitives(reader, fields)?),
         "not_in" => ContextTest::NotIn(primitives(reader, fields)?),
         other => {
-            let Ok(comparison) = other.parse::<Comparison>() else {
+            let Ok(comparison) = other.parse::<GuardComparison>() else {
                 unknown(reader, fields, "condition", &condition, CONTEXT_CONDITIONS);
                 return None;
             };
@@ -209,7 +209,7 @@ fn run(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
     let counter = reader.word(fields, "counter", Counter::WORDS);
     let of = reader.required_name(fields, "of");
     reader.required(fields, "condition");
-    let comparison = reader.word(fields, "condition", Comparison::WORDS);
+    let comparison = reader.word(fields, "condition", GuardComparison::WORDS);
     let value = number(reader, fields);
     Some(Test::Run { counter: counter?, of, comparison: comparison?, value: value? })
 }
@@ -219,7 +219,7 @@ fn cel(reader: &mut Reader, fields: &Fields<'_>) -> Option<Test> {
     let node = reader.required(fields, "expression")?;
     let path = fields.path("expression");
     let source = reader.text(node, &path)?;
-    match Expression::new(&source) {
+    match CelExpression::new(&source) {
         Ok(expression) => Some(Test::Cel(expression)),
         Err(message) => {
             let hint =

@@ -1,7 +1,7 @@
-//! A process: the states that work goes through, the events that move it, and what must be true before they do.
+//! `Process`: states, events, transitions, guards, artifacts and roles, loaded from a YAML file.
 //!
-//! A [`Process`] is only ever made by [`load`], from a YAML file in which nothing is wrong; so whoever has one may rely on
-//! every name in it. The file's SHA-256 names the version that a run is pinned to.
+//! A [`Process`] is only created by [`load`], from a file without errors, so every name in it resolves. The file's
+//! SHA-256 is the version that a run is pinned to.
 
 mod fields;
 mod guards;
@@ -22,7 +22,7 @@ use super::finding::{FINDINGS_MAX, Finding};
 use super::guard::Guard;
 use super::schema::Schema;
 use super::yaml;
-use crate::words::ignoring_case;
+use crate::case_insensitive_enum::ignoring_case;
 
 /// The role that stands for all.
 pub const EVERYBODY: &str = "*";

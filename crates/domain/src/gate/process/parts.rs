@@ -1,4 +1,4 @@
-//! States, events, transitions, artifacts and roles, as the file has them.
+//! Parses states, events, transitions, artifacts and roles of a process file.
 
 use super::super::finding::{Rule, join, short};
 use super::super::yaml::Node;

@@ -1,4 +1,4 @@
-//! The top of a process file: `process`, and the lists beside it.
+//! Parses the top level of a process file: `process`, and the lists next to it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Processes that can be loaded, and things that somebody tries.
+//! Generators for property tests: valid processes, and attempts on their runs.
 
 use std::fmt::Write;
 
@@ -81,13 +81,13 @@ pub(super) fn source() -> impl Strategy<Value = String> {
 
 /// Something that somebody tries.
 #[derive(Debug, Clone)]
-pub(super) enum Attempt {
+pub(super) enum GeneratedAttempt {
     Emit { who: usize, role: usize, event: usize, payload: Value, files: Vec<(String, String)>, stale: Vec<String> },
     Override { who: usize, role: usize, is_human: bool, event: usize },
     Cancel,
 }
 
-pub(super) fn attempt() -> impl Strategy<Value = Attempt> {
+pub(super) fn attempt() -> impl Strategy<Value = GeneratedAttempt> {
     let payload = prop_oneof![
         3 => Just(json!({})),
         2 => (0..4_u8, prop_oneof![(0..3_u8).prop_map(Value::from), Just(json!("text")), Just(json!(null))])
@@ -103,11 +103,11 @@ pub(super) fn attempt() -> impl Strategy<Value = Attempt> {
         proptest::collection::vec((0..3_u8, 0..3_u8).prop_map(|(kind, number)| format!("t{kind}_{number}.md")), 0..2);
     prop_oneof![
         100 => (0..3_usize, 0..ROLES.len(), event(), payload, files, stale).prop_map(
-            |(who, role, event, payload, files, stale)| Attempt::Emit { who, role, event, payload, files, stale }
+            |(who, role, event, payload, files, stale)| GeneratedAttempt::Emit { who, role, event, payload, files, stale }
         ),
         8 => (0..3_usize, 0..ROLES.len(), any::<bool>(), event())
-            .prop_map(|(who, role, is_human, event)| Attempt::Override { who, role, is_human, event }),
-        1 => Just(Attempt::Cancel),
+            .prop_map(|(who, role, is_human, event)| GeneratedAttempt::Override { who, role, is_human, event }),
+        1 => Just(GeneratedAttempt::Cancel),
     ]
 }
 

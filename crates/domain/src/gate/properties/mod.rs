@@ -1,7 +1,6 @@
-//! What holds after any attempts whatever, in any process whatever.
+//! Property tests of the gate: invariants hold after any attempts in any generated process.
 //!
-//! Guards are evaluated a second time by a model that knows nothing of how the rules are built: it keeps plain lists and
-//! goes through all of them.
+//! Guards are evaluated a second time by a model that shares no code with the rules: it goes through plain lists.
 
 mod generated;
 mod model;
@@ -13,27 +12,27 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use serde_json::{Value, json};
 
-use self::generated::{Attempt, EVENT_NAMES, ROLES, attempt, principal, source};
-use self::model::Model;
+use self::generated::{EVENT_NAMES, GeneratedAttempt, ROLES, attempt, principal, source};
+use self::model::RunModel;
 use super::tests::{Desk, file};
 use super::*;
 use crate::decider::Decider;
 
-fn tries(desk: &mut Desk, attempt: &Attempt) -> Result<(), RunRefusal> {
+fn tries(desk: &mut Desk, attempt: &GeneratedAttempt) -> Result<(), RunRefusal> {
     match attempt {
-        Attempt::Emit { who, role, event, payload, files, stale } => {
+        GeneratedAttempt::Emit { who, role, event, payload, files, stale } => {
             desk.facts.stale = stale.iter().cloned().collect();
             let files = files.iter().map(|(path, content)| file(path, content)).collect();
             let who = principal(*who);
             desk.emits((&who, ROLES[*role]), EVENT_NAMES[*event], payload.clone(), files).map(drop)
         }
-        Attempt::Override { who, role, is_human, event } => {
+        GeneratedAttempt::Override { who, role, is_human, event } => {
             desk.facts = Facts::default();
             let result = desk.overrides(&principal(*who), (ROLES[*role], *is_human), EVENT_NAMES[*event]);
             assert!(*is_human || result.is_err(), "only people override");
             result.map(drop)
         }
-        Attempt::Cancel => {
+        GeneratedAttempt::Cancel => {
             let cancel = RunCommand::Cancel { role: "human".to_owned(), reason: None };
             desk.tries("somebody", &cancel).map(drop)
         }
@@ -50,7 +49,7 @@ proptest! {
     ) {
         let mut desk = Desk::begun(&source);
         let process = Arc::clone(&desk.process);
-        let mut model = Model::default();
+        let mut model = RunModel::default();
         let mut seen = 0;
         for attempt in [None].into_iter().chain(attempts.iter().map(Some)) {
             let before = desk.state.clone();

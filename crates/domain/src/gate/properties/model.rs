@@ -1,4 +1,4 @@
-//! The same run the plain way: lists that are gone through, and guards judged anew.
+//! Reference model of a run for property tests: plain lists, and guards evaluated from scratch.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::gate::*;
 
 /// The run as plain lists.
 #[derive(Debug, Default)]
-pub(super) struct Model {
+pub(super) struct RunModel {
     pub(super) state: String,
     pub(super) context: BTreeMap<String, Value>,
     /// Path, content and the one type, the last of a path being the one that counts.
@@ -18,7 +18,7 @@ pub(super) struct Model {
     submitters: BTreeSet<String>,
 }
 
-impl Model {
+impl RunModel {
     fn count(&self, kind: &str, stale: &[String]) -> u64 {
         let mut last: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
         for (path, content, kind) in &self.files {
@@ -30,10 +30,10 @@ impl Model {
 
     /// `None` if it cannot be told.
     fn holds(&self, guard: &Guard, stale: &[String]) -> Option<bool> {
-        let parts = |parts: &[Part]| -> Vec<Option<bool>> {
+        let parts = |parts: &[GuardPart]| -> Vec<Option<bool>> {
             let inline = parts.iter().map(|part| match part {
-                Part::Inline(guard) => self.holds(guard, stale),
-                Part::Named(name) => panic!("{name} is not written out"),
+                GuardPart::Inline(guard) => self.holds(guard, stale),
+                GuardPart::Named(name) => panic!("{name} is not written out"),
             });
             inline.collect()
         };
@@ -44,7 +44,7 @@ impl Model {
                 (found, ContextTest::NotExists) => Some(found.is_none()),
                 (None, _) => None,
                 (Some(found), ContextTest::Equals(value)) => Some(found == value),
-                (Some(found), ContextTest::Compare(Comparison::AtLeast, bound)) => {
+                (Some(found), ContextTest::Compare(GuardComparison::AtLeast, bound)) => {
                     found.as_u64().map(|found| found >= bound.as_u64().unwrap())
                 }
                 other => panic!("{other:?} is not made here"),

@@ -1,4 +1,4 @@
-//! What may be asked of a run. Ids, hashes and facts come with the command: finding them out is not a rule.
+//! Commands of a run. They bring ids, hashes and facts with them: looking those up is not a rule.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::facts::Facts;
 use super::super::process::Process;
-use super::super::schema::Misfit;
+use super::super::schema::SchemaMisfit;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunCommand {
@@ -23,11 +23,15 @@ pub enum RunCommand {
     },
     Emit(Box<Emit>),
     Override(Box<Override>),
+    /// An agent may not: whoever is to do the work does not end it.
     Cancel {
         role: String,
         reason: Option<String>,
     },
 }
+
+/// The role of a program that works for somebody, and of whoever has no other.
+pub const AGENT: &str = "agent";
 
 /// As whom somebody acts. It follows from who they are, never from what they ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +51,7 @@ pub struct Emit {
     pub payload: Map<String, Value>,
     pub artifacts: Vec<Submitted>,
     /// Artifacts that were named and cannot be submitted, each with the reason.
-    pub unfit: Vec<Misfit>,
+    pub unfit: Vec<SchemaMisfit>,
     pub facts: Facts,
     /// The revision of the run for which the facts were looked up.
     pub facts_of: u64,

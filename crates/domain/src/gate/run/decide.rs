@@ -1,8 +1,9 @@
-//! What a command comes to. Checks go from the outside in: is the run there and going on, is there such an event, may
-//! this role and this principal, does the state have a transition, does what is submitted fit, and only then the guards.
+//! Decides commands of a run into an event or a refusal. Checks run in this order: the run exists and is active, the
+//! event exists, the role and the principal may emit it, the state has a transition, the submission fits, the guards
+//! hold.
 //!
 //! Guarded transitions are tried first, in the order of the file, then those without a guard. If none can be taken, the
-//! first that says `on_guard_fail: record` keeps what was submitted; otherwise every guard that failed is told.
+//! first with `on_guard_fail: record` stores what was submitted; otherwise the refusal lists every guard that failed.
 
 use serde_json::Map;
 
@@ -10,7 +11,7 @@ use super::super::facts::Facts;
 use super::super::finding::nearest;
 use super::super::guard::GuardResult;
 use super::super::process::{Decision, OVERRIDE_GUARD, OnGuardFail, Process, Transition, admits};
-use super::command::{Emit, Override, RunCommand};
+use super::command::{AGENT, Emit, Override, RunCommand};
 use super::event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
 use super::refusal::RunRefusal;
 use super::state::{RunState, RunStatus};
@@ -44,6 +45,9 @@ pub(super) fn decide(state: &RunState, command: &RunCommand, given: &Given) -> D
         RunCommand::Emit(emit) => decide_emit(state, emit, given),
         RunCommand::Override(override_) => decide_override(state, override_, given),
         RunCommand::Cancel { role, reason } => {
+            if role == AGENT {
+                return Err(RunRefusal::MayNotCancel { role: role.clone() });
+            }
             going_on(state)?;
             if let Some(reason) = reason {
                 bounded("reason", reason)?;

@@ -1,9 +1,9 @@
-//! What happened to a run. These shapes are promises: each has a golden file that must always decode.
+//! Events of a run. Their shapes are stable: each has a golden file that must always decode.
 //!
 //! - The type names the version. A field may be added if it can be left out; any other change is a new version, and the
 //!   old one still decodes.
-//! - The moment and the principal stand in the journal's record, beside the event.
-//! - An event holds all that was decided: no process is needed to replay it, and no guard is evaluated again.
+//! - The time and the principal are in the journal's record, next to the event.
+//! - An event holds all that was decided: replay needs no process and evaluates no guard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What an event does to a run. Nothing here fails, and no guard is asked again.
+//! Applies events to the state of a run. It never fails and evaluates no guard again.
 
 use std::sync::Arc;
 

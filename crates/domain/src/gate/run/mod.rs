@@ -1,7 +1,7 @@
-//! A run: one piece of work on its way through a process.
+//! Rules of a run, one piece of work that goes through a process.
 //!
-//! One run is one stream of events; its revision counts what was accepted. A run is pinned to the hash of its process,
-//! and every command brings that process along. Refused attempts leave nothing behind here.
+//! One run is one stream of events; its revision counts accepted events. A run is pinned to the hash of its process,
+//! and every command brings that process along. Refused attempts leave nothing in the stream.
 
 mod command;
 mod decide;
@@ -13,10 +13,10 @@ mod refusal;
 mod state;
 mod submit;
 
-pub use command::{Emit, Override, RunCommand, Standing, Submitted};
+pub use command::{AGENT, Emit, Override, RunCommand, Standing, Submitted};
 pub(super) use decide::may_decide;
 pub use event::{Cancelled, Created, Emitted, Overridden, ProcessPin, RunEvent};
-pub use refusal::{RefusalKind, RunRefusal};
+pub use refusal::{RunRefusal, RunRefusalKind};
 pub use state::{Run, RunState, RunStatus};
 
 use crate::decider::{Decider, Given};

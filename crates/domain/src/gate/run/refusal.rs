@@ -1,13 +1,13 @@
-//! Why a run refuses, where in the input the fault lies, and what to do next.
+//! Refusals of a run's commands: the reason, the input field at fault, and a hint.
 
 use super::super::finding::short;
 use super::super::guard::GuardResult;
 use super::super::process::Decision;
-use super::super::schema::Misfit;
+use super::super::schema::SchemaMisfit;
 
 /// What a refusal comes to, for the table of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum RunRefusalKind {
     /// There is no such run.
     NotFound,
     /// The payload or the artifacts do not fit.
@@ -54,18 +54,20 @@ pub enum RunRefusal {
     OwnWork { principal: String },
     #[error("only a person may override a guard, role '{role}' does not act as one")]
     NotHuman { role: String },
+    #[error("role '{role}' may not cancel a run")]
+    MayNotCancel { role: String },
     #[error("idempotency_key does not fit: {}", misfit.message)]
-    KeyMisfit { misfit: Misfit },
+    KeyMisfit { misfit: SchemaMisfit },
     #[error("Payload does not match the schema")]
-    PayloadMisfits { misfits: Vec<Misfit> },
+    PayloadMisfits { misfits: Vec<SchemaMisfit> },
     #[error("the context does not fit this process")]
     ContextMisfits {
-        misfits: Vec<Misfit>,
+        misfits: Vec<SchemaMisfit>,
         /// The variables that may be set, if the process names them; otherwise all that no guard reads.
         settable: Option<Vec<String>>,
     },
     #[error("artifact_paths contains invalid entries")]
-    ArtifactMisfits { misfits: Vec<Misfit> },
+    ArtifactMisfits { misfits: Vec<SchemaMisfit> },
     #[error("Guard conditions not satisfied")]
     GuardFailed { results: Vec<GuardResult> },
     #[error("guard '{guard}' is satisfied, there is nothing to override")]
@@ -77,27 +79,28 @@ pub enum RunRefusal {
 }
 
 impl RunRefusal {
-    pub fn kind(&self) -> RefusalKind {
+    pub fn kind(&self) -> RunRefusalKind {
         match self {
-            Self::RunNotFound => RefusalKind::NotFound,
+            Self::RunNotFound => RunRefusalKind::NotFound,
             Self::Finished { .. } | Self::Cancelled | Self::EventNotFound { .. } | Self::NoTransition { .. } => {
-                RefusalKind::InvalidEvent
+                RunRefusalKind::InvalidEvent
             }
             Self::RoleForbidden { .. }
             | Self::TransitionsForbidden { .. }
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
-            | Self::NotHuman { .. } => RefusalKind::Forbidden,
+            | Self::NotHuman { .. }
+            | Self::MayNotCancel { .. } => RunRefusalKind::Forbidden,
             Self::KeyMisfit { .. }
             | Self::PayloadMisfits { .. }
             | Self::ContextMisfits { .. }
             | Self::ArtifactMisfits { .. }
-            | Self::Empty { .. } => RefusalKind::InvalidPayload,
-            Self::GuardFailed { .. } => RefusalKind::GuardFailed,
-            Self::OutOfDate { .. } => RefusalKind::OutOfDate,
-            Self::TooLarge { .. } => RefusalKind::TooLarge,
+            | Self::Empty { .. } => RunRefusalKind::InvalidPayload,
+            Self::GuardFailed { .. } => RunRefusalKind::GuardFailed,
+            Self::OutOfDate { .. } => RunRefusalKind::OutOfDate,
+            Self::TooLarge { .. } => RunRefusalKind::TooLarge,
             Self::RunExists { .. } | Self::OtherProcess { .. } | Self::NothingToOverride { .. } => {
-                RefusalKind::Rejected
+                RunRefusalKind::Rejected
             }
         }
     }
@@ -123,6 +126,7 @@ impl RunRefusal {
             | Self::MayNotDecide { .. }
             | Self::OwnWork { .. }
             | Self::NotHuman { .. }
+            | Self::MayNotCancel { .. }
             | Self::GuardFailed { .. } => None,
         }
     }
@@ -140,6 +144,7 @@ impl RunRefusal {
             | Self::MayNotDecide { role: value, .. }
             | Self::OwnWork { principal: value }
             | Self::NotHuman { role: value }
+            | Self::MayNotCancel { role: value }
             | Self::NothingToOverride { guard: value, .. } => Some(value),
             Self::Empty { .. } => Some(""),
             Self::RunNotFound
@@ -155,7 +160,7 @@ impl RunRefusal {
     }
 
     /// What does not fit, each with its path.
-    pub fn misfits(&self) -> &[Misfit] {
+    pub fn misfits(&self) -> &[SchemaMisfit] {
         match self {
             Self::KeyMisfit { misfit } => std::slice::from_ref(misfit),
             Self::PayloadMisfits { misfits }
@@ -195,6 +200,7 @@ impl RunRefusal {
                                      --gate-role ROLE` gives somebody else a token of their own"
                 .to_owned(),
             Self::NotHuman { .. } => "ask a person to do it".to_owned(),
+            Self::MayNotCancel { .. } => "ask a person to do it, or finish the run".to_owned(),
             Self::KeyMisfit { .. } => "send a key of your own, a new one for each event".to_owned(),
             Self::PayloadMisfits { .. } => "change what is listed and send it again under a new key".to_owned(),
             Self::ContextMisfits { settable, .. } => {

@@ -1,4 +1,4 @@
-//! A run as it stands: what deciding needs, and what is read most.
+//! The state of a run: what decisions need, and what is read most.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::super::evidence::Evidence;
 use super::super::facts::Facts;
-use super::super::guard::Scene;
+use super::super::guard::GuardInputs;
 use super::super::process::Process;
 use super::event::ProcessPin;
 use crate::Moment;
@@ -115,8 +115,8 @@ impl RunState {
         evidence: &'a Evidence,
         payload: &'a Map<String, Value>,
         facts: &'a Facts,
-    ) -> Scene<'a> {
-        Scene {
+    ) -> GuardInputs<'a> {
+        GuardInputs {
             process,
             run_id: self.run().map_or("", |run| run.id.as_str()),
             state: &self.state,

@@ -1,4 +1,4 @@
-//! What an event brings with it: a payload that fits, of which some reaches the context, and evidence that counts.
+//! Checks an event's submission: validates the payload, selects the keys for the context, and accepts artifacts.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::super::evidence::{Artifact, Evidence, name_matches, plain_path};
 use super::super::finding::{join, short};
 use super::super::process::{EventKind, Process, Setting};
-use super::super::schema::Misfit;
+use super::super::schema::SchemaMisfit;
 use super::command::Submitted;
 use super::refusal::RunRefusal;
 use super::state::{RunState, weight};
@@ -60,13 +60,13 @@ pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> 
         Setting::Set => None,
         Setting::Forbidden => Some(guarded("/context", name, "creating a run")),
         // An event would keep it; here it would be lost.
-        Setting::Kept => Some(Misfit {
+        Setting::Kept => Some(SchemaMisfit {
             path: join("/context", short(name)),
             message: format!("creating a run of this process does not set '{}'", short(name)),
         }),
     };
-    let misfits: Vec<Misfit> = given.keys().filter_map(misfit).collect();
-    let unfit = |misfits: Vec<Misfit>| RunRefusal::ContextMisfits { misfits, settable: process.sets.clone() };
+    let misfits: Vec<SchemaMisfit> = given.keys().filter_map(misfit).collect();
+    let unfit = |misfits: Vec<SchemaMisfit>| RunRefusal::ContextMisfits { misfits, settable: process.sets.clone() };
     if !misfits.is_empty() {
         return Err(unfit(misfits));
     }
@@ -78,15 +78,15 @@ pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> 
     if misfits.is_empty() { Ok(context) } else { Err(unfit(misfits)) }
 }
 
-fn misfits_of(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<Misfit> {
+fn misfits_of(process: &Process, context: &Map<String, Value>, prefix: &str) -> Vec<SchemaMisfit> {
     let schema = process.context_schema.as_ref();
     schema.map(|schema| schema.misfits(&Value::Object(context.clone()), prefix)).unwrap_or_default()
 }
 
-fn guarded(prefix: &str, name: &str, what: &str) -> Misfit {
+fn guarded(prefix: &str, name: &str, what: &str) -> SchemaMisfit {
     let name = short(name);
     let message = format!("a guard reads the context variable '{name}', and {what} does not set it");
-    Misfit { path: join(prefix, name), message }
+    SchemaMisfit { path: join(prefix, name), message }
 }
 
 pub(super) fn within(
@@ -102,8 +102,8 @@ pub(super) fn within(
 /// A decision is about the work of others; who brought evidence with it would decide on their own.
 pub(super) fn nothing(event: &str, submitted: &[Submitted]) -> Result<(), RunRefusal> {
     let message = format!("'{event}' decides on what others submitted, and brings no artifact of its own");
-    let misfit = |one: &Submitted| Misfit { path: one.pointer.clone(), message: message.clone() };
-    let misfits: Vec<Misfit> = submitted.iter().map(misfit).collect();
+    let misfit = |one: &Submitted| SchemaMisfit { path: one.pointer.clone(), message: message.clone() };
+    let misfits: Vec<SchemaMisfit> = submitted.iter().map(misfit).collect();
     if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::ArtifactMisfits { misfits }) }
 }
 
@@ -112,7 +112,7 @@ pub(super) fn artifacts(
     state: &RunState,
     process: &Process,
     submitted: &[Submitted],
-    unfit: &[Misfit],
+    unfit: &[SchemaMisfit],
 ) -> Result<(Evidence, Vec<Artifact>), RunRefusal> {
     within("artifact_paths", "an event", "artifacts", submitted.len(), limits::ARTIFACTS_SUBMITTED_MAX)?;
     let mut misfits = unfit.to_vec();
@@ -136,7 +136,7 @@ pub(super) fn artifacts(
             },
             Err(message) => Some(message),
         };
-        misfits.extend(misfit.map(|message| Misfit { path: one.pointer.clone(), message }));
+        misfits.extend(misfit.map(|message| SchemaMisfit { path: one.pointer.clone(), message }));
     }
     if !misfits.is_empty() {
         return Err(RunRefusal::ArtifactMisfits { misfits });

@@ -1,4 +1,4 @@
-//! Ways around a gate that others left open, each of which fails here.
+//! Tests of attempts to bypass a gate: each of them fails.
 
 use serde_json::json;
 
@@ -44,7 +44,7 @@ fn a_path_with_different_contents_is_refused() {
     let mut desk = observing();
     let files = vec![file("observation.md", "one"), file("./observation.md", "two"), file("observation.md", "three")];
     let refusal = desk.agent("submit_observation", files).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.misfits().len()), (RefusalKind::InvalidPayload, 2));
+    assert_eq!((refusal.kind(), refusal.misfits().len()), (RunRefusalKind::InvalidPayload, 2));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn an_edited_process_does_not_serve_a_run_that_goes_on() {
     let mut desk = observing();
     desk.process = process(&EXPLORATION.replace("min_count: 3", "min_count: 1"));
     let refusal = desk.agent("submit_observation", vec![file("observation.md", "x")]).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::Rejected);
+    assert_eq!(refusal.kind(), RunRefusalKind::Rejected);
     assert!(matches!(refusal, RunRefusal::OtherProcess { .. }));
 }
 
@@ -171,10 +171,10 @@ fn a_payload_cannot_set_what_a_guard_reads() {
         let refusal = desk.emits(("robot", "agent"), event, json!({"approved": true}), vec![]).unwrap_err();
         assert_eq!(
             (refusal.kind(), refusal.pointer().as_deref()),
-            (RefusalKind::InvalidPayload, Some("/payload/approved"))
+            (RunRefusalKind::InvalidPayload, Some("/payload/approved"))
         );
     }
-    assert_eq!(desk.agent("finish", vec![]).unwrap_err().kind(), RefusalKind::GuardFailed);
+    assert_eq!(desk.agent("finish", vec![]).unwrap_err().kind(), RunRefusalKind::GuardFailed);
     desk.emits(("hanna", "human"), "sign", json!({"approved": true}), vec![]).unwrap();
     assert!(desk.agent("finish", vec![]).unwrap().is_final);
 }
@@ -186,7 +186,7 @@ fn a_creation_cannot_set_what_a_guard_reads() {
     let refusal = desk.tries("robot", &create).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
-        (RefusalKind::InvalidPayload, Some("/context/approved"))
+        (RunRefusalKind::InvalidPayload, Some("/context/approved"))
     );
     assert!(desk.state.run().is_none());
 }

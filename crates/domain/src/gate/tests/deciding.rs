@@ -1,4 +1,4 @@
-//! Approvals, rejections and overrides.
+//! Tests of approvals, rejections and overrides.
 
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn approvals_need_the_flag() {
     let refusal = desk.emits(("other", "agent"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.to_string().as_str()),
-        (RefusalKind::Forbidden, "role 'agent' has no can_approve")
+        (RunRefusalKind::Forbidden, "role 'agent' has no can_approve")
     );
     let refusal = desk.emits(("rex", "reviewer"), "reject", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "role 'reviewer' has no can_reject");
@@ -64,7 +64,7 @@ fn a_second_token_of_the_submitter_decides_nothing_either() {
     desk.facts.same_person = vec!["robot".to_owned()];
     let refusal = desk.emits(("robot-2", "human"), "approve", json!({}), vec![]).unwrap_err();
     assert_eq!(refusal.to_string(), "'robot-2 (also robot)' submitted to this run, and may not decide on it");
-    assert_eq!(refusal.kind(), RefusalKind::Forbidden);
+    assert_eq!(refusal.kind(), RunRefusalKind::Forbidden);
     desk.facts.same_person = vec!["rex".to_owned()];
     desk.emits(("rex-2", "reviewer"), "approve", json!({}), vec![]).unwrap();
 }
@@ -87,7 +87,7 @@ fn only_people_override_and_it_is_recorded() {
         desk.overrides("robot", ("agent", false), "submit"),
         Err(RunRefusal::NotHuman { role: "agent".to_owned() })
     );
-    assert_eq!(desk.overrides("robot", ("human", false), "submit").unwrap_err().kind(), RefusalKind::Forbidden);
+    assert_eq!(desk.overrides("robot", ("human", false), "submit").unwrap_err().kind(), RunRefusalKind::Forbidden);
     let events = desk.overrides("hanna", ("human", true), "submit").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.to.as_str()), ("has_text", "review"));
@@ -100,9 +100,9 @@ fn an_override_is_for_a_guard_that_is_not_satisfied() {
     let mut desk = reviewing();
     desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
     let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
-    assert_eq!((refusal.kind(), refusal.hint()), (RefusalKind::Rejected, "emit 'approve' as it is".to_owned()));
+    assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Rejected, "emit 'approve' as it is".to_owned()));
     let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::InvalidEvent);
+    assert_eq!(refusal.kind(), RunRefusalKind::InvalidEvent);
 }
 
 #[test]
@@ -136,11 +136,11 @@ fn a_decision_brings_no_evidence_of_its_own() {
     let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![file("text.md", "mine")]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
-        (RefusalKind::InvalidPayload, Some("/artifact_paths/0")),
+        (RunRefusalKind::InvalidPayload, Some("/artifact_paths/0")),
         "the guard asks for a text, which who approves does not write"
     );
     let refusal = desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::GuardFailed);
+    assert_eq!(refusal.kind(), RunRefusalKind::GuardFailed);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn an_override_of_a_decision_is_for_the_roles_that_may_take_it() {
         desk.overrides("otto", ("human", true), "submit").unwrap();
         desk.emits(("rex", "reviewer"), "approve", json!({}), vec![]).unwrap();
         let refusal = desk.overrides("hanna", ("human", true), "approve").unwrap_err();
-        assert_eq!((refusal.kind(), refusal.to_string().as_str()), (RefusalKind::Forbidden, message));
+        assert_eq!((refusal.kind(), refusal.to_string().as_str()), (RunRefusalKind::Forbidden, message));
         assert!(desk.overrides("rita", ("reviewer", true), "approve").is_ok());
     }
 }
@@ -176,7 +176,7 @@ fn a_process_says_who_may_override() {
     let source = REVIEW.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [reviewer]}\n");
     let mut desk = Desk::begun(&source);
     let refusal = desk.overrides("hanna", ("human", true), "submit").unwrap_err();
-    assert_eq!((refusal.kind(), refusal.hint()), (RefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
+    assert_eq!((refusal.kind(), refusal.hint()), (RunRefusalKind::Forbidden, "roles that may: reviewer".to_owned()));
     assert!(desk.overrides("rex", ("reviewer", true), "submit").is_ok());
 }
 
@@ -199,7 +199,7 @@ fn an_override_names_the_way_where_there_are_several() {
         desk.tries("hanna", &command)
     };
     assert_eq!(overrides(None, " "), Err(RunRefusal::Empty { field: "reason" }));
-    assert_eq!(overrides(Some("done"), "why").unwrap_err().kind(), RefusalKind::InvalidEvent);
+    assert_eq!(overrides(Some("done"), "why").unwrap_err().kind(), RunRefusalKind::InvalidEvent);
     let events = overrides(Some("second"), " it is late ").unwrap();
     let [RunEvent::Overridden(overridden)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((overridden.guard.as_str(), overridden.reason.as_str()), ("has_more", "it is late"));

@@ -1,4 +1,4 @@
-//! Events from submission to transition.
+//! Tests of emitting events, from submission to transition.
 
 use serde_json::json;
 
@@ -73,7 +73,7 @@ fn an_unmet_guard_that_records_keeps_what_was_submitted() {
 fn an_unmet_guard_that_rejects_keeps_nothing() {
     let mut desk = observing();
     let refusal = desk.agent("finish_observation", vec![file("notes.md", "n")]).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::GuardFailed);
+    assert_eq!(refusal.kind(), RunRefusalKind::GuardFailed);
     assert_eq!(refusal.to_string(), "Guard conditions not satisfied");
     let lines: Vec<String> = refusal.guards().iter().map(GuardResult::line).collect();
     assert_eq!(lines, ["has_sufficient_observations: 観察件数が不足 (現在: 2, 必要: 3)"]);
@@ -94,7 +94,7 @@ fn a_satisfied_guard_lets_through_and_is_recorded() {
     let refusal = desk.agent("submit_synthesis", vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal),
-        (RefusalKind::InvalidEvent, RunRefusal::Finished { state: "decide".to_owned() })
+        (RunRefusalKind::InvalidEvent, RunRefusal::Finished { state: "decide".to_owned() })
     );
 }
 
@@ -102,17 +102,17 @@ fn a_satisfied_guard_lets_through_and_is_recorded() {
 fn events_that_cannot_happen_say_where_they_can() {
     let mut desk = Desk::begun(EXPLORATION);
     let refusal = desk.agent("submit_synthesis", vec![]).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::InvalidEvent);
+    assert_eq!(refusal.kind(), RunRefusalKind::InvalidEvent);
     assert_eq!(refusal.to_string(), "No transition defined for event 'submit_synthesis' from state 'experiment'");
     assert!(refusal.hint().contains("synthesize"));
     let refusal = desk.agent("submit_synthesys", vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.hint()),
-        (RefusalKind::InvalidEvent, "did you mean 'submit_synthesis'?".to_owned())
+        (RunRefusalKind::InvalidEvent, "did you mean 'submit_synthesis'?".to_owned())
     );
     assert_eq!(refusal.pointer().as_deref(), Some("/event_name"));
     let refusal = desk.emits(("eve", "guest"), "submit_synthesis", json!({}), vec![]).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.value()), (RefusalKind::Forbidden, Some("guest")));
+    assert_eq!((refusal.kind(), refusal.value()), (RunRefusalKind::Forbidden, Some("guest")));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_payload_must_fit_its_schema() {
     let mut desk = Desk::begun(EXPLORATION);
     for payload in [json!({}), json!({"plan": 5})] {
         let refusal = desk.emits(("robot", "agent"), "submit_experiment_plan", payload, vec![]).unwrap_err();
-        assert_eq!(refusal.kind(), RefusalKind::InvalidPayload);
+        assert_eq!(refusal.kind(), RunRefusalKind::InvalidPayload);
         assert!(refusal.misfits()[0].path.starts_with("/payload"), "{:?}", refusal.misfits());
     }
 }
@@ -170,7 +170,7 @@ fn transitions_for_other_roles_are_forbidden() {
     let refusal = desk.emits(("x", "robot"), "stop", json!({}), vec![]).unwrap_err();
     assert_eq!(
         (refusal.kind(), refusal.to_string().as_str()),
-        (RefusalKind::Forbidden, "Permission denied for all available transitions")
+        (RunRefusalKind::Forbidden, "Permission denied for all available transitions")
     );
 }
 
@@ -178,7 +178,7 @@ fn transitions_for_other_roles_are_forbidden() {
 fn the_context_keeps_to_its_schema() {
     let mut desk = Desk::begun(LOOP);
     let refusal = desk.emits(("x", "robot"), "go", json!({"n": "one"}), vec![]).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::InvalidPayload, Some("/payload/n")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::InvalidPayload, Some("/payload/n")));
     let mut desk = Desk::empty(process(LOOP));
     let create = desk.create(object(json!({"m": 1})));
     desk.tries("x", &create).unwrap();
@@ -193,10 +193,10 @@ fn payloads_and_contexts_are_bounded() {
     let plan = "x".repeat(crate::limits::PAYLOAD_BYTES_MAX);
     let refusal =
         desk.emits(("robot", "agent"), "submit_experiment_plan", json!({ "plan": plan }), vec![]).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/payload")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::TooLarge, Some("/payload")));
     let many: Vec<Submitted> = (0..101).map(|number| file(&format!("{number}.md"), "x")).collect();
     let refusal = desk.emits(("robot", "agent"), "submit_experiment_plan", json!({"plan": "p"}), many).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    assert_eq!(refusal.kind(), RunRefusalKind::TooLarge);
     let part = "x".repeat(crate::limits::PAYLOAD_BYTES_MAX - 100);
     let grow = |desk: &mut Desk, name: String| {
         let mut payload = object(json!({"plan": "p"}));
@@ -219,9 +219,9 @@ fn a_payload_and_its_artifacts_fit_exactly() {
         desk.emits(("robot", "agent"), "submit_experiment_plan", payload, files).map(drop)
     };
     let kind = |refused: Result<(), RunRefusal>| refused.unwrap_err().kind();
-    assert_eq!(kind(emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX + 1), 0)), RefusalKind::TooLarge);
+    assert_eq!(kind(emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX + 1), 0)), RunRefusalKind::TooLarge);
     let (most, past) = (limits::ARTIFACTS_SUBMITTED_MAX, limits::ARTIFACTS_SUBMITTED_MAX + 1);
-    assert_eq!(kind(emits(&mut desk, json!({"plan": "p"}), past)), RefusalKind::TooLarge);
+    assert_eq!(kind(emits(&mut desk, json!({"plan": "p"}), past)), RunRefusalKind::TooLarge);
     emits(&mut desk, plan(limits::PAYLOAD_BYTES_MAX), most).unwrap();
 }
 
@@ -231,11 +231,11 @@ fn a_context_fits_exactly() {
     let context = |bytes: usize| object(json!({"m": "x".repeat(bytes - 3)}));
     let mut desk = Desk::empty(process(LOOP));
     let create = desk.create(context(limits::CONTEXT_BYTES_MAX + 1));
-    assert_eq!(desk.tries("x", &create).unwrap_err().kind(), RefusalKind::TooLarge);
+    assert_eq!(desk.tries("x", &create).unwrap_err().kind(), RunRefusalKind::TooLarge);
     let create = desk.create(context(limits::CONTEXT_BYTES_MAX));
     desk.tries("x", &create).unwrap();
     let refusal = desk.emits(("x", "robot"), "go", json!({"n": 1}), vec![]).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/payload")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::TooLarge, Some("/payload")));
 }
 
 /// A run with nearly all artifacts that it may have, by an event that brought them.
@@ -261,7 +261,7 @@ fn a_run_has_only_so_many_artifacts() {
         desk.emits(("robot", "agent"), "submit_observation", payload, vec![file(name, "x")]).map(drop)
     };
     submit("last.md").unwrap();
-    assert_eq!(submit("more.md").unwrap_err().kind(), RefusalKind::TooLarge);
+    assert_eq!(submit("more.md").unwrap_err().kind(), RunRefusalKind::TooLarge);
     submit("last.md").unwrap();
     assert_eq!(desk.state.revision(), revision + 2);
 }
@@ -271,7 +271,7 @@ fn a_reason_has_an_end() {
     let cancel = |chars: usize| RunCommand::Cancel { role: "human".to_owned(), reason: Some("x".repeat(chars)) };
     let mut desk = Desk::begun(EXPLORATION);
     let refusal = desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX + 1)).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    assert_eq!(refusal.kind(), RunRefusalKind::TooLarge);
     desk.tries("alice", &cancel(limits::TEXT_CHARS_MAX)).unwrap();
 }
 
@@ -292,10 +292,22 @@ fn an_artifact_that_has_a_schema_is_json_that_fits() {
         let refusal = submit(&mut desk, content).unwrap_err();
         assert_eq!(
             (refusal.kind(), refusal.pointer().as_deref()),
-            (RefusalKind::InvalidPayload, Some("/artifact_paths/0"))
+            (RunRefusalKind::InvalidPayload, Some("/artifact_paths/0"))
         );
     }
     assert!(submit(&mut desk, r#"{"summary": "done"}"#).is_ok());
+}
+
+#[test]
+fn an_agent_does_not_cancel() {
+    let mut desk = Desk::begun(EXPLORATION);
+    let cancel = |role: &str| RunCommand::Cancel { role: role.to_owned(), reason: None };
+    let refused = desk.tries("alice", &cancel(AGENT)).unwrap_err();
+    assert_eq!(refused, RunRefusal::MayNotCancel { role: AGENT.to_owned() });
+    assert_eq!((refused.kind(), refused.value()), (RunRefusalKind::Forbidden, Some(AGENT)));
+    assert_eq!(desk.state.status(), RunStatus::Active, "and the run goes on");
+    desk.tries("alice", &cancel("reviewer")).unwrap();
+    assert_eq!(desk.tries("alice", &cancel(AGENT)), Err(refused), "also where there is nothing to cancel");
 }
 
 #[test]

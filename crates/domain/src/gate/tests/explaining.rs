@@ -1,4 +1,4 @@
-//! Refusals that tell whoever reads them what to do next.
+//! Tests of refusals: each says what to do next.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn a_context_that_does_not_fit_says_what_may_be_set() {
     assert_eq!(refusal.to_string(), "the context does not fit this process");
     assert_eq!(
         (refusal.kind(), refusal.pointer().as_deref()),
-        (RefusalKind::InvalidPayload, Some("/context/approved"))
+        (RunRefusalKind::InvalidPayload, Some("/context/approved"))
     );
     assert_eq!(refusal.misfits()[0].message, "creating a run of this process does not set 'approved'");
     assert_eq!(refusal.hint(), "change or leave out what is listed; variables that may be set: team_mode");

@@ -1,4 +1,4 @@
-//! Runs under test, and what they have in common.
+//! Tests of runs, and the helpers they share.
 
 mod attacks;
 mod deciding;

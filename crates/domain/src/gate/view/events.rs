@@ -1,4 +1,4 @@
-//! What may be emitted, and what is missing for it, in the shapes that clients read.
+//! View of a run's events: those that may be emitted, with missing guards and artifacts, as clients read them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A process as the text of a Mermaid `stateDiagram-v2`.
+//! Renders a process as a Mermaid `stateDiagram-v2`.
 
 use std::fmt::Write;
 

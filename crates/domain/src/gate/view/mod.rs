@@ -1,6 +1,6 @@
-//! What is worth knowing of a run: what may happen now, what is missing, how far it is, and how to get further.
+//! Views of a run: allowed events, missing guards and artifacts, progress, plan and diagram.
 //!
-//! All of it follows from the same rules that decide, evaluated without a payload.
+//! All of them follow from the same rules that decide, evaluated without a payload.
 
 mod events;
 mod mermaid;

@@ -1,4 +1,4 @@
-//! The shortest way to a state, and what is missing on it.
+//! Plans for a run: the shortest path to a state, and what is missing on it.
 
 use std::collections::{BTreeMap, VecDeque};
 

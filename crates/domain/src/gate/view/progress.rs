@@ -1,4 +1,4 @@
-//! How far a run is.
+//! Progress of a run: states already left, and states that can still be reached.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! From the parser's events to a tree, within bounds.
+//! Builds the YAML tree from the parser's events, within limits of nodes and depth.
 
 use std::collections::{BTreeMap, BTreeSet};
 

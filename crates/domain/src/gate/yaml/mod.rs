@@ -1,7 +1,7 @@
-//! YAML as a tree in which everything knows its place in the file.
+//! YAML parser: a tree in which every node has its line and column in the file.
 //!
-//! `saphyr-parser` reads the syntax; the tree is ours, since a reader over serde stops at the first mistake, and we want
-//! to tell all of them. What is read is bounded before it is built: bytes, nodes, and depth, with aliases counted as what
+//! `saphyr-parser` reads the syntax; the tree is ours, since a reader over serde stops at the first error, and we want
+//! to report all of them. Bytes, nodes and depth are limited before the tree is built, with aliases counted as what
 //! they stand for, so that a few lines of anchors cannot become a billion nodes.
 
 mod build;

@@ -1,4 +1,4 @@
-//! What a plain scalar means, by the core schema of YAML 1.2.
+//! Parses plain YAML scalars (null, booleans, numbers, text) by the core schema of YAML 1.2.
 
 use serde_json::Number;
 

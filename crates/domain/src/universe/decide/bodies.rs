@@ -1,4 +1,4 @@
-//! Bodies: added, changed, removed, moved around another; and their rings.
+//! Decides commands on bodies and their rings: add, update, remove, attach, detach.
 
 use super::super::body::Star;
 use super::super::check::{Check, Reason, short};
@@ -70,7 +70,8 @@ pub(super) fn detach(snapshot: &Snapshot, child_id: &Id) -> Done {
 
 pub(super) fn update_ring(snapshot: &Snapshot, UpdateRing { planet_id, patch }: &UpdateRing) -> Done {
     found(snapshot, planet_id)?;
-    let misfit = |misfit: super::Misfit| Failure::misfit("updateRing", &misfit.within("patch")).with_planet(planet_id);
+    let misfit =
+        |misfit: super::FieldMisfit| Failure::misfit("updateRing", &misfit.within("patch")).with_planet(planet_id);
     patch.check().map_err(misfit)?;
     Ok(vec![WireEvent::RingUpdated { planet_id: planet_id.clone() }])
 }

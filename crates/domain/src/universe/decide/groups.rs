@@ -1,4 +1,4 @@
-//! Groups: added, changed, removed; and what they hold.
+//! Decides commands on groups and their children: add, update, remove, move.
 
 use std::collections::BTreeSet;
 

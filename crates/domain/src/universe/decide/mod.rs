@@ -1,5 +1,5 @@
-//! What a command comes to. Checks go from the outside in: is there such a universe, is what is named there, does what
-//! is new fit. Nothing is looked at but what the command is about.
+//! Decides universe commands into events or refusals. Checks run in this order: the universe exists, what is named
+//! exists, what is new fits. Only what the command is about is checked, not the whole state.
 
 mod bodies;
 mod groups;
@@ -7,7 +7,7 @@ mod regions;
 
 use std::sync::Arc;
 
-use super::check::{Check, Misfit, Reason, short};
+use super::check::{Check, FieldMisfit, Reason, short};
 use super::command::Command;
 use super::event::{Commanded, Created, Deleted, Renamed, Replaced, UniverseEvent};
 use super::failure::Failure;
@@ -62,7 +62,7 @@ fn create(
     identified("id", id)?;
     // No URL could name it: such segments of a path are walked, not read.
     if id == "." || id == ".." {
-        let misfit = Misfit::new(Reason::ForbiddenName, "is a way through folders, and no name");
+        let misfit = FieldMisfit::new(Reason::ForbiddenName, "is a way through folders, and no name");
         return Err(UniverseRefusal::Field(misfit.within("id")));
     }
     if let Some(campaign_id) = campaign_id {
@@ -79,7 +79,7 @@ fn create(
 
 fn named(name: &str) -> Result<String, UniverseRefusal> {
     let name = name.trim();
-    let empty = || Err(Misfit::new(Reason::ForbiddenName, "is required and must be a non-empty string"));
+    let empty = || Err(FieldMisfit::new(Reason::ForbiddenName, "is required and must be a non-empty string"));
     let checked = if name.is_empty() { empty() } else { Name::from(name).check() };
     checked.map_err(|misfit| UniverseRefusal::Field(misfit.within("name")))?;
     Ok(name.to_owned())
@@ -90,7 +90,7 @@ fn bounded(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<Unive
     let Some(sent) = sent else { return Ok(None) };
     let state = sent.at(now.time);
     let text = too_much_text(now.snapshot.text_bytes, state.snapshot.text_bytes);
-    let room = text.map_or(Ok(()), |problem| Err(Misfit::new(Reason::TooMany, problem)));
+    let room = text.map_or(Ok(()), |problem| Err(FieldMisfit::new(Reason::TooMany, problem)));
     state.check().and(room).map_err(|misfit| UniverseRefusal::Field(misfit.within("state")))?;
     Ok(Some(state))
 }

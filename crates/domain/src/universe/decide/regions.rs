@@ -1,6 +1,6 @@
-//! What fills space without being a body: replaced as a whole, or one by one.
+//! Decides commands on regions of space (small-body fields, disks, nebulae): replaced as a whole, or one by one.
 
-use super::super::check::{Check, Misfit, Reason};
+use super::super::check::{Check, FieldMisfit, Reason};
 use super::super::command::{UpdateNebula, UpdateProtoplanetaryDisk, UpdateSmallBodyField};
 use super::super::failure::Failure;
 use super::super::patch::Change;
@@ -32,7 +32,8 @@ pub(super) fn set_disks(disks: &Regions<ProtoplanetaryDisk>) -> Done {
 
 /// In place of one with the same id, as the original has it.
 pub(super) fn add_disk(snapshot: &Snapshot, disk: &ProtoplanetaryDisk) -> Done {
-    let misfit = |misfit: Misfit| Failure::misfit("addProtoplanetaryDisk", &misfit.within("disk")).with_id(&disk.id);
+    let misfit =
+        |misfit: FieldMisfit| Failure::misfit("addProtoplanetaryDisk", &misfit.within("disk")).with_id(&disk.id);
     disk.check().map_err(misfit)?;
     let disks = &snapshot.protoplanetary_disks;
     if disks.len() >= limits::REGIONS_MAX && !disks.contains_key(&disk.id) {
@@ -66,7 +67,7 @@ pub(super) fn update_nebula(snapshot: &Snapshot, command: &UpdateNebula) -> Done
 }
 
 /// The id may be repeated, and stays; the rest is within bounds.
-fn patched(command: &str, id: &Id, repeated: &Change<Id>, bounds: Result<(), Misfit>) -> Result<(), Failure> {
+fn patched(command: &str, id: &Id, repeated: &Change<Id>, bounds: Result<(), FieldMisfit>) -> Result<(), Failure> {
     if repeated.set().is_some_and(|repeated| repeated != id) {
         let failure = Failure::refused(command, Reason::LinkChange, format!("id cannot be changed by {command}"));
         return Err(failure.with_id(id).at("/patch/id".to_owned()));

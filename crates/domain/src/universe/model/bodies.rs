@@ -1,10 +1,10 @@
-//! The plain rules of bodies.
+//! Reference model of the commands on bodies, for property tests.
 
 use serde_json::{Value, json};
 
-use super::{Came, Model, bounds, fails, is_good_id, text};
+use super::{Came, UniverseModel, bounds, fails, is_good_id, text};
 
-impl Model {
+impl UniverseModel {
     pub(super) fn add_star(&mut self, command: &Value) -> Came {
         let id = text(&command["id"]);
         let payload = &command["payload"];

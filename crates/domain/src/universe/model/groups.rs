@@ -1,10 +1,10 @@
-//! The plain rules of groups.
+//! Reference model of the commands on groups, for property tests.
 
 use serde_json::{Value, json};
 
-use super::{Came, Model, bounds, fails, is_good_id, text};
+use super::{Came, UniverseModel, bounds, fails, is_good_id, text};
 
-impl Model {
+impl UniverseModel {
     pub(super) fn add_group(&mut self, command: &Value) -> Came {
         let id = text(&command["id"]);
         let payload = &command["payload"];

@@ -1,5 +1,5 @@
-//! The rules once more, the plain way: a JSON document, lists that are searched from end to end, and the whole of it
-//! looked at after every command. What the real rules do fast must come to the same.
+//! Reference model of the universe rules for property tests. It works on a JSON document, searches whole lists, and
+//! checks everything after every command; the real, fast rules must give the same results.
 
 mod bodies;
 mod groups;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// What a command comes to: its events, or the failure's type and reason.
 pub(super) type Came = Result<Vec<Value>, (String, Option<String>)>;
 
-pub(super) struct Model(pub(super) Value);
+pub(super) struct UniverseModel(pub(super) Value);
 
 fn fails(name: &str, reason: &str) -> Came {
     Err((name.to_owned(), Some(reason.to_owned()).filter(|reason| !reason.is_empty())))
@@ -33,7 +33,7 @@ fn bounds(payload: &Value) -> Option<&'static str> {
     is_over.then_some("outOfRange")
 }
 
-impl Model {
+impl UniverseModel {
     pub(super) fn empty() -> Self {
         let maps = ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
         let mut state: Map<String, Value> = maps.into_iter().map(|map| (map.to_owned(), json!({}))).collect();

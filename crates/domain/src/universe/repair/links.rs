@@ -1,5 +1,5 @@
-//! Links that do not agree. What something says of its own parent counts, if that parent is there; otherwise it belongs to
-//! the first that lists it, or to nobody. Lists keep their order, lose what does not belong to them and gain what does.
+//! Repairs links that disagree. The parent that a thing names counts, if that parent exists; otherwise it belongs to
+//! the first that lists it, or to none. Lists keep their order, lose wrong entries and gain missing ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,8 @@
-//! A whole state that does not hang together is repaired rather than refused: it may be hours of somebody's work, and the
-//! editor of the original makes such states. Each repair is told to whoever sent the state.
+//! Repairs an inconsistent state that a client sent, rather than refusing it. It may be hours of somebody's work, and
+//! the editor of the original writes such states. Each repair is reported to the sender.
 //!
-//! Repairs are made on JSON, before anything is typed: names always, all else only where the state could not be read as
-//! it is. What is read afterwards is checked as strictly as ever, so a repair that is not enough is a refusal and never a
-//! broken universe.
+//! Repairs are made on JSON, before it is typed: names always, all else only where the state could not be read as it
+//! is. The result is checked as strictly as ever, so an insufficient repair is a refusal and never a broken universe.
 
 mod links;
 mod names;

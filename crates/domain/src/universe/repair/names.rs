@@ -1,6 +1,6 @@
-//! Names with characters that no name may have: line breaks, control characters, bidirectional overrides and tags. In a
-//! whole state they are cleaned, since somebody's work would be lost for a stray character. Ids are not: what refers to
-//! them would be lost, and two could become one.
+//! Repairs names with forbidden characters: line breaks, control characters, bidirectional overrides and tags. In a
+//! whole state they are cleaned, since somebody's work would be lost for a stray character. Ids are not cleaned:
+//! references to them would be lost, and two could become one.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! JSON has no way to write a number that is none, such as that of an empty field: it comes as null. Where a number must
-//! be, a usual one takes its place; where a list or a map must be, an empty one does.
+//! Repairs nulls: replaces each by a usual number, an empty list or an empty map, by its schema. JSON cannot write a
+//! number that is none, such as that of an empty input field, so it arrives as null.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Bodies: every row of the original's table, with what it does and what it fails with.
+//! Tests of commands on bodies: every row of the original's table, with its effects and failures.
 
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ fn a_name_of_several_lines_is_refused() {
         let group = json!({"type": "addGroup", "id": "g", "payload": {"name": name}});
         assert_eq!(sky.fails(group)["field"], "/payload/name");
         let renamed = sky.asks(&UniverseCommand::Rename { name: name.to_owned() }).unwrap_err();
-        assert_eq!((renamed.kind(), renamed.pointer().as_deref()), (RefusalKind::Invalid, Some("/name")));
+        assert_eq!((renamed.kind(), renamed.pointer().as_deref()), (UniverseRefusalKind::Invalid, Some("/name")));
         assert!(renamed.to_string().contains(problem), "{renamed}");
 
         // As an event of an older store brings it.

@@ -1,4 +1,4 @@
-//! Groups: every row of the original's table, with what it does and what it fails with.
+//! Tests of commands on groups: every row of the original's table, with its effects and failures.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a universe holds at its limits, and one past them.
+//! Tests of a universe's limits: exactly at each limit, and one past it.
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ fn texts_of_a_universe_have_an_end() {
     let mut sizes = full();
     sizes[0] += 1;
     let refusal = sky.asks(&create(Some(state(&bodies_with_text(sizes))))).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (UniverseRefusalKind::TooLarge, Some("/state")));
     assert_eq!(
         refusal.to_string(),
         "state would have 20000001 bytes of ids, names, colours and extensions, at most 20000000 are kept; it has 0 now"
@@ -90,7 +90,7 @@ fn a_universe_past_the_limit_can_shrink() {
     sky.asks(&UniverseCommand::Replace { name: None, state: Some(smaller) }).unwrap();
     let larger = state(&bodies_with_text(full().into_iter().chain([401])));
     let refusal = sky.asks(&UniverseCommand::Replace { name: None, state: Some(larger) }).unwrap_err();
-    assert_eq!(refusal.kind(), RefusalKind::TooLarge);
+    assert_eq!(refusal.kind(), UniverseRefusalKind::TooLarge);
 }
 
 fn groups(count: usize) -> Value {
@@ -103,7 +103,7 @@ fn groups(count: usize) -> Value {
 fn groups_have_an_end() {
     let mut sky = Sky::none();
     let refusal = sky.asks(&create(Some(state(&groups(limits::GROUPS_MAX + 1))))).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state/groups")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (UniverseRefusalKind::TooLarge, Some("/state/groups")));
     sky.asks(&create(Some(state(&groups(limits::GROUPS_MAX - 1))))).unwrap();
     let group = |id: &str| json!({"type": "addGroup", "id": id, "payload": {"name": id}});
     sky.does(group("last"));
@@ -126,7 +126,7 @@ fn places(count: usize) -> Value {
 fn places_in_groups_have_an_end() {
     let mut sky = Sky::none();
     let refusal = sky.asks(&create(Some(state(&places(limits::GROUP_PLACES_MAX + 1))))).unwrap_err();
-    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::TooLarge, Some("/state/groups")));
+    assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (UniverseRefusalKind::TooLarge, Some("/state/groups")));
     sky.asks(&create(Some(state(&places(limits::GROUP_PLACES_MAX - 1))))).unwrap();
     let into = |group: &str| json!({"type": "addToGroup", "groupId": group, "child": {"id": "sun", "type": "system"}});
     sky.does(into("g0"));

@@ -1,4 +1,4 @@
-//! A universe under test, and what happens to one as a whole.
+//! Tests of a universe as a whole, and the helpers of its other tests.
 
 mod bodies;
 mod groups;
@@ -74,7 +74,7 @@ impl Sky {
             Err(failure) => failure,
             Ok((read, _)) => {
                 let refusal = self.asks(&UniverseCommand::Apply(vec![Arc::new(read)])).expect_err("a refusal");
-                assert_eq!(refusal.kind(), RefusalKind::Rejected);
+                assert_eq!(refusal.kind(), UniverseRefusalKind::Rejected);
                 refusal.failure().unwrap().clone()
             }
         };
@@ -181,7 +181,7 @@ fn names_and_ids_of_universes_have_bounds() {
         let campaign_id = campaign_id.map(str::to_owned);
         let command = UniverseCommand::Create { id: id.to_owned(), name: name.to_owned(), campaign_id, state: None };
         let refusal = sky.asks(&command).expect_err("a refusal");
-        assert_eq!(refusal.kind(), RefusalKind::Invalid);
+        assert_eq!(refusal.kind(), UniverseRefusalKind::Invalid);
         assert!(!refusal.hint().is_empty());
         refusal.pointer().unwrap()
     };
@@ -234,7 +234,7 @@ fn several_commands_are_done_together_or_not_at_all() {
     assert_eq!(sky.universe, before);
     assert_eq!(sky.asks(&several(&[])), Err(UniverseRefusal::NoCommand));
     let ticks = vec![json!({"type": "tick"}); limits::COMMANDS_MAX + 1];
-    assert_eq!(sky.asks(&several(&ticks)).unwrap_err().kind(), RefusalKind::TooLarge);
+    assert_eq!(sky.asks(&several(&ticks)).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
     sky.asks(&several(&ticks[1..])).unwrap();
 }
 

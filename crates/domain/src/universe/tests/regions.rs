@@ -1,4 +1,4 @@
-//! Fields, disks, nebulae and whole snapshots, with what is done to them and what fails.
+//! Tests of commands on fields, disks, nebulae and whole snapshots, with their failures.
 
 use serde_json::{Value, json, to_value};
 
@@ -170,7 +170,7 @@ fn a_universe_is_full_at_its_limit() {
     sky.asks(&more).unwrap();
     put(&mut state, "more");
     let full = create(Some(SentState::read(&state).unwrap().0));
-    assert_eq!(Sky::none().asks(&full).unwrap_err().kind(), RefusalKind::TooLarge);
+    assert_eq!(Sky::none().asks(&full).unwrap_err().kind(), UniverseRefusalKind::TooLarge);
 }
 
 #[test]

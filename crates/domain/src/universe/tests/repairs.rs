@@ -1,4 +1,4 @@
-//! Whole states as the editor of the original makes them: what is kept, what is repaired, and what is said of it.
+//! Tests of repairs: whole states as the editor of the original writes them, and the messages about each repair.
 
 use std::sync::Arc;
 
@@ -278,7 +278,7 @@ fn ids_of_a_whole_state_are_not_cleaned() {
     let groups = json!({"groups": {"g": group("g", Value::Null, &[(evil, "system")])}, "rootGroupIds": ["g"]});
     for (sent, field) in [(stars, "/state/stars/s\u{202e}/id"), (groups, "/state/groups/g/children")] {
         let refusal = sky.asks(&asks(sent)).unwrap_err();
-        assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RefusalKind::Invalid, Some(field)));
+        assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (UniverseRefusalKind::Invalid, Some(field)));
         assert!(!refusal.to_string().contains('\u{202e}'), "{refusal}");
     }
 }

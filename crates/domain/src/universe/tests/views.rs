@@ -1,4 +1,4 @@
-//! What is read of a universe, and what is said of its commands.
+//! Tests of views of a universe (summary, body, categories) and of the descriptions of its commands.
 
 use serde_json::{Value, json, to_value};
 

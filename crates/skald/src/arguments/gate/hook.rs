@@ -1,4 +1,4 @@
-//! The arguments of `skald gate hook`.
+//! Arguments of `skald gate hook`.
 
 use clap::{Args, Subcommand, ValueEnum};
 

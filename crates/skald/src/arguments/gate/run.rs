@@ -1,4 +1,4 @@
-//! Arguments that several commands about a run have.
+//! Arguments that several commands about a run share.
 
 use std::path::PathBuf;
 

@@ -1,11 +1,13 @@
-//! Whether a command of a line does something to a folder in which, or below which, the gate lies.
+//! Refuses shell commands that change a folder in which, or below which, the gate's files are.
 
 use std::path::{Path, PathBuf};
 
-use skald_tool_calls::shell::{Command, CommandLine, Word};
+use skald_tool_calls::shell::{CommandLine, ShellCommand, Word};
 
-use super::changes::{Change, changes, changes_more, find_name, git_folders, is_changing, is_reader, listed};
-use super::guarded::{Guarded, refusal};
+use super::folder_changes::{
+    FolderChange, changes, changes_more, find_name, git_folders, is_changing, is_reader, listed,
+};
+use super::guarded_paths::{Guarded, refusal};
 use super::paths;
 use super::patterns::{is_like, stands_for};
 use super::shell::{BEFORE_PATHS, JOINTS};
@@ -84,14 +86,14 @@ pub(super) fn refuses(text: &str, line: &CommandLine, guarded: &Guarded) -> Opti
 }
 
 /// Where the line is after a command, if that is another folder.
-fn goes_to(command: &Command, from: &Path) -> Option<PathBuf> {
+fn goes_to(command: &ShellCommand, from: &Path) -> Option<PathBuf> {
     let goes = matches!(command.program().as_deref(), Some("cd" | "pushd" | "chdir"));
     let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
     let target = target.map_or("~", |word| word.text.as_str());
     goes.then(|| paths::by_letter(from, target))
 }
 
-fn refuses_command(command: &Command, folder: &Path, is_fed: bool, guarded: &Guarded) -> Option<String> {
+fn refuses_command(command: &ShellCommand, folder: &Path, is_fed: bool, guarded: &Guarded) -> Option<String> {
     let folder = git_folders(command).iter().fold(folder.to_owned(), |folder, part| paths::by_letter(&folder, part));
     let is_reader = is_reader(command);
     named_words(command)
@@ -109,7 +111,7 @@ fn refuses_command(command: &Command, folder: &Path, is_fed: bool, guarded: &Gua
 }
 
 /// The words of a command that may be paths, whole and after what may stand before a path. The program itself is none.
-fn named_words(command: &Command) -> impl Iterator<Item = Word> {
+fn named_words(command: &ShellCommand) -> impl Iterator<Item = Word> {
     let targets = command.redirections.iter().map(|redirection| &redirection.target);
     let words = command.words.iter().skip(1).chain(&command.assignments).chain(targets);
     words.flat_map(|word| {
@@ -120,7 +122,7 @@ fn named_words(command: &Command) -> impl Iterator<Item = Word> {
 }
 
 /// What is named in code that a command is given.
-fn code_names(command: &Command, is_reader: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
+fn code_names(command: &ShellCommand, is_reader: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
     let runs_code = command.program().is_none_or(|program| RUNS_CODE.contains(&program.as_str()));
     let words = command.words.iter().skip(1).map(|word| word.text.as_str()).filter(|_| runs_code);
     let input = command.input.as_deref().filter(|_| !is_reader);
@@ -153,18 +155,18 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// What a command does to a folder above the gate, or puts in the place of a part of it.
-fn changed(command: &Command, folder: &Path, guarded: &Guarded) -> Option<String> {
+fn changed(command: &ShellCommand, folder: &Path, guarded: &Guarded) -> Option<String> {
     let is_kept_to = |name: &str| guarded.names().iter().any(|guarded| is_like(name, guarded));
     if find_name(command).is_some_and(|name| !is_kept_to(&name)) {
         return None;
     }
     changes(command).into_iter().find_map(|change| match change {
-        Change::Whole(name) => guarded.holds(folder, &name).map(|what| refusal(&name, what)),
-        Change::Entries(name) => {
+        FolderChange::Whole(name) => guarded.holds(folder, &name).map(|what| refusal(&name, what)),
+        FolderChange::Entries(name) => {
             let what = guarded.holds(folder, &name).or_else(|| guarded.at_from(folder, &name));
             what.map(|_| refusal(&name, "files of unknown names would be put over the gate; use a folder of their own"))
         }
-        Change::Entry { folder: target, name } => {
+        FolderChange::Entry { folder: target, name } => {
             let is_meant = |guarded: &String| stands_for(&name, guarded) || name.eq_ignore_ascii_case(guarded);
             let replaced = guarded.names_below(folder, &target).into_iter().find(is_meant);
             let path = format!("{}/{name}", target.trim_end_matches('/'));
@@ -176,7 +178,7 @@ fn changed(command: &Command, folder: &Path, guarded: &Guarded) -> Option<String
 }
 
 /// What is listed for a command that changes whatever it is given.
-fn fed(command: &Command, is_fed: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
+fn fed(command: &ShellCommand, is_fed: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
     if !is_fed || !is_reader(command) || command.words.is_empty() {
         return None;
     }

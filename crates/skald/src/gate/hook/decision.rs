@@ -1,4 +1,4 @@
-//! What is decided of a tool, in the words of a coding agent.
+//! The hook's decision on a tool, printed as JSON in the format of a coding agent, with its exit code.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::output::note;
 pub(super) const BLOCKED: u8 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum HookVerdict {
     Allow,
     Ask,
     Deny,
@@ -20,26 +20,26 @@ pub(super) enum Verdict {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Decision {
-    pub verdict: Verdict,
+pub(super) struct HookDecision {
+    pub verdict: HookVerdict,
     pub reason: String,
 }
 
-impl Decision {
-    pub(super) fn new(verdict: Verdict, reason: impl Into<String>) -> Self {
+impl HookDecision {
+    pub(super) fn new(verdict: HookVerdict, reason: impl Into<String>) -> Self {
         Self { verdict, reason: reason.into() }
     }
 
     pub(super) fn deny(reason: &str) -> Self {
-        Self::new(Verdict::Deny, reason)
+        Self::new(HookVerdict::Deny, reason)
     }
 
     pub(super) fn print(&self) -> ExitCode {
         let word = match self.verdict {
-            Verdict::Allow => Some("allow"),
-            Verdict::Ask => Some("ask"),
-            Verdict::Deny => Some("deny"),
-            Verdict::Silent => None,
+            HookVerdict::Allow => Some("allow"),
+            HookVerdict::Ask => Some("ask"),
+            HookVerdict::Deny => Some("deny"),
+            HookVerdict::Silent => None,
         };
         // An answer without a decision is an answer too: a program that says nothing did not run.
         let output = word.map_or_else(

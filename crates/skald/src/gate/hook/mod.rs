@@ -1,20 +1,20 @@
-//! `skald gate hook`: what a coding agent may do in the state that its run is in.
+//! `skald gate hook`: hooks of coding agents, which deny tools that the state of the run does not allow.
 //!
-//! An agent goes on when a hook fails, so this one does not fail: whatever goes wrong, a panic or a store that does not
-//! answer too, comes out as a decision against the tool.
+//! An agent goes on when a hook fails, so this one does not fail: any error, also a panic or a store that does not
+//! answer, becomes a decision against the tool.
 
-mod changes;
+mod after_tool;
+mod before_tool;
 mod commands;
 mod decision;
-mod guarded;
-mod own;
+mod folder_changes;
+mod guarded_paths;
+mod own_tools;
 mod paths;
 mod patterns;
-mod post;
-mod pre;
 mod program;
 mod request;
-mod session;
+mod session_start;
 mod settings;
 mod shell;
 
@@ -24,10 +24,10 @@ use std::time::Duration;
 
 use skald_app::{Code, Fault};
 
-use super::desk::Desk;
+use super::engine_access::EngineAccess;
 use crate::arguments::{GateCallArguments, GateCommand, HookCommand};
 use crate::output::{note, say};
-use decision::Decision;
+use decision::HookDecision;
 
 /// How long a hook may take: an agent waits for it before each of its steps.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -40,11 +40,15 @@ pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
     let GateCommand::Hook(hook) = &arguments.command else { return ExitCode::FAILURE };
     match hook.command.clone() {
         HookCommand::PreToolUse(pre) => {
-            let decided = within(PATIENCE, move || pre::decide(&arguments, &pre));
-            decided.unwrap_or_else(|why| Decision::deny(&format!("{why}; ask a person to look at the gate"))).print()
+            let decided = within(PATIENCE, move || before_tool::decide(&arguments, &pre));
+            decided
+                .unwrap_or_else(|why| HookDecision::deny(&format!("{why}; ask a person to look at the gate")))
+                .print()
         }
-        HookCommand::PostToolUse(post) => context(within(PATIENCE, move || post::context(&post))),
-        HookCommand::SessionStart(run) => context(within(PATIENCE, move || Ok(session::context(&arguments, &run)))),
+        HookCommand::PostToolUse(post) => context(within(PATIENCE, move || after_tool::context(&post))),
+        HookCommand::SessionStart(run) => {
+            context(within(PATIENCE, move || Ok(session_start::context(&arguments, &run))))
+        }
         HookCommand::Config(pre) => settings::print(&arguments, &pre),
     }
 }
@@ -88,10 +92,13 @@ fn go_to_project() -> Result<(), Fault> {
 }
 
 /// Asks the gate something.
-fn ask<T>(arguments: &GateCallArguments, question: impl AsyncFnOnce(Desk) -> Result<T, Fault>) -> Result<T, Fault> {
+fn ask<T>(
+    arguments: &GateCallArguments,
+    question: impl AsyncFnOnce(EngineAccess) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| Fault::new(Code::Unavailable, error.to_string()))?;
-    let answer = runtime.block_on(async { question(Desk::existing(arguments).await?).await });
+    let answer = runtime.block_on(async { question(EngineAccess::existing(arguments).await?).await });
     runtime.shutdown_timeout(CLOSING);
     answer
 }

@@ -1,4 +1,4 @@
-//! Where a path leads: as it is written, and as the file system has it.
+//! Resolves paths in two ways: lexically, and with all symbolic links followed.
 
 use std::path::{Component, Path, PathBuf};
 

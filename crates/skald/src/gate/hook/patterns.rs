@@ -1,4 +1,4 @@
-//! File patterns as shells have them: which names one stands for.
+//! Matches shell file patterns (globs) against names and paths.
 
 use std::path::Path;
 

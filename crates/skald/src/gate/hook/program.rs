@@ -1,4 +1,4 @@
-//! Where the program of the hook lies: the file that runs, and every link by which it was started.
+//! Paths of the hook's own program: the running file, and every link by which it was started.
 
 use std::path::{Path, PathBuf};
 

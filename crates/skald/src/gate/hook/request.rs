@@ -1,4 +1,4 @@
-//! What an agent tells a hook: JSON on standard input, or the same by options.
+//! Parses the request of an agent to a hook: JSON on standard input, or the same by options.
 
 use std::io::{IsTerminal, Read};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use skald_app::short;
 const INPUT_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug)]
-pub(super) struct Request {
+pub(super) struct HookRequest {
     pub tool_name: String,
     pub tool_input: Value,
     pub tool_response: Value,
@@ -18,7 +18,7 @@ pub(super) struct Request {
     pub cwd: Option<PathBuf>,
 }
 
-impl Request {
+impl HookRequest {
     /// What was said by options, or else on standard input. `event` is the one that the hook is for.
     pub(super) fn read(event: &str, tool_name: Option<&str>, argument: Option<&str>) -> Result<Self, String> {
         let Some(tool_name) = tool_name else { return Self::parsed(event, &standard_input()?) };
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn what_is_told_must_make_sense() {
         let request =
-            Request::parsed("PreToolUse", r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}}"#).unwrap();
+            HookRequest::parsed("PreToolUse", r#"{"tool_name": "Bash", "tool_input": {"command": "ls"}}"#).unwrap();
         assert_eq!((request.tool_name.as_str(), request.tool_input["command"].as_str()), ("Bash", Some("ls")));
         for (text, expected) in [
             ("", "standard input is not JSON"),
@@ -87,7 +87,7 @@ mod tests {
             (r#"{"tool_name": 7}"#, "no tool is named"),
             (r#"{"tool_name": "Bash", "hook_event_name": "Stop"}"#, "this hook is for PreToolUse, not for \"Stop\""),
         ] {
-            let why = Request::parsed("PreToolUse", text).unwrap_err();
+            let why = HookRequest::parsed("PreToolUse", text).unwrap_err();
             assert!(why.starts_with(expected), "{why}");
         }
     }

@@ -1,4 +1,4 @@
-//! The settings that install the hooks, ready to be pasted.
+//! Prints the agent settings that install the hooks.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::decision::BLOCKED;
-use super::own;
+use super::own_tools;
 use crate::arguments::{GATE_SERVERS, GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
+use crate::open_store;
 use crate::output::{complain, note, say};
-use crate::world;
 
 /// Seconds after which an agent gives a hook up: more than a hook takes.
 const TIMEOUT_SECONDS: u32 = 10;
@@ -17,7 +17,7 @@ const TIMEOUT_SECONDS: u32 = 10;
 const UNREACHABLE: &str = "the hook of the gate did not run, so no tool is used; ask a person to look at its settings";
 
 pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> ExitCode {
-    let (program, address) = match (std::env::current_exe(), world::address(&arguments.store)) {
+    let (program, address) = match (std::env::current_exe(), open_store::address(&arguments.store)) {
         (Ok(program), Ok(address)) => (program, address),
         (Err(error), _) => {
             complain(&anyhow::Error::from(error).context("this program cannot be found"));
@@ -68,7 +68,7 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     if pre.servers != GATE_SERVERS {
         decided.extend(pre.servers.iter().flat_map(|server| ["--server".to_owned(), server.clone()]));
     }
-    let servers: Vec<String> = pre.servers.iter().map(|server| own::as_named(server)).collect();
+    let servers: Vec<String> = pre.servers.iter().map(|server| own_tools::as_named(server)).collect();
     let emitting = format!("mcp__({})__state_gate[_.]emit_event", servers.join("|"));
     let command = |name: &str, options: &[&[String]]| {
         let words = [program.display().to_string(), "gate".to_owned(), "hook".to_owned(), name.to_owned()];

@@ -1,13 +1,13 @@
-//! Command lines that name what is guarded, that change a folder above it, or that call the gate as somebody else.
+//! Refuses shell command lines that name guarded paths, change folders above them, or call the gate in another role.
 //!
-//! A line is looked at twice: by its words, whatever they do, and by its commands, as the reader of shells takes it apart.
-//! A shell has more ways to hide a name than can be read; docs/gate-hooks.md says which are beyond a hook.
+//! A line is checked twice: by its words, whatever they do, and by its commands, as the shell parser splits it. A shell
+//! has more ways to hide a name than can be parsed; docs/gate-hooks.md says which are beyond a hook.
 
 use std::collections::BTreeSet;
 
-use skald_tool_calls::shell::{Command, CommandLine, LINE_BYTES_MAX, read};
+use skald_tool_calls::shell::{CommandLine, LINE_BYTES_MAX, ShellCommand, read};
 
-use super::guarded::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal};
+use super::guarded_paths::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal};
 use super::patterns::{parts, stand_for};
 use super::{commands, paths};
 
@@ -90,7 +90,7 @@ fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
 }
 
 /// Why a command may not be run, if an option for the gate is known only when it runs.
-fn hidden_option(command: &Command, guarded: &Guarded) -> Option<String> {
+fn hidden_option(command: &ShellCommand, guarded: &Guarded) -> Option<String> {
     let program = command.program()?;
     let is_gate = program == "skald" || guarded.program_names().any(|name| name.to_lowercase() == program);
     let is_hidden = |(at, word): (usize, &skald_tool_calls::shell::Word)| {
@@ -111,7 +111,7 @@ fn hidden_option(command: &Command, guarded: &Guarded) -> Option<String> {
 /// Why a line may not be run, if it looks the program of the hook up in order to do something with it.
 fn looked_up(line: &CommandLine, guarded: &Guarded) -> Option<String> {
     let all = line.all();
-    let looks_up = |command: &&Command| {
+    let looks_up = |command: &&ShellCommand| {
         let is_lookup = matches!(command.program().as_deref(), Some("which" | "whereis" | "type" | "command" | "hash"));
         let names = |word: &skald_tool_calls::shell::Word| guarded.program_names().any(|name| name == word.text);
         is_lookup && command.words.iter().skip(1).any(names)

@@ -1,4 +1,4 @@
-//! The history of a run, attempt by attempt.
+//! The history of a run as text, one attempt after the other.
 
 use serde_json::Value;
 

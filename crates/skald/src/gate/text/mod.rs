@@ -1,4 +1,4 @@
-//! Answers as a person reads them. Whatever was written by others stays on its line and moves no cursor.
+//! Gate answers as text for people. Foreign text stays on its line and cannot move the cursor.
 
 mod history;
 mod plan;

@@ -1,4 +1,4 @@
-//! What would happen: a plan, and a dry run.
+//! Plans and dry runs as text.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Processes in a list, and one that was submitted.
+//! Lists of processes, submitted processes and their findings as text.
 
 use serde_json::Value;
 

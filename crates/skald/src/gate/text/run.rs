@@ -1,4 +1,4 @@
-//! Runs in a list, a run that was created, and what became of an event.
+//! Lists of runs, created runs, and accepted or refused events as text.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Where a run stands, and its events.
+//! The state of a run and its events as text.
 
 use serde_json::Value;
 

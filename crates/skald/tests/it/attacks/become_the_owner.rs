@@ -1,4 +1,4 @@
-//! To act as the owner from elsewhere, through a proxy that stands on the owner's machine.
+//! Attack: acting as the owner from another machine, through a proxy on the owner's machine.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use skald_testkit::Client;
 use skald_testkit::message::{BOTH, JSON, initialize};
 
 use crate::process::{Running, run};
-use crate::world::World;
+use crate::program_under_test::World;
 
 const CLOSED: [&str; 4] = ["/api/v1/context", "/universes", "/metrics", "/api/v1/openapi.json"];
 

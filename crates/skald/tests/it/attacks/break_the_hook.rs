@@ -1,4 +1,5 @@
-//! To keep the hook from running: an agent goes on when its hook fails, unless the configured line itself blocks.
+//! Attack: preventing the hook from running. An agent goes on when its hook fails, unless the configured command
+//! blocks.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! To have a browser on the owner's machine call the server for a page of another site.
+//! Attack: a page of another site makes a browser on the owner's machine call the server.
 
 use skald_testkit::{Client, Reply};
 

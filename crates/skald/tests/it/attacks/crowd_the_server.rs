@@ -1,5 +1,5 @@
-//! To take the server away from others: by connections that say nothing, long strings, large bodies, sessions,
-//! subscriptions, and large answers that are read slowly, a hundred at once.
+//! Attack: denial of service by a hundred clients at once. They open silent connections, send long strings and large
+//! bodies, open sessions and subscriptions, and read large answers slowly.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

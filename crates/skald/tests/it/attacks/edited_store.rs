@@ -1,8 +1,8 @@
-//! A store whose tables are edited by somebody who is not Skald, and can be as they were again.
+//! A store whose tables tests edit directly and restore afterwards.
 
 use std::path::PathBuf;
 
-use crate::world::World;
+use crate::program_under_test::World;
 
 const TABLES: [&str; 6] = ["heads", "records", "commands", "documents", "snapshots", "shelf"];
 

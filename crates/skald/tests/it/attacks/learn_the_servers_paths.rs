@@ -1,4 +1,4 @@
-//! To learn where things lie on the server's disk, from what is answered and from what is refused.
+//! Attack: learning paths on the server's disk from answers and refusals.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use skald_testkit::Client;
 
 use crate::gate_documented::{CREATE, EMIT, GET_STATE};
 use crate::gate_served::{Gate, PROOF, Run};
+use crate::program_under_test::{Kind, Seat, Server, Surface};
 use crate::table::create_campaign;
-use crate::world::{Kind, Seat, Server, Surface};
 
 /// Processes that cannot be used, each for another reason that names a file.
 fn write_unusable_processes(gate: &Gate) {

@@ -1,4 +1,4 @@
-//! To leave the hook: to touch what makes the gate, or to run what a state denies, by saying it in another way. Each way is
+//! Attack: bypassing the hook by other spellings, to touch the gate's files or to run what a state denies. Each is
 //! denied, or named in docs/gate-hooks.md as beyond a hook.
 #![cfg(unix)]
 

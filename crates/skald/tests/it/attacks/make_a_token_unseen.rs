@@ -1,11 +1,11 @@
-//! To become somebody who may approve: by a row in the store, by a second token, or by one that is gone afterwards.
+//! Attack: gaining the permission to approve by a row in the store, a second token, or a token removed afterwards.
 
 use serde_json::{Value, json};
 
 use crate::attacks::edited_store::{EditedStore, verified};
 use crate::attacks::tamper_with_the_store::worked_on;
 use crate::gate_served::{Gate, Run};
-use crate::world::{Kind, Surface, World};
+use crate::program_under_test::{Kind, Surface, World};
 
 /// A token as a row beside the journal, as the first versions kept it, and what is sent.
 const SECRET: &str = "skald_aaaaaaaaaaaa_older";
@@ -137,7 +137,7 @@ mod postgres {
 }
 
 /// Two notes by whoever this is, so that the run is up for review.
-fn submitted(seat: &mut crate::world::Seat) -> Run {
+fn submitted(seat: &mut crate::program_under_test::Seat) -> Run {
     let run = Run::create(seat, "proof");
     let notes = json!({"artifacts": [{"path": "note.md", "text": "one"}, {"path": "note-2.md", "text": "two"}]});
     assert_eq!(run.emits(seat, "finish", &notes)["transition"]["to_state"], "review");

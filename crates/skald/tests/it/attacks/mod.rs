@@ -1,4 +1,4 @@
-//! What a hostile client or agent tries, a file for each aim. Each attempt gets nothing, and the server goes on.
+//! Tests of attacks by a hostile client or agent, a file for each aim. Each attempt fails, and the server goes on.
 
 mod become_the_owner;
 mod break_the_hook;

@@ -1,11 +1,11 @@
-//! To find out whether something exists that one may not see, by an id that somebody else chose for it.
+//! Attack: finding out whether something hidden exists, by probing for ids that others chose.
 
 use serde_json::{Value, json};
 
 use crate::gate_documented::{CREATE, EMIT, GET_STATE};
 use crate::gate_served::Gate;
+use crate::program_under_test::{How, Kind, OVER_HTTP, Seat, Server, Surface, World};
 use crate::table::create_campaign;
-use crate::world::{How, Kind, OVER_HTTP, Seat, Server, Surface, World};
 
 /// An operation and its input, with an id in it.
 type Probe = (&'static str, Box<dyn Fn(&str) -> Value>);

@@ -1,7 +1,7 @@
-//! To go on reading with a token that was revoked, on a stream that was opened before.
+//! Attack: reading on with a revoked token, on a stream that was opened before.
 //!
-//! The token is revoked by another process, and the next sign of life, at which a stream would look by itself, is 15 seconds
-//! away.
+//! The token is revoked by another process, and the next heartbeat, at which a stream would check by itself, is 15
+//! seconds away.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,9 +13,9 @@ use skald_grpc::{Bridge, Remote};
 use skald_testkit::message::{BOTH, JSON, initialize};
 use skald_testkit::{Client, Events};
 
+use crate::program_under_test::{Server, Surface, World};
 use crate::universe::star;
 use crate::universes::Program;
-use crate::world::{Server, Surface, World};
 
 /// Long before the next sign of life.
 const AT_ONCE: Duration = Duration::from_secs(5);

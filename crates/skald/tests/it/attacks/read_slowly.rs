@@ -1,5 +1,4 @@
-//! To fill the server's memory by reading: many readers of a large universe that changes between them, each of whom takes
-//! a little and waits.
+//! Attack: exhausting the server's memory with many slow readers of a large universe that changes between them.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

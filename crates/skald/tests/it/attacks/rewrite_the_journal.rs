@@ -1,4 +1,4 @@
-//! To change history so that every hash fits again. A chain cannot show it, and a seal does.
+//! Attack: rewriting history so that every hash fits again. A hash chain cannot reveal it; a seal does.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use serde_json::json;
 use skald_journal::{AnswerDigest, Hash, Head, Record, StreamName, hex};
 
 use crate::attacks::edited_store::{EditedStore, verified, verified_with};
+use crate::program_under_test::{Kind, Surface, World};
 use crate::rest::Rest;
-use crate::world::{Kind, Surface, World};
 
 /// A campaign with four notes, whose key and seals lie in the world's folder.
 struct SealedWorld {

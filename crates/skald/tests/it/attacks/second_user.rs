@@ -1,6 +1,6 @@
-//! To reach the store, the key, the binary or the settings as the agent's user, where the server runs as another one, as
-//! docs/gate-hooks.md says. Only root can start processes as two users: elsewhere `cargo xtask test` says that these are
-//! not run.
+//! Attack: reaching the store, the key, the binary or the settings as the agent's user. The server runs as another
+//! user, as docs/gate-hooks.md says. Only root can start processes as two users: elsewhere `cargo xtask test` says that
+//! these are not run.
 #![cfg(target_os = "linux")]
 
 use std::fs;

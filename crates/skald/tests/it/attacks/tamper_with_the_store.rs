@@ -1,11 +1,11 @@
-//! To change what happened behind Skald's back, in the tables of its store. `verify` names each change, and `rebuild`
-//! undoes those of what follows from the records.
+//! Attack: editing the tables of the store directly. `verify` names each change, and `rebuild` undoes those of what
+//! follows from the records.
 
 use serde_json::json;
 
 use crate::attacks::edited_store::{EditedStore, verified};
 use crate::gate_served::{Gate, Run};
-use crate::world::{Kind, Surface};
+use crate::program_under_test::{Kind, Surface};
 
 /// A run that was worked on, with evidence that was handed in and an attempt that was refused.
 pub(super) fn worked_on(gate: &Gate) -> Run {
@@ -49,11 +49,12 @@ fn edits(run: &Run) -> Vec<(&'static str, String)> {
         ),
         ("snapshot_differs", forged_snapshot(run)),
         ("row_differs", format!("UPDATE documents SET body = replace(body, 'active', 'finished') WHERE {stream}")),
+        ("row_differs", format!("UPDATE documents SET partition = 'camp_other' WHERE {stream}")),
         (
             "row_orphaned",
             format!(
-                "INSERT INTO documents (collection, id, shard, stream, rank, body)
-                SELECT collection, 'forged', shard, 'run/forged', rank, body FROM documents WHERE {stream}"
+                "INSERT INTO documents (collection, id, shard, stream, rank, body, partition)
+                SELECT collection, 'forged', shard, 'run/forged', rank, body, partition FROM documents WHERE {stream}"
             ),
         ),
         ("row_missing", format!("DELETE FROM documents WHERE {stream}")),

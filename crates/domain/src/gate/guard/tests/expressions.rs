@@ -1,4 +1,4 @@
-//! Guards as expressions: what they see, what they may cost, and what becomes of mistakes.
+//! Tests of CEL guards: their variables, the limits on their cost, and their errors.
 
 use serde_json::json;
 
@@ -59,22 +59,22 @@ fn expressions_that_fail_say_why() {
 fn expressions_are_bounded_before_they_run() {
     let most = limits::GUARD_EXPRESSION_CHARS_MAX;
     let padded = |chars: usize| format!("true{}", " ".repeat(chars - 4));
-    assert_eq!(Expression::new(&padded(most)).err(), None);
-    assert!(Expression::new(&padded(most + 1)).unwrap_err().contains("at most 2000 characters"));
+    assert_eq!(CelExpression::new(&padded(most)).err(), None);
+    assert!(CelExpression::new(&padded(most + 1)).unwrap_err().contains("at most 2000 characters"));
     let long = format!("{} true", "true && ".repeat(300));
-    assert!(Expression::new(&long).unwrap_err().contains("at most 2000 characters"));
+    assert!(CelExpression::new(&long).unwrap_err().contains("at most 2000 characters"));
     let doubling = |times: usize| format!("[\"xxxxxxxx\"]{}.size() > 0", ".map(x, x + x + x + x)".repeat(times));
-    assert!(Expression::new(&doubling(12)).unwrap_err().contains("could cost"));
-    assert_eq!(Expression::new(&doubling(6)).err(), None);
+    assert!(CelExpression::new(&doubling(12)).unwrap_err().contains("could cost"));
+    assert_eq!(CelExpression::new(&doubling(6)).err(), None);
     let loops = |range: &str, count: usize| {
         (0..count).fold("true".to_owned(), |inner, level| format!("{range}.all(x{level}, {inner})"))
     };
     assert!(
-        Expression::new(&loops("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", 6))
+        CelExpression::new(&loops("[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", 6))
             .unwrap_err()
             .contains("cost")
     );
-    assert!(Expression::new(&loops("[1]", 6)).is_ok(), "loops over little cost little");
+    assert!(CelExpression::new(&loops("[1]", 6)).is_ok(), "loops over little cost little");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn expressions_are_nested_within_bounds_whatever_they_are_nested_by() {
         format!("{}1{} == 1", "[".repeat(900), "]".repeat(900)),
         "true ? true : ".repeat(140) + "true",
     ] {
-        assert!(Expression::new(&deep).is_err(), "{deep}");
+        assert!(CelExpression::new(&deep).is_err(), "{deep}");
     }
     let world = World::with(json!({"v": 1}));
     let sum = format!("{{type: cel, expression: 'context.v{} > 0'}}", " + 1".repeat(20));
@@ -121,26 +121,26 @@ fn only_known_names_are_read() {
         ("[1].exists(x, y)", "y is not known"),
         ("[1].map(x, y) == []", "y is not known"),
     ] {
-        let refused = Expression::new(expression).expect_err(expression);
+        let refused = CelExpression::new(expression).expect_err(expression);
         assert!(refused.contains(word), "{expression}: {refused}");
     }
     let mut reads = Reads::default();
-    Expression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
+    CelExpression::new("context.a > 1 && has(context.b) && context.c.d == payload.e").unwrap().reads(&mut reads);
     let names: Vec<&str> = reads.variables.iter().map(String::as_str).collect();
     assert_eq!((names, reads.is_any), (vec!["a", "b", "c"], false));
-    Expression::new("size(context) > 1").unwrap().reads(&mut reads);
+    CelExpression::new("size(context) > 1").unwrap().reads(&mut reads);
     assert!(reads.is_any);
 }
 
 #[test]
 fn what_is_never_true_or_false_is_found_when_it_is_read() {
     for expression in ["1 + 1", "-context.a", "\"yes\"", "[true]", "{\"a\": true}", "size(context.a)", "1"] {
-        assert_eq!(Expression::new(expression).err().as_deref(), Some("it is never true or false"), "{expression}");
+        assert_eq!(CelExpression::new(expression).err().as_deref(), Some("it is never true or false"), "{expression}");
     }
     for expression in
         ["true", "context.a", "!context.a", "context.a ? true : context.b", "context[\"a\"]", "bool(\"true\")"]
     {
-        assert_eq!(Expression::new(expression).err(), None, "{expression}");
+        assert_eq!(CelExpression::new(expression).err(), None, "{expression}");
     }
 }
 
@@ -150,14 +150,14 @@ fn patterns_are_written_out_and_cost_what_they_take() {
     for expression in
         ["context.v.matches(payload.pattern)", "context.v.matches(\"x\" + \"y\")", "matches(context.v, context.v)"]
     {
-        assert!(Expression::new(expression).unwrap_err().contains("written out"), "{expression}");
+        assert!(CelExpression::new(expression).unwrap_err().contains("written out"), "{expression}");
     }
     for pattern in ["(", "(\\\\w{60}){6}|a*", "((a{100}){100}){100}"] {
-        let refused = Expression::new(&format!("context.v.matches(\"{pattern}\")")).unwrap_err();
+        let refused = CelExpression::new(&format!("context.v.matches(\"{pattern}\")")).unwrap_err();
         assert!(refused.contains("cannot be used"), "{refused}");
     }
     for pattern in ["^\\\\w+$", "^\\\\d{4}-\\\\d{2}$", "^[a-z0-9-]{1,64}$", "(?i)dragon|wyrm"] {
-        assert_eq!(Expression::new(&format!("context.v.matches(\"{pattern}\")")).err(), None, "{pattern}");
+        assert_eq!(CelExpression::new(&format!("context.v.matches(\"{pattern}\")")).err(), None, "{pattern}");
     }
     let guard = "{type: cel, expression: 'context.w.all(x, \"a\".matches(\"^[a-z]{1,20}$\"))'}";
     let with = |count: usize| World::with(json!({ "w": vec![1; count] }));

@@ -1,4 +1,4 @@
-//! Guards, and what they say is missing.
+//! Tests of guards and of their messages about what is missing.
 
 mod expressions;
 
@@ -55,7 +55,7 @@ impl World {
     }
 
     fn asked(&self, process: &Process, guard: &str) -> GuardResult {
-        let scene = Scene {
+        let scene = GuardInputs {
             process,
             run_id: "run-1",
             state: "a",

@@ -1,0 +1,138 @@
+//! `App`, the state that all operations share, and its ports (clock, randomness) as traits for the binary.
+
+use crate::campaign::CampaignStream;
+use crate::gate::RunStream;
+use crate::universe::UniverseStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use skald_domain::decider::Given;
+use skald_domain::dice::odds::Effort;
+use skald_domain::id;
+
+use crate::campaign::Contexts;
+use crate::computation_pool::ComputationPool;
+use crate::gate::{AGENT, ArtifactWatch, AttemptsCounted, NoFiles, Processes};
+use crate::journal_fault::store_held;
+use crate::resource_changes::{Announcement, ChangeAudience, ChangeBroadcast};
+use crate::tokens::Tokens;
+use crate::universe::Feeds;
+use crate::{Call, Code, Fault, GateFiles, Nouns, ResourceChange, Revocations, limits};
+use skald_journal::{Journal, StoreError, Streams, to_micros};
+
+/// Where fresh randomness comes from.
+pub trait Entropy: Send + Sync + 'static {
+    fn bytes(&self) -> [u8; 32];
+}
+
+/// What time it is.
+pub trait Clock: Send + Sync + 'static {
+    fn now(&self) -> Timestamp;
+}
+
+/// What operations work with.
+pub struct App {
+    pub entropy: Arc<dyn Entropy>,
+    pub clock: Arc<dyn Clock>,
+    pub journal: Arc<dyn Journal>,
+    pub nouns: Nouns,
+    /// Where a caller who names no campaign, and has none in the context, is taken to be.
+    pub default_campaign: Option<String>,
+    /// How often whoever reads a universe's commands is shown a sign of life.
+    pub heartbeat: Duration,
+    /// Where process files lie and artifacts are found.
+    pub files: Arc<dyn GateFiles>,
+    /// What the owner is to a gate; a token says it of whoever holds it.
+    pub gate_role: String,
+    pub(crate) campaigns: Streams<CampaignStream>,
+    pub(crate) universes: Streams<UniverseStream>,
+    pub(crate) runs: Streams<RunStream>,
+    pub(crate) tokens: Tokens,
+    pub(crate) revocations: Revocations,
+    pub(crate) processes: Processes,
+    pub(crate) watching: ArtifactWatch,
+    pub(crate) attempts_counted: AttemptsCounted,
+    pub(crate) contexts: Contexts,
+    pub(crate) computing: ComputationPool,
+    pub(crate) telling: ChangeBroadcast,
+    pub(crate) feeds: Feeds,
+}
+
+impl App {
+    pub fn new(entropy: Arc<dyn Entropy>, clock: Arc<dyn Clock>, journal: Arc<dyn Journal>) -> Self {
+        Self {
+            entropy,
+            clock,
+            nouns: Nouns::all(),
+            campaigns: Streams::new(Arc::clone(&journal)),
+            universes: Streams::new(Arc::clone(&journal)),
+            runs: Streams::new(Arc::clone(&journal)),
+            tokens: Tokens::new(Arc::clone(&journal)),
+            revocations: Revocations::default(),
+            processes: Processes::default(),
+            watching: ArtifactWatch::default(),
+            attempts_counted: AttemptsCounted::default(),
+            gate_role: AGENT.to_owned(),
+            journal,
+            default_campaign: None,
+            heartbeat: Duration::from_secs(limits::HEARTBEAT_SECONDS),
+            files: Arc::new(NoFiles::default()),
+            contexts: Contexts::default(),
+            computing: ComputationPool::default(),
+            telling: ChangeBroadcast::default(),
+            feeds: Feeds::default(),
+        }
+    }
+
+    /// Tells those who watch and whom it concerns.
+    pub(crate) fn tell(&self, change: ResourceChange, whom: ChangeAudience) {
+        self.telling.tell(Announcement { changes: [change].into(), whom, place: None });
+    }
+
+    /// What a decision knows beside the state.
+    pub(crate) fn given(&self, call: &Call) -> Given {
+        Given { at: to_micros(self.clock.now()), by: call.caller.id().to_owned() }
+    }
+
+    /// An id for something new: the same one for a retry under the same key.
+    pub(crate) fn new_id(&self, call: &Call, prefix: &str, stream: &str) -> String {
+        if let Some(key) = &call.work.idempotency_key {
+            return id::from_key(prefix, call.caller.id(), stream, key);
+        }
+        let mut entropy = [0; 16];
+        entropy.copy_from_slice(&self.entropy.bytes()[..16]);
+        id::from_entropy(prefix, entropy)
+    }
+
+    /// A failure to read, or to keep what is not in the journal, as every surface shows it.
+    pub(crate) fn unread(&self, error: &StoreError) -> Fault {
+        match error {
+            StoreError::Damaged(cause) => Fault::damaged(cause, self.request_id()),
+            StoreError::Refused(cause) => Fault::internal(cause, self.request_id()),
+            StoreError::Held(cause) => store_held(cause),
+            error => {
+                tracing::warn!(%error, "the journal cannot be read");
+                Fault::new(Code::Unavailable, "the journal cannot be read right now").hint("try again in a moment")
+            }
+        }
+    }
+
+    /// Does long work elsewhere, so that others go on meanwhile.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Effort) -> Result<T, Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        let answer = self.computing.run(move |is_given_up| work(&Effort::until(is_given_up))).await;
+        answer.unwrap_or_else(|| Err(Fault::internal("a panic", self.request_id())))
+    }
+
+    /// A short random name for one request, for the answer and for the log.
+    pub(crate) fn request_id(&self) -> String {
+        use std::fmt::Write;
+        self.entropy.bytes().iter().take(8).fold(String::from("req_"), |mut id, byte| {
+            write!(id, "{byte:02x}").expect("writing to a string does not fail");
+            id
+        })
+    }
+}

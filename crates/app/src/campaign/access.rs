@@ -1,0 +1,226 @@
+//! Access to a campaign: finds the one that a call names, checks the caller's role, and sends commands to it.
+
+use crate::campaign::CampaignStream;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::Value;
+use skald_domain::campaign::{CampaignCommand, CampaignRefusal, CampaignState};
+
+use super::stream::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
+use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Operation, OperationKind, limits, short};
+use skald_journal::{Applied, CommittedState, JournalFailure, StreamName};
+
+/// Campaigns that an error names.
+const CAMPAIGNS_NAMED: usize = 10;
+
+/// A campaign that a caller has entered.
+pub(crate) struct EnteredCampaign {
+    pub campaign_id: String,
+    pub stream: StreamName,
+    pub committed: Arc<CommittedState<CampaignStream>>,
+}
+
+impl EnteredCampaign {
+    /// Where a command for this campaign goes.
+    pub(crate) fn place(&self) -> (&str, &StreamName) {
+        (&self.campaign_id, &self.stream)
+    }
+
+    pub(crate) fn state(&self) -> &CampaignState {
+        &self.committed.state
+    }
+}
+
+/// An id that could be one.
+pub(crate) fn campaign_id(id: &str) -> Result<&str, Fault> {
+    named("campaign_id", Some(id)).map(Option::unwrap_or_default)
+}
+
+/// An id in a field: trimmed, and neither empty nor odd.
+pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a str>, Fault> {
+    let Some(id) = id.map(str::trim) else { return Ok(None) };
+    let fault = |message: String| Fault::new(Code::InvalidParams, message).at(format!("/{field}")).value(&id.into());
+    if id.is_empty() {
+        return Err(fault(format!("{field} is required, it is empty")).hint(format!("send {field}, or leave it out")));
+    }
+    let is_odd = |letter: char| !letter.is_ascii_alphanumeric() && !['_', '-'].contains(&letter);
+    if id.len() > limits::ID_CHARS_MAX
+        || id.contains(is_odd)
+        || !id.contains(|letter: char| letter.is_ascii_alphanumeric())
+    {
+        return Err(fault(format!("{field} is malformed: {:?}", short(id))).hint("send an id as it was answered"));
+    }
+    Ok(Some(id))
+}
+
+impl App {
+    /// Finds the campaign that a call is about and lets the caller in, if the operation's rule allows it.
+    pub(crate) async fn enter_campaign<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        given: Option<&str>,
+    ) -> Result<EnteredCampaign, Fault> {
+        let campaign_id = match named("campaign_id", given)? {
+            Some(id) => id.to_owned(),
+            None => self.meant(call.caller).await?,
+        };
+        let entered_campaign = self.enter_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
+        // A command moves it.
+        if O::KIND == OperationKind::Read {
+            call.work.stands_at(entered_campaign.committed.revision());
+        }
+        Ok(entered_campaign)
+    }
+
+    pub(crate) async fn enter_as(
+        &self,
+        caller: &Caller,
+        name: &str,
+        allowed: Allowed,
+        campaign_id: &str,
+    ) -> Result<EnteredCampaign, Fault> {
+        // Whoever has no role here is told the same as if there were nothing.
+        let role = caller.role_in(campaign_id).ok_or_else(|| not_found(campaign_id))?;
+        let stream = stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
+        if committed.state.campaign().is_none() {
+            return Err(not_found(campaign_id));
+        }
+        if let Allowed::InCampaign(needed) = allowed
+            && role < needed
+        {
+            let message = format!("{name} is for {}, and you are its {}", allowed.words(), role.word());
+            return Err(Fault::new(Code::Forbidden, message).hint("ask the game master, or for another token"));
+        }
+        Ok(EnteredCampaign { campaign_id: campaign_id.to_owned(), stream, committed })
+    }
+
+    /// The campaign of a call that names none: of the context, of the command line, or the only one there is.
+    async fn meant(&self, caller: &Caller) -> Result<String, Fault> {
+        if let Some(context) = self.context(caller).await? {
+            return Ok(context.campaign_id);
+        }
+        if let Some(id) = &self.default_campaign {
+            return Ok(id.clone());
+        }
+        let campaigns = self.campaigns_of(caller, None, CAMPAIGNS_NAMED).await?;
+        match &campaigns.items[..] {
+            [only] => Ok(only.id.clone()),
+            [] => Err(Fault::new(Code::NotFound, "there is no campaign yet")
+                .hint("create one first; `campaign_create` does it")),
+            several => {
+                let ids: Vec<&str> = several.iter().map(|campaign| campaign.id.as_str()).collect();
+                Err(Fault::new(Code::InvalidParams, "campaign_id is missing, and there is more than one campaign")
+                    .at("/campaign_id")
+                    .hint("send campaign_id; `set_context` says it once for all")
+                    .allowed(ids))
+            }
+        }
+    }
+
+    /// Refuses the id of a campaign that is not there, and names those that are: for the owner.
+    pub(crate) async fn check_campaign(&self, id: &str) -> Result<(), Fault> {
+        let committed = self.campaigns.read(&stream(campaign_id(id)?)).await.map_err(|error| self.unread(&error))?;
+        if committed.state.campaign().is_some() {
+            return Ok(());
+        }
+        let known = self.campaigns_of(&Caller::owner(), None, CAMPAIGNS_NAMED).await?;
+        let named: Vec<String> =
+            known.items.iter().map(|campaign| format!("{} ({})", campaign.id, campaign.name)).collect();
+        let more = if known.next_cursor.is_some() { " and others" } else { "" };
+        let fault = not_found(id).allowed(known.items.iter().map(|campaign| campaign.id.as_str()));
+        Err(if named.is_empty() {
+            fault.hint("there is no campaign yet; `campaign_create` makes one")
+        } else {
+            fault.hint(format!("there are {}{more}", named.join(", ")))
+        })
+    }
+
+    /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
+    pub(crate) async fn missing_session(
+        &self,
+        caller: &Caller,
+        entered_campaign: &EnteredCampaign,
+        id: &str,
+    ) -> Result<Fault, Fault> {
+        self.missing(caller, entered_campaign, ("session", SESSIONS), id).await
+    }
+
+    /// The same of a participant.
+    pub(crate) async fn missing_participant(
+        &self,
+        caller: &Caller,
+        entered_campaign: &EnteredCampaign,
+        id: &str,
+    ) -> Result<Fault, Fault> {
+        self.missing(caller, entered_campaign, ("participant", PARTICIPANTS), id).await
+    }
+
+    async fn missing(
+        &self,
+        caller: &Caller,
+        entered_campaign: &EnteredCampaign,
+        (thing, collection): (&str, &str),
+        id: &str,
+    ) -> Result<Fault, Fault> {
+        let (code, message) = match self.campaign_with(caller, collection, id).await? {
+            Some(_) => (
+                Code::InvalidParams,
+                format!("{thing} {id} does not belong to campaign {}", entered_campaign.campaign_id),
+            ),
+            None => {
+                (Code::NotFound, format!("there is no {thing} {:?} in {}", short(id), entered_campaign.campaign_id))
+            }
+        };
+        let fault = Fault::new(code, message).at(format!("/{thing}_id")).value(&id.into());
+        Ok(fault
+            .hint(format!("send the id of a {thing} of this campaign; `campaign_read` with view {thing}s lists them")))
+    }
+
+    /// The campaign that something belongs to, if that is there for the caller.
+    pub(crate) async fn campaign_with(
+        &self,
+        caller: &Caller,
+        collection: &str,
+        id: &str,
+    ) -> Result<Option<String>, Fault> {
+        let found = self.journal.document(collection, id).await.map_err(|error| self.unread(&error))?;
+        let campaign_id = found.and_then(|document| {
+            let body: Value = serde_json::from_str(&document.body).ok()?;
+            Some(body.get("campaign_id")?.as_str()?.to_owned())
+        });
+        Ok(campaign_id.filter(|campaign_id| caller.role_in(campaign_id).is_some()))
+    }
+
+    /// Has a command decided, stored and answered. The answer is kept for a retry under the same key.
+    pub(crate) async fn command<O: Operation, T: Serialize + 'static>(
+        &self,
+        call: &Call<'_>,
+        entered_campaign: (&str, &StreamName),
+        command: CampaignCommand,
+        answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
+    ) -> Result<Answered<T>, Fault> {
+        let (campaign_id, stream) = entered_campaign;
+        let tried = self.try_command::<O, T>(call, stream, command, answer).await;
+        tried.map_err(|failure| self.not_done(campaign_id, failure))
+    }
+
+    /// Why a command was not done, as every surface shows it.
+    pub(crate) fn not_done(&self, campaign_id: &str, failure: JournalFailure<CampaignRefusal>) -> Fault {
+        self.journal_fault(failure, |refusal| refused(campaign_id, &refusal))
+    }
+
+    /// The same for whoever has an answer to a refusal. What was answered under the key comes before any refusal.
+    pub(crate) async fn try_command<O: Operation, T: Serialize + 'static>(
+        &self,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: CampaignCommand,
+        answer: impl Fn(&Applied<CampaignStream>) -> T + Send + Sync + 'static,
+    ) -> Result<Answered<T>, JournalFailure<CampaignRefusal>> {
+        self.execute::<O, CampaignStream, T>(&self.campaigns, call, stream, command, answer)
+            .await
+            .map(|(answered, _)| answered)
+    }
+}

@@ -1,0 +1,129 @@
+//! Recording of rolls: a roll that names a session, or has one in the context, is stored in its campaign.
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use skald_domain::campaign::{CampaignCommand, RecordedRoll};
+use skald_domain::dice::RandomReport;
+use skald_domain::dice::odds::Exact;
+use skald_domain::id;
+
+use super::access::{EnteredCampaign, named};
+use super::stream::SESSIONS;
+use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Operation, short};
+
+/// Where a roll is recorded, as every tool that rolls takes it.
+#[derive(Debug)]
+pub(crate) struct RollPlace {
+    pub session_id: Option<String>,
+    pub actor_id: Option<String>,
+}
+
+/// What a roll's answer says of its record.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "they are what clients read")]
+pub(crate) struct Recorded {
+    pub campaign_id: String,
+    pub session_id: String,
+    pub roll_id: String,
+}
+
+/// What is remembered of a roll.
+pub(crate) struct RollNote {
+    pub expression: Option<String>,
+    pub result: Value,
+    pub chance: Option<Exact>,
+    pub rng: RandomReport,
+}
+
+/// Who may have a roll recorded.
+const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+
+impl App {
+    /// The table and the session in which a roll is recorded: that of its input, or that of the context. `None` if
+    /// neither names one: such a roll is answered and not remembered.
+    async fn roll_place<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        place: &RollPlace,
+    ) -> Result<Option<(EnteredCampaign, String, Option<String>)>, Fault> {
+        let context = self.context(call.caller).await?;
+        let (campaign_id, session_id) = match (named("session_id", place.session_id.as_deref())?, &context) {
+            (Some(session_id), _) => (self.campaign_of_session(call, session_id).await?, session_id.to_owned()),
+            (None, Some(context)) => match &context.session_id {
+                Some(session_id) => (context.campaign_id.clone(), session_id.clone()),
+                None => return nowhere(place),
+            },
+            (None, None) => return nowhere(place),
+        };
+        let entered_campaign = self.enter_as(call.caller, O::NAME, ALLOWED, &campaign_id).await?;
+        let here = context.filter(|context| context.campaign_id == campaign_id);
+        // Somebody who has left the table since still rolls, but not as a participant.
+        let participant = here.and_then(|context| context.participant_id);
+        let participant = participant.filter(|id| entered_campaign.state().participants().contains(id));
+        Ok(Some((entered_campaign, session_id, participant)))
+    }
+
+    async fn campaign_of_session(&self, call: &Call<'_>, session_id: &str) -> Result<String, Fault> {
+        let campaign_id = self.campaign_with(call.caller, SESSIONS, session_id).await?;
+        campaign_id.ok_or_else(|| {
+            Fault::new(Code::NotFound, format!("there is no session {:?}", short(session_id)))
+                .at("/session_id")
+                .value(&session_id.into())
+                .hint("send the id of a session that is there; `campaign_read` with view sessions lists those of a campaign")
+        })
+    }
+
+    /// Rolls, and records the roll where one is wanted: `note` says what is remembered of it, `finish` puts into the
+    /// answer where that is. A retry under the same key gets the same answer, and no second roll.
+    pub(crate) async fn rolled<O: Operation, T: Serialize + Clone + Send + Sync + 'static>(
+        &self,
+        call: &Call<'_>,
+        place: &RollPlace,
+        roll: impl Future<Output = Result<T, Fault>>,
+        note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollNote>,
+        finish: fn(&mut T, Recorded),
+    ) -> Result<Answered<T>, Fault> {
+        // Before the dice fall: a roll that cannot be recorded is not made.
+        let place_found = self.roll_place::<O>(call, place).await?;
+        let answer = roll.await?;
+        let Some((entered_campaign, session_id, participant_id)) = place_found else {
+            return Ok(Answered::Now(answer));
+        };
+        let note = note(self, &answer).await;
+        let roll_id = self.new_id(call, id::ROLL, entered_campaign.stream.as_str());
+        let recorded = Recorded {
+            campaign_id: entered_campaign.campaign_id.clone(),
+            session_id: session_id.clone(),
+            roll_id: roll_id.clone(),
+        };
+        let roll = RecordedRoll {
+            id: roll_id,
+            session_id: Some(session_id),
+            participant_id,
+            actor_id: named("actor_id", place.actor_id.as_deref())?.map(str::to_owned),
+            tool: O::NAME.to_owned(),
+            expression: note.expression,
+            input: call.input.clone(),
+            result: note.result,
+            chance: note.chance,
+            rng: Some(note.rng),
+        };
+        self.command::<O, _>(call, entered_campaign.place(), CampaignCommand::RecordRoll(Box::new(roll)), move |_| {
+            let mut answer = answer.clone();
+            finish(&mut answer, recorded.clone());
+            answer
+        })
+        .await
+    }
+}
+
+/// A roll that names an actor wants to be recorded, and there is nowhere to.
+fn nowhere<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
+    if place.actor_id.is_none() {
+        return Ok(None);
+    }
+    let fault = Fault::new(Code::InvalidParams, "actor_id is given, but no session to record the roll in");
+    Err(fault.at("/actor_id").hint("send session_id too; `set_context` with a session says it once for all"))
+}

@@ -1,0 +1,82 @@
+//! Pool for long computations: at most one per processor, each cancelled when its caller is gone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::Semaphore;
+
+/// Where long computations are done. Others wait for a seat, not for the processor.
+pub(crate) struct ComputationPool {
+    seats: Arc<Semaphore>,
+}
+
+impl Default for ComputationPool {
+    fn default() -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { seats: Arc::new(Semaphore::new(processors)) }
+    }
+}
+
+/// Tells a computation that its caller has gone: the answer was taken, or the call was given up.
+struct GiveUpOnDrop(Arc<AtomicBool>);
+
+impl Drop for GiveUpOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl ComputationPool {
+    /// The answer of `work`, which is told whether anybody still waits for it. `None` if it panicked.
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
+    ) -> Option<T> {
+        let seat = Arc::clone(&self.seats).acquire_owned().await.ok()?;
+        let is_given_up = Arc::new(AtomicBool::new(false));
+        let _waiting = GiveUpOnDrop(Arc::clone(&is_given_up));
+        let computation = tokio::task::spawn_blocking(move || {
+            // Given back when the work has ended, which may be a moment after the caller has gone.
+            let _seat = seat;
+            work(&|| is_given_up.load(Ordering::Relaxed))
+        });
+        computation.await.ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn work_is_told_when_its_caller_has_gone() {
+        let computing = ComputationPool::default();
+        let (begun, has_begun) = mpsc::channel();
+        let (ended, has_ended) = mpsc::channel();
+        let work = computing.run(move |is_given_up| {
+            begun.send(()).unwrap();
+            while !is_given_up() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            ended.send(()).unwrap();
+        });
+        let caller = async {
+            while has_begun.try_recv().is_err() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            _ = work => panic!("it ends only when it is given up"),
+            () = caller => {}
+        }
+        tokio::task::spawn_blocking(move || has_ended.recv_timeout(Duration::from_secs(10)).unwrap()).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_no_answer() {
+        assert_eq!(ComputationPool::default().run(|_| panic!("as planned")).await, None::<()>);
+    }
+}

@@ -1,0 +1,43 @@
+//! Parses dice expressions and computes their odds, for `roll`, `odds` and the odds picture.
+
+use skald_domain::dice::DiceRefusal;
+use skald_domain::dice::notation::{Dialect, Notation, parse};
+use skald_domain::dice::odds::{Effort, LineOdds, OddsRefusal, SampleRefusal, line_odds};
+
+use crate::{Code, Fault};
+
+/// Reads an expression, or shows where it stops making sense.
+pub(super) fn read(expression: &str, dialect: Dialect, field: &str) -> Result<Notation, Fault> {
+    parse(expression, dialect).map_err(|error| {
+        let message = format!("{}\n{}", error.message, error.caret(expression));
+        Fault::new(Code::InvalidParams, message).at(format!("/{field}")).hint(error.hint)
+    })
+}
+
+pub(super) fn weigh(notation: &Notation, field: &str, effort: &Effort) -> Result<LineOdds, Fault> {
+    line_odds(&notation.roll, effort).map_err(|refusal| refused(&refusal, field))
+}
+
+pub(super) fn refused(refusal: &OddsRefusal, field: &str) -> Fault {
+    let (code, hint) = match refusal {
+        OddsRefusal::TooCostly(_) => (
+            Code::TooLarge,
+            "ask for fewer dice, smaller ones, or keep fewer of them; or estimate: odds with simulate: 10000",
+        ),
+        OddsRefusal::DivisionByZero { .. } => (Code::InvalidParams, "divide by something that is never zero"),
+        OddsRefusal::NumberTooLarge => (Code::InvalidParams, "use smaller numbers"),
+        OddsRefusal::GivenUp => (Code::Unavailable, "ask again"),
+    };
+    Fault::new(code, refusal.to_string()).at(format!("/{field}")).hint(hint)
+}
+
+pub(super) fn unsampled(refusal: SampleRefusal) -> Fault {
+    match refusal {
+        SampleRefusal::Odds(OddsRefusal::TooCostly(cost)) => {
+            let fault = Fault::new(Code::TooLarge, format!("so many rolls of this would {cost}"));
+            fault.at("/simulate").hint("simulate fewer rolls, or roll fewer dice")
+        }
+        SampleRefusal::Odds(refusal) => refused(&refusal, "expression"),
+        SampleRefusal::Dice(refusal) => DiceRefusal::into(refusal),
+    }
+}

@@ -1,0 +1,79 @@
+//! `roll_dice`: rolls pools of dice and sums them.
+
+use futures::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use skald_domain::dice::notation::{Dialect, Notation, parse};
+use skald_domain::dice::odds::Exact;
+use skald_domain::dice::{self, DiceSpec, PoolRoll, RandomReport, RandomRequest};
+
+use super::expression_odds::weigh;
+use crate::campaign::{Recorded, RollNote, RollPlace};
+use crate::{Allowed, Answered, App, Call, Fault, Operation, OperationKind, Toolset};
+
+pub(super) struct RollDice;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RollDiceInput {
+    /// Pools of equal dice, rolled in order: 2d20 is {"sides": 20, "count": 2}.
+    dice: Vec<DiceSpec>,
+    /// Only to repeat an earlier roll.
+    rng: Option<RandomRequest>,
+    /// The session to record the roll in; that of the context if left out.
+    session_id: Option<String>,
+    /// For whom the dice fall, in a recorded roll.
+    actor_id: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct RollDiceOutput {
+    rolls: Vec<PoolRoll>,
+    total: u64,
+    rng: RandomReport,
+    /// Where the roll was recorded, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<Recorded>,
+}
+
+impl Operation for RollDice {
+    const NAME: &'static str = "roll_dice";
+    const TITLE: &'static str = "Roll dice";
+    const SUMMARY: &'static str = "Roll pools of any dice; answers every die, the sum of each pool and of all.";
+    const TOOLSET: Toolset = Toolset::Dice;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::Anyone;
+    type Input = RollDiceInput;
+    type Output = Answered<RollDiceOutput>;
+
+    async fn run(app: &App, call: &Call<'_>, input: RollDiceInput) -> Result<Answered<RollDiceOutput>, Fault> {
+        let place = RollPlace { session_id: input.session_id, actor_id: input.actor_id };
+        let roll = async {
+            let rolled = dice::roll_pools(&input.dice, input.rng.unwrap_or_default(), app.entropy.bytes())?;
+            Ok(RollDiceOutput { rolls: rolled.rolls, total: rolled.total, rng: rolled.report, recorded: None })
+        };
+        app.rolled::<Self, _>(call, &place, roll, note, |output, recorded| output.recorded = Some(recorded)).await
+    }
+}
+
+fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote> {
+    Box::pin(async {
+        let result = json!({"rolls": output.rolls, "total": output.total});
+        let pools = output.rolls.iter().map(|pool| format!("{}d{}", pool.results.len(), pool.sides));
+        // More dice than an expression may have are remembered without one.
+        let notation = parse(&pools.collect::<Vec<_>>().join("+"), Dialect::Auto).ok();
+        let expression = notation.as_ref().map(|notation| notation.roll.to_string());
+        let chance = match notation {
+            Some(notation) => chance(app, notation, output.total).await,
+            None => None,
+        };
+        RollNote { expression, result, chance, rng: output.rng.clone() }
+    })
+}
+
+/// How likely a total of at least this much was. Left out where that takes too long to say.
+async fn chance(app: &App, notation: Notation, total: u64) -> Option<Exact> {
+    let total = i64::try_from(total).ok()?;
+    app.compute(move |effort| Ok(weigh(&notation, "dice", effort)?.at_least(total))).await.ok()
+}

@@ -1,0 +1,161 @@
+//! Executes a command of any noun: decides and stores it, or repeats the stored answer of its idempotency key.
+
+use std::fmt::Display;
+use std::sync::{Arc, PoisonError};
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::{App, Call, Code, Fault, Operation, short};
+use skald_journal::{
+    Applied, CommandOf, CommittedState, IdempotencyKey, JournalFailure, RefusalOf, SideRow, StreamKind, StreamName,
+    Streams, Submission,
+};
+
+impl App {
+    /// Has a command decided and stored, and answers it. The answer is kept for a retry under the same key; what was
+    /// answered under the key comes before any refusal.
+    pub(crate) async fn execute<O: Operation, K: StreamKind, T: Serialize + 'static>(
+        &self,
+        streams: &Streams<K>,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: CommandOf<K>,
+        answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<K>), JournalFailure<RefusalOf<K>>> {
+        let key = call.work.idempotency_key.as_ref();
+        let terms = Terms::new(call.work.expected_revision, key.map(|key| (key.clone(), call.input.to_string())));
+        let done = self.execute_on::<O, K, T>(streams, call, stream, command, terms, answer).await;
+        done.map_err(|not_done| not_done.failure)
+    }
+
+    /// The same on terms that stand in the input.
+    pub(crate) async fn execute_on<O: Operation, K: StreamKind, T: Serialize + 'static>(
+        &self,
+        streams: &Streams<K>,
+        call: &Call<'_>,
+        stream: &StreamName,
+        command: CommandOf<K>,
+        terms: Terms,
+        answer: impl Fn(&Applied<K>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<K>), NotDone<K>> {
+        let mut ask = Submission::new(command, self.given(call));
+        (ask.expected, ask.side_rows) = (terms.expected, terms.side_rows);
+        let answer = Arc::new(answer);
+        if let Some((key, request)) = &terms.key {
+            let key = IdempotencyKey::new(stored_key(call, key), &[O::NAME.as_bytes(), request.as_bytes()]);
+            let answer = Arc::clone(&answer);
+            let stored = move |done: &Applied<K>| serde_json::to_string(&answer(done)).expect("an answer is JSON");
+            ask.key = Some((key, Box::new(stored)));
+        }
+        let (is_keyed, refused_on) = (ask.key.is_some(), Arc::clone(&ask.refused_on));
+        let done = streams.execute(stream, ask).await.map_err(|failure| NotDone {
+            failure: if is_keyed { failure.under_key() } else { failure },
+            refused_on: refused_on.lock().unwrap_or_else(PoisonError::into_inner).take(),
+        })?;
+        call.work.stands_at(done.revision);
+        let answered = match done.answer.as_ref().filter(|_| done.replayed) {
+            Some(stored) => Answered::Again(Again::new(stored)),
+            None => Answered::Now(answer(&done)),
+        };
+        Ok((answered, done))
+    }
+}
+
+/// Why a command was not done.
+pub(crate) struct NotDone<K: StreamKind> {
+    pub failure: JournalFailure<RefusalOf<K>>,
+    /// The state that it was refused on, if it came to that.
+    pub refused_on: Option<Arc<CommittedState<K>>>,
+}
+
+impl<K: StreamKind> From<JournalFailure<RefusalOf<K>>> for NotDone<K> {
+    fn from(failure: JournalFailure<RefusalOf<K>>) -> Self {
+        Self { failure, refused_on: None }
+    }
+}
+
+/// A value that may stand in the input and beside it, in a header or in metadata: the one that is given. Two that differ
+/// are refused.
+pub(crate) fn given_once<T: PartialEq + Display>(
+    (field, in_input): (&str, Option<T>),
+    (name, beside): (&str, Option<T>),
+) -> Result<Option<T>, Fault> {
+    match (in_input, beside) {
+        (Some(one), Some(other)) if one != other => {
+            let message =
+                format!("{field} is {}, but {name} is {}", short(&one.to_string()), short(&other.to_string()));
+            Err(Fault::new(Code::InvalidParams, message)
+                .at(format!("/{field}"))
+                .value(&one.to_string().into())
+                .hint("send one of the two, or the same in both"))
+        }
+        (in_input, beside) => Ok(in_input.or(beside)),
+    }
+}
+
+/// What the revision and the key are called where they come beside the input.
+pub(crate) const EXPECTED_BESIDE: &str = "If-Match (or skald/expectedRevision)";
+pub(crate) const KEY_BESIDE: &str = "Idempotency-Key (or skald/idempotencyKey)";
+
+/// On what terms a command is done.
+pub(crate) struct Terms {
+    /// The revision that the caller has seen and insists on.
+    pub expected: Option<u64>,
+    /// The idempotency key, and the request that it stands for.
+    pub key: Option<(String, String)>,
+    /// What is stored with the command, if it is accepted.
+    pub side_rows: Vec<SideRow>,
+}
+
+impl Terms {
+    pub(crate) fn new(expected: Option<u64>, key: Option<(String, String)>) -> Self {
+        Self { expected, key, side_rows: Vec::new() }
+    }
+}
+
+/// An idempotency key as it is kept: everybody has keys of their own.
+pub(crate) fn stored_key(call: &Call<'_>, key: &str) -> String {
+    format!("{}/{key}", call.caller.id())
+}
+
+/// What a command answers: now, or once more what it answered when it was first sent.
+#[derive(Debug)]
+pub(crate) enum Answered<T> {
+    Now(T),
+    Again(Again),
+}
+
+/// An answer as it was stored.
+#[derive(Debug)]
+pub(crate) struct Again(Value);
+
+impl Again {
+    fn new(stored: &str) -> Self {
+        Self(serde_json::from_str(stored).unwrap_or_default())
+    }
+}
+
+impl<T: Serialize> Serialize for Answered<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Now(answer) => answer.serialize(serializer),
+            Self::Again(again) => again.0.serialize(serializer),
+        }
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Answered<T> {
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}

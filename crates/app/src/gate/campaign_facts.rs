@@ -1,0 +1,90 @@
+//! Campaign facts for guards (`campaign` in expressions): the newest sessions, rolls and universes of the campaign.
+//! They are stored in the event that they decided, so their size is bounded.
+
+use serde_json::{Value, json};
+use skald_domain::campaign::CampaignEvent;
+
+use crate::{App, Fault};
+
+/// Sessions, rolls and universes that a guard sees, of each the newest.
+const SEEN_MAX: usize = 50;
+/// Records of a campaign that are looked through for its rolls.
+const RECORDS_READ: u64 = 500;
+
+impl App {
+    /// Its sessions, rolls and universes, the newest first, and how many of them there are.
+    pub(super) async fn campaign_facts(&self, campaign_id: &str) -> Result<Value, Fault> {
+        let stream = crate::campaign::stream(campaign_id);
+        let committed = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
+        let sessions = committed.state.sessions();
+        let newest: Vec<Value> = sessions
+            .newest_first()
+            .take(SEEN_MAX)
+            .map(|session| {
+                json!({
+                    "id": session.id, "name": session.name, "status": session.status,
+                    "note_count": session.note_count, "roll_count": session.roll_count,
+                })
+            })
+            .collect();
+        let roll_count: u64 = sessions.newest_first().map(|session| session.roll_count).sum();
+        let (universes, universe_count) = self.universes_in(campaign_id, SEEN_MAX).await?;
+        let campaign = committed.state.campaign();
+        Ok(json!({
+            "id": campaign_id,
+            "name": campaign.map(|campaign| &campaign.name),
+            "status": campaign.map(|campaign| campaign.status),
+            "participant_count": committed.state.participants().len(),
+            "actor_count": committed.state.actors().len(),
+            "session_count": sessions.len(),
+            "sessions": newest,
+            "roll_count": roll_count,
+            "rolls": self.newest_rolls(&stream, committed.revision()).await?,
+            "universe_count": universe_count,
+            "universes": universes,
+        }))
+    }
+
+    /// The rolls among the last records of a campaign.
+    async fn newest_rolls(&self, stream: &skald_journal::StreamName, revision: u64) -> Result<Vec<Value>, Fault> {
+        let after = revision.saturating_sub(RECORDS_READ);
+        let records = self.journal.read(stream, after, usize::try_from(RECORDS_READ).unwrap_or(usize::MAX)).await;
+        let records = records.map_err(|error| self.unread(&error))?;
+        let mut rolls = Vec::new();
+        for record in records.iter().rev() {
+            let events: Vec<CampaignEvent> =
+                serde_json::from_str(&record.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            for event in events {
+                if let CampaignEvent::RollRecorded(roll) = event {
+                    rolls.push(json!({
+                        "id": roll.id, "session_id": roll.session_id, "participant_id": roll.participant_id,
+                        "actor_id": roll.actor_id, "tool": roll.tool, "expression": roll.expression,
+                        "result": bounded(roll.result),
+                    }));
+                }
+            }
+            if rolls.len() >= SEEN_MAX {
+                break;
+            }
+        }
+        rolls.truncate(SEEN_MAX);
+        Ok(rolls)
+    }
+}
+
+/// Bytes of one roll's result that a guard sees.
+const RESULT_BYTES_MAX: usize = 1_000;
+
+/// A result as it was answered, or only its numbers and short texts if it is long.
+fn bounded(result: Value) -> Value {
+    if result.to_string().len() <= RESULT_BYTES_MAX {
+        return result;
+    }
+    let Value::Object(fields) = result else { return Value::Null };
+    let is_short = |value: &Value| match value {
+        Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => text.len() <= 100,
+        _ => true,
+    };
+    fields.into_iter().filter(|(_, value)| is_short(value)).take(20).collect()
+}

@@ -1,0 +1,56 @@
+//! Resource changes of the gate: the URIs whose content changes with a run's record, its evidence or a new process.
+
+use crate::{ResourceChange, segment};
+use skald_journal::Record;
+
+pub(super) const PROCESSES: &str = "stategate://processes";
+pub(super) const RUNS: &str = "stategate://runs";
+
+/// Whatever is accepted may change the state, the evidence and what guards come to.
+pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
+    touched(record.stream.id())
+}
+
+/// The same when a file of its evidence came, went or changed.
+pub(super) fn touched(run_id: &str) -> Vec<ResourceChange> {
+    vec![
+        ResourceChange::Resource(summary(run_id).into()),
+        ResourceChange::Resource(RUNS.into()),
+        ResourceChange::ResourceList,
+    ]
+}
+
+/// A change of a run is told under the name of its summary, which is a resource: what is none is not passed on.
+fn summary(run_id: &str) -> String {
+    format!("{RUNS}/{}/summary", segment(run_id))
+}
+
+/// What reads differently after a process was submitted.
+pub(super) fn submitted(process_id: &str) -> [ResourceChange; 3] {
+    let process = format!("{PROCESSES}/{}", segment(process_id));
+    [ResourceChange::Resource(PROCESSES.into()), ResourceChange::Resource(process.into()), ResourceChange::ResourceList]
+}
+
+/// Of a resource that is read from a run, the name under which a change of the run is told.
+pub(crate) fn whole(part: &str) -> Option<String> {
+    let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
+    let id = crate::resource::percent_decode(id)?;
+    Some(summary(&id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_belongs_to_its_run() {
+        let told = Some("stategate://runs/run-1/summary");
+        for part in ["/summary", "/history?limit=2", "/diagram.svg", ""] {
+            assert_eq!(whole(&format!("stategate://runs/run-1{part}")).as_deref(), told);
+            assert_eq!(whole(&format!("stategate://runs/run%2D1{part}")).as_deref(), told);
+        }
+        for other in ["stategate://runs", "stategate://processes/x", "universe://u-1", "stategate://runs/%/summary"] {
+            assert_eq!(whole(other), None, "{other}");
+        }
+    }
+}

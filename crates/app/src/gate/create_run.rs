@@ -1,0 +1,151 @@
+//! `state_gate.create_run`: creates a run, pinned to the current content of its process.
+
+use crate::gate::RunStream;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use skald_domain::decider::Decider;
+use skald_domain::gate::{Facts, Look, RunCommand, RunRules};
+use skald_domain::id;
+
+use super::processes::unreadable;
+use super::stream::{is_run_id, refused, stream};
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset,
+    check_chosen_id, creation_quota, limits,
+};
+use skald_journal::Applied;
+
+pub(super) struct CreateRun;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CreateRunInput {
+    /// The process that it goes through.
+    process_id: String,
+    /// Variables over the process's initial context.
+    context: Option<Map<String, Value>>,
+    /// An id of your own choice; one is made if left out.
+    run_id: Option<String>,
+    /// The campaign it belongs to, if any: then guards may ask for its sessions, rolls and universes.
+    campaign_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct CreateRunOutput {
+    success: bool,
+    run_id: String,
+    initial_state: String,
+    revision: u64,
+    /// What to do in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_state_prompt: Option<String>,
+    /// Where files of evidence belong; hand them in with their content if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact_base_path: Option<String>,
+}
+
+impl Operation for CreateRun {
+    const NAME: &'static str = "state_gate.create_run";
+    const TITLE: &'static str = "Begin a run";
+    const SUMMARY: &'static str = "Begin a run: one piece of work on its way through a process, which it keeps to \
+        even if the process is changed later. The resource stategate://processes lists the processes.";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    type Input = CreateRunInput;
+    type Output = Answered<CreateRunOutput>;
+
+    async fn run(app: &App, call: &Call<'_>, input: CreateRunInput) -> Result<Self::Output, Fault> {
+        if let Some(revision) = call.work.expected_revision {
+            let message = format!("revision {revision} is expected of a run that is yet to be created");
+            return Err(Fault::new(Code::InvalidParams, message).hint("leave the expected revision out"));
+        }
+        may_create(app, call.caller, input.campaign_id.as_deref()).await?;
+        let run_id = match input.run_id {
+            Some(id) if is_run_id(&id) => {
+                let sees_all = call.caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm);
+                check_chosen_id(call.caller, sees_all, &id).map_err(|fault| fault.at("/run_id"))?;
+                id
+            }
+            Some(id) => return Err(bad_id(&id)),
+            None => new_id(app, call),
+        };
+        let known = app.process_named(call.caller, &input.process_id).await?;
+        app.keep_source(&known.process, &known.source).await?;
+        app.watching.begin();
+        let stream = match &input.campaign_id {
+            Some(campaign_id) => stream(&run_id).belonging_to(campaign_id),
+            None => stream(&run_id),
+        };
+        app.check_quota(call.caller, &creation_quota::RUNS, &stream, input.campaign_id.as_deref()).await?;
+        let (process, role) = (known.process, app.standing(call.caller).role);
+        let create = |folder: Option<String>| RunCommand::Create {
+            id: run_id.clone(),
+            process: Arc::clone(&process),
+            role: role.clone(),
+            context: input.context.clone().unwrap_or_default(),
+            campaign_id: input.campaign_id.clone(),
+            folder,
+        };
+        let committed = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
+        let paths = app.path_view(call.caller);
+        // What is refused leaves no folder behind.
+        let folder = match RunRules::decide(&committed.state, &create(None), &app.given(call)) {
+            Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&paths, &error))?,
+            Err(_) => None,
+        };
+        let command = create(folder);
+        let process = Arc::clone(&process);
+        let answer = move |done: &Applied<RunStream>| {
+            let (state, facts) = (&done.committed.state, Facts::default());
+            let look = Look { process: &process, run: state, facts: &facts, principal: "", role: "" };
+            let run = state.run();
+            CreateRunOutput {
+                success: true,
+                run_id: run.map(|run| run.id.clone()).unwrap_or_default(),
+                initial_state: state.state().to_owned(),
+                revision: done.revision,
+                current_state_prompt: look.prompt(state.state()),
+                artifact_base_path: run.and_then(|run| paths.folder(run.folder.as_deref()?)),
+            }
+        };
+        let tried = app.execute::<Self, _, _>(&app.runs, call, &stream, command, answer).await;
+        let refused = |refusal| refused(&run_id, &refusal);
+        tried.map(|(answered, _)| answered).map_err(|failure| app.journal_fault(failure, refused))
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.gate_ids(caller, field).await
+    }
+}
+
+/// A run of a campaign is for its players to create, one without a campaign for those who play in all.
+async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
+    if let Some(campaign_id) = campaign_id {
+        let entered = app.enter_as(caller, CreateRun::NAME, CreateRun::ALLOWED, campaign_id).await;
+        return entered.map(drop);
+    }
+    if caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Player) {
+        return Ok(());
+    }
+    let message = "a run without a campaign is for those who play in every campaign";
+    Err(Fault::new(Code::Forbidden, message).at("/campaign_id").hint("name a campaign that you play in"))
+}
+
+fn bad_id(id: &str) -> Fault {
+    let most = limits::ID_CHARS_MAX;
+    let message = format!("a run id has 1 to {most} letters, digits, '-', '_' and '.', and begins with no '.'");
+    let fault = Fault::new(Code::InvalidParams, message).at("/run_id").value(&id.into());
+    fault.hint("choose such an id, or leave it out")
+}
+
+/// A new id: in the order of time, or the same one for a retry under the same key.
+fn new_id(app: &App, call: &Call<'_>) -> String {
+    match &call.work.idempotency_key {
+        Some(key) => id::uuid_of_key(id::RUN, call.caller.id(), "", key),
+        None => id::uuid_at(id::RUN, app.clock.now().as_millisecond(), app.entropy.bytes()),
+    }
+}

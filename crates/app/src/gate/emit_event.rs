@@ -1,0 +1,305 @@
+//! `state_gate.emit_event`: emits an event, the ordinary way to move a run to another state.
+//!
+//! A refusal by the rules is an ordinary answer with `success: false`; only what does not concern a run is an error.
+//! Every attempt is stored: an accepted one in the run's stream, a refused one outside it.
+
+use crate::gate::RunStream;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use skald_domain::gate::{Emit, Facts, Look, Process, RunCommand, RunEvent, RunRefusal, RunState, SchemaMisfit};
+
+use super::access::{EvidenceScope, FoundRun};
+use super::emit_refusal::{Tried, Unaccepted, unmet};
+use super::evidence::{EvidenceContents, Sent, SentArtifact, content_rows};
+use crate::execute::{EXPECTED_BESIDE, KEY_BESIDE, NotDone, given_once};
+use crate::idempotency_key::key_misfit;
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Terms, Toolset, limits,
+    stored_key,
+};
+use skald_journal::{Applied, Hash, JournalFailure, hex};
+
+pub(super) struct EmitEvent;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EmitEventInput {
+    /// The run; the one that state-gate.json names if left out.
+    run_id: Option<String>,
+    /// One of the run's events.
+    event_name: String,
+    /// What it says; `payload_schema` of the event has its shape.
+    payload: Option<Map<String, Value>>,
+    /// The revision that you have seen: of `get_state`, or the last `new_revision`.
+    expected_revision: u64,
+    /// New for each event. A retry with the same key gets the same answer.
+    idempotency_key: String,
+    /// Evidence: files below `artifact_base_path`, by relative path.
+    artifact_paths: Option<Vec<String>>,
+    /// Evidence with its content, or a file with its type.
+    artifacts: Option<Vec<SentArtifact>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(super) struct EmitEventOutput {
+    success: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Accepted>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Unaccepted>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Accepted {
+    #[serde(flatten)]
+    answered: Answered<Taken>,
+    /// It was accepted before, under the same key: this is the same answer again.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    replayed: bool,
+    /// `IDEMPOTENT_REPLAY`, if it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+}
+
+/// The mark of an answer that was given before.
+const REPLAY: &str = "IDEMPOTENT_REPLAY";
+
+/// What an accepted event came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct Taken {
+    event_id: String,
+    accepted: bool,
+    transition: Moved,
+    new_revision: u64,
+    /// What to do in the state it is in now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    new_state_prompt: Option<String>,
+    /// If it was recorded and the run stayed: what keeps it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_guards: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(super) struct Moved {
+    pub from_state: String,
+    pub to_state: String,
+}
+
+impl From<Unaccepted> for EmitEventOutput {
+    fn from(error: Unaccepted) -> Self {
+        Self { success: false, result: None, error: Some(error) }
+    }
+}
+
+/// The name of an accepted event: it follows from its record, without the answer that names it.
+pub(super) fn event_id(hash: &Hash) -> String {
+    format!("evt-{}", &hex(hash)[..20])
+}
+
+/// An event as it would be emitted.
+pub(super) struct Emission<'a> {
+    pub event_name: &'a str,
+    pub payload: &'a Map<String, Value>,
+    pub sent: Sent<'a>,
+}
+
+impl App {
+    /// What an emission asks of a run, with all that was looked up for it.
+    pub(super) async fn emission(
+        &self,
+        found_run: &FoundRun,
+        emission: &Emission<'_>,
+    ) -> Result<(RunCommand, EvidenceContents), Fault> {
+        let resolved = self.resolve(found_run, &emission.sent).await;
+        self.check_contents(found_run, &resolved.contents).await?;
+        // Last of all, since reading large files takes a while.
+        let facts = self.facts(found_run, EvidenceScope::Here).await?;
+        let command = RunCommand::Emit(Box::new(Emit {
+            process: Arc::clone(&found_run.process),
+            role: found_run.standing.role.clone(),
+            event: emission.event_name.to_owned(),
+            payload: emission.payload.clone(),
+            artifacts: resolved.submitted,
+            unfit: resolved.unfit,
+            facts,
+            facts_of: found_run.committed.revision(),
+        }));
+        Ok((command, resolved.contents))
+    }
+}
+
+impl Operation for EmitEvent {
+    const NAME: &'static str = "state_gate.emit_event";
+    const TITLE: &'static str = "Emit an event";
+    const SUMMARY: &'static str = "Submit evidence to a run: an event with its payload and artifacts. The gate alone \
+        decides whether the run moves on. After REVISION_CONFLICT read the state again and send a new key.";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    type Input = EmitEventInput;
+    type Output = EmitEventOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: EmitEventInput) -> Result<EmitEventOutput, Fault> {
+        check_name(&input.event_name)?;
+        // The revision and the key stand in the input; those of a header have to be the same.
+        let (revision, key) = (Some(input.expected_revision), Some(input.idempotency_key.as_str()));
+        given_once(("expected_revision", revision), (EXPECTED_BESIDE, call.work.expected_revision))?;
+        given_once(("idempotency_key", key), (KEY_BESIDE, call.work.idempotency_key.as_deref()))?;
+        let bad_key = check_key(&input.idempotency_key).err();
+        for _ in 0..LOOKS {
+            let found_run = match (app.find_run::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
+                (Ok(found_run), _) => found_run,
+                // The key is looked at first.
+                (Err(_), Some(misfit)) => return Ok(Unaccepted::by(&bad_key_refusal(misfit)).into()),
+                (Err(fault), None) => return Unaccepted::of(fault).map(Into::into),
+            };
+            let request = request(&found_run.run_id, &input);
+            let tried = Tried { event: &input.event_name, request: &request };
+            if let Some(misfit) = &bad_key {
+                let failure = JournalFailure::Refused(bad_key_refusal(misfit));
+                return app.refuse(call, &found_run, &tried, failure.into()).await.map(Into::into);
+            }
+            match emit(app, call, &found_run, &input, &request).await {
+                Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
+                // The run moved while files were looked at: what was seen of them is of no use now.
+                Err(Tripped::NotDone(not_done)) if is_out_of_date(&not_done) => {}
+                Err(Tripped::NotDone(not_done)) => {
+                    return app.refuse(call, &found_run, &tried, *not_done).await.map(Into::into);
+                }
+                Err(Tripped::Fault(fault)) => return Unaccepted::of(fault).map(Into::into),
+            }
+        }
+        let fault = Fault::new(Code::RateLimited, "the run moves faster than its evidence can be looked at");
+        Err(fault.hint("read the state again, and send the event again under the same key"))
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.gate_ids(caller, field).await
+    }
+}
+
+/// How often a run is looked at anew, if it moves meanwhile.
+const LOOKS: usize = 5;
+
+/// Why an event was not emitted.
+enum Tripped {
+    NotDone(Box<NotDone<RunStream>>),
+    Fault(Fault),
+}
+
+impl From<Fault> for Tripped {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+fn is_out_of_date(not_done: &NotDone<RunStream>) -> bool {
+    matches!(not_done.failure, JournalFailure::Refused(RunRefusal::OutOfDate { .. }))
+}
+
+async fn emit(
+    app: &App,
+    call: &Call<'_>,
+    found_run: &FoundRun,
+    input: &EmitEventInput,
+    request: &str,
+) -> Result<Accepted, Tripped> {
+    let (artifact_paths, artifacts) = (input.artifact_paths.as_deref(), input.artifacts.as_deref());
+    let sent = Sent { artifact_paths: artifact_paths.unwrap_or_default(), artifacts: artifacts.unwrap_or_default() };
+    // A path that no file can have is told before the revision is looked at; a replay comes before both.
+    let unfit = sent.unfit_paths();
+    if !unfit.is_empty() && !app.is_answered(call, found_run, &input.idempotency_key).await? {
+        let failure = JournalFailure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit });
+        return Err(Tripped::NotDone(Box::new(failure.into())));
+    }
+    let payload = input.payload.clone().unwrap_or_default();
+    let emission = Emission { event_name: &input.event_name, payload: &payload, sent };
+    let (command, contents) = app.emission(found_run, &emission).await?;
+    let new = app.not_stored(contents).await?;
+    let new_bytes = new.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    let terms = Terms {
+        expected: Some(input.expected_revision),
+        key: Some((input.idempotency_key.clone(), request.to_owned())),
+        side_rows: content_rows(&new),
+    };
+    let (process, role) = (Arc::clone(&found_run.process), found_run.standing.role.clone());
+    let answer = move |done: &Applied<RunStream>| taken(done, &process, &role);
+    let tried = app.execute_on::<EmitEvent, _, _>(&app.runs, call, &found_run.stream, command, terms, answer).await;
+    let (answered, done) = tried.map_err(|not_done| Tripped::NotDone(Box::new(not_done)))?;
+    if new_bytes > 0 && !done.replayed {
+        app.count_contents(found_run, new_bytes).await;
+    }
+    let code = done.replayed.then_some(REPLAY);
+    Ok(Accepted { answered, replayed: done.replayed, code })
+}
+
+fn check_name(name: &str) -> Result<(), Fault> {
+    let (count, most) = (name.chars().count(), limits::NAME_CHARS_MAX);
+    if count <= most {
+        return Ok(());
+    }
+    let message = format!("an event's name has at most {most} characters, this has {count}");
+    Err(Fault::new(Code::InvalidParams, message)
+        .at("/event_name")
+        .hint("send the name of an event of the process; `state_gate.list_events` has them"))
+}
+
+pub(super) fn check_key(key: &str) -> Result<(), SchemaMisfit> {
+    match key_misfit(key) {
+        Some(message) => Err(SchemaMisfit { path: "/idempotency_key".to_owned(), message }),
+        None => Ok(()),
+    }
+}
+
+fn bad_key_refusal(misfit: &SchemaMisfit) -> RunRefusal {
+    RunRefusal::KeyMisfit { misfit: misfit.clone() }
+}
+
+/// The request, written so that the same one always reads the same.
+fn request(run_id: &str, input: &EmitEventInput) -> String {
+    // What is left out, null or empty is the same.
+    let mut request = json!({
+        "artifact_paths": input.artifact_paths.as_deref().unwrap_or_default(),
+        "artifacts": input.artifacts.as_deref().unwrap_or_default(),
+        "event_name": input.event_name,
+        "expected_revision": input.expected_revision,
+        "payload": input.payload.clone().unwrap_or_default(),
+        "run_id": run_id,
+    });
+    request.sort_all_objects();
+    request.to_string()
+}
+
+pub(super) fn taken(done: &Applied<RunStream>, process: &Process, role: &str) -> Taken {
+    let state: &RunState = &done.committed.state;
+    let (moved, guards) = match done.events.first() {
+        Some(RunEvent::Emitted(emitted)) => {
+            let moved = Moved { from_state: emitted.from.clone(), to_state: emitted.to.clone() };
+            (moved, if emitted.recorded { unmet(&emitted.guards) } else { Vec::new() })
+        }
+        Some(RunEvent::Overridden(overridden)) => {
+            (Moved { from_state: overridden.from.clone(), to_state: overridden.to.clone() }, Vec::new())
+        }
+        _ => (Moved { from_state: state.state().to_owned(), to_state: state.state().to_owned() }, Vec::new()),
+    };
+    let facts = Facts::default();
+    let look = Look { process, run: state, facts: &facts, principal: "", role };
+    Taken {
+        event_id: event_id(&done.content_hash),
+        accepted: true,
+        new_state_prompt: look.prompt(&moved.to_state),
+        transition: moved,
+        new_revision: done.revision,
+        missing_guards: guards,
+    }
+}
+
+impl App {
+    async fn is_answered(&self, call: &Call<'_>, found_run: &FoundRun, key: &str) -> Result<bool, Fault> {
+        let answered = self.journal.answered(&found_run.stream, vec![stored_key(call, key)]).await;
+        Ok(!answered.map_err(|error| self.unread(&error))?.is_empty())
+    }
+}

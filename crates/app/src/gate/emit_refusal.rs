@@ -1,0 +1,151 @@
+//! The answer for a refused event: an ordinary answer, no error, in the shape that clients of a gate know.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use skald_domain::gate::{GuardResult, RunRefusal, SchemaMisfit};
+
+use super::access::FoundRun;
+use super::refused_attempts::RefusedAttempt;
+use super::stream::{RunStream, refused_code};
+use crate::execute::NotDone;
+use crate::{App, Call, Code, Fault, short};
+use skald_journal::JournalFailure;
+
+/// Why an event was not accepted.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Unaccepted {
+    code: Code,
+    message: String,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
+}
+
+#[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
+struct Details {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_revision: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing_guards: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    validation_errors: Vec<ValidationError>,
+}
+
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
+struct ValidationError {
+    path: String,
+    message: String,
+}
+
+impl Details {
+    fn shown(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
+    }
+}
+
+fn validation_errors(misfits: &[SchemaMisfit]) -> Vec<ValidationError> {
+    let error = |misfit: &SchemaMisfit| ValidationError { path: misfit.path.clone(), message: misfit.message.clone() };
+    misfits.iter().map(error).collect()
+}
+
+/// The guards that were asked and said no, each with its reason.
+pub(super) fn unmet(guards: &[GuardResult]) -> Vec<String> {
+    guards.iter().filter(|guard| !guard.satisfied).map(GuardResult::line).collect()
+}
+
+impl Unaccepted {
+    pub(super) fn by(refusal: &RunRefusal) -> Self {
+        let details = Details {
+            current_revision: None,
+            missing_guards: unmet(refusal.guards()),
+            validation_errors: validation_errors(refusal.misfits()),
+        };
+        Self {
+            code: refused_code(refusal),
+            message: refusal.to_string(),
+            hint: Some(refusal.hint()),
+            details: details.shown(),
+        }
+    }
+
+    /// A fault that is an answer of the run, and not of the server.
+    pub(super) fn of(fault: Fault) -> Result<Self, Fault> {
+        match fault.code() {
+            Code::RunNotFound | Code::ProcessNotFound | Code::Forbidden | Code::TooLarge => {
+                let body = fault.body();
+                Ok(Self { code: body.code, message: body.message.clone(), hint: body.hint.clone(), details: None })
+            }
+            _ => Err(fault),
+        }
+    }
+
+    /// What went wrong, with all that does not fit.
+    fn sentence(&self) -> String {
+        let misfits = self.details.iter().flat_map(|details| &details.validation_errors);
+        let said = misfits.map(|error| format!("; {}: {}", error.path, error.message));
+        format!("{}{}", self.message, said.collect::<String>())
+    }
+
+    fn conflict(expected: u64, actual: u64) -> Self {
+        Self {
+            code: Code::RevisionConflict,
+            message: format!("Expected revision {expected}, but current is {actual}"),
+            hint: Some("read the state again, decide again, and send it under a new key".to_owned()),
+            details: Some(Details { current_revision: Some(actual), ..Details::default() }),
+        }
+    }
+
+    fn mismatch(stored: &str) -> Self {
+        let key = stored.split_once('/').map_or(stored, |(_, key)| key);
+        Self {
+            code: Code::IdempotencyMismatch,
+            message: format!("the key '{}' was used for another request", short(key)),
+            hint: Some("use a new key for a new event".to_owned()),
+            details: None,
+        }
+    }
+}
+
+/// What was tried.
+pub(super) struct Tried<'a> {
+    pub event: &'a str,
+    pub request: &'a str,
+}
+
+impl App {
+    /// What a failure comes to: an answer of the run, which is kept beside it, or a fault of the server. What is kept of the
+    /// run is of the one state that the attempt was refused on.
+    pub(super) async fn refuse(
+        &self,
+        call: &Call<'_>,
+        found_run: &FoundRun,
+        tried: &Tried<'_>,
+        not_done: NotDone<RunStream>,
+    ) -> Result<Unaccepted, Fault> {
+        let on = not_done.refused_on.unwrap_or_else(|| Arc::clone(&found_run.committed));
+        let (unaccepted, guards) = match not_done.failure {
+            JournalFailure::Refused(refusal) => (Unaccepted::by(&refusal), refusal.guards().to_vec()),
+            JournalFailure::RevisionConflict { expected, actual } => {
+                (Unaccepted::conflict(expected, actual), Vec::new())
+            }
+            JournalFailure::IdempotencyMismatch { key } => (Unaccepted::mismatch(&key), Vec::new()),
+            other => {
+                return Err(self.journal_fault(other, |_| Fault::internal("a refusal", self.request_id())));
+            }
+        };
+        let refused = RefusedAttempt {
+            event: tried.event,
+            code: unaccepted.code,
+            message: &unaccepted.sentence(),
+            guards: &guards,
+            on: &on,
+            request: tried.request,
+        };
+        self.keep_attempt(call, found_run, refused).await?;
+        Ok(unaccepted)
+    }
+}

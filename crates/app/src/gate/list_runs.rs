@@ -1,0 +1,93 @@
+//! `state_gate.list_runs`: lists all runs, the newest first.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::gate::RunStatus;
+
+use super::stream::{ListedRun, RUNS};
+use crate::list_page::{ListPage, page_limit};
+use crate::redaction::sees_run;
+use crate::{Allowed, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, Route, Toolset, limits};
+use skald_journal::{Document, Partitions};
+
+pub(super) struct ListRuns;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListRunsInput {
+    /// Only runs of this process.
+    process_id: Option<String>,
+    /// Only runs of this campaign.
+    campaign_id: Option<String>,
+    /// Only runs that stand so.
+    status: Option<RunStatus>,
+    /// The `next_cursor` of the page before.
+    pub(super) cursor: Option<String>,
+    /// Rows of a page.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    pub(super) limit: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ListRunsOutput {
+    runs: Vec<ListedRun>,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+impl Operation for ListRuns {
+    const NAME: &'static str = "state_gate.list_runs";
+    const TITLE: &'static str = "List runs";
+    const SUMMARY: &'static str = "All runs with the state they are in, the newest first.";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/runs")];
+    type Input = ListRunsInput;
+    type Output = ListRunsOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: ListRunsInput) -> Result<ListRunsOutput, Fault> {
+        let page = app.runs_of(call.caller, &input).await?;
+        Ok(ListRunsOutput { runs: page.items, next_cursor: page.next_cursor })
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.gate_ids(caller, field).await
+    }
+}
+
+impl App {
+    async fn runs_of(&self, caller: &Caller, input: &ListRunsInput) -> Result<ListPage<ListedRun>, Fault> {
+        let limit = page_limit(input.limit)?;
+        let seen = |document: &Document| {
+            let run: ListedRun =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            let is_wanted = input.process_id.as_ref().is_none_or(|id| *id == run.process_id)
+                && input.status.is_none_or(|status| status == run.status);
+            Ok((is_wanted && sees_run(caller, run.campaign_id.as_deref(), &run.created_by)).then_some(run))
+        };
+        let cursor = input.cursor.as_deref();
+        match &input.campaign_id {
+            Some(campaign_id) => {
+                let partition = Partitions::Of(std::slice::from_ref(campaign_id));
+                self.listing_of(partition, RUNS, cursor, limit, seen).await
+            }
+            None => self.listing(caller, RUNS, cursor, limit, seen).await,
+        }
+    }
+
+    /// Ids that may be typed: of runs, the newest first, of processes or of campaigns.
+    pub(super) async fn gate_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+        match field {
+            "run_id" => {
+                let input = ListRunsInput { limit: Some(limits::COMPLETIONS_MAX), ..ListRunsInput::default() };
+                let page = self.runs_of(caller, &input).await.ok()?;
+                Some(page.items.into_iter().map(|run| run.run_id).collect())
+            }
+            "process_id" => self.process_ids(caller).await.ok(),
+            "campaign_id" => self.known_ids(caller, "campaign_id").await,
+            _ => None,
+        }
+    }
+}

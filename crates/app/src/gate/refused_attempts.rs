@@ -1,0 +1,244 @@
+//! Stores refused attempts to emit an event. They are no events and move no run, so they are rows outside its stream.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use skald_domain::Moment;
+use skald_domain::gate::GuardResult;
+
+use super::access::FoundRun;
+use super::stream::{RunStream, stream};
+use crate::plain_text::clean_name;
+use crate::sha256::sha256_hex;
+use crate::{App, Call, Code, Fault, limits};
+use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
+
+/// What is kept of an attempt.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Attempt {
+    pub at: Moment,
+    pub by: String,
+    pub role: String,
+    pub event: String,
+    /// Where the run stood.
+    pub state: String,
+    pub revision: u64,
+    pub code: String,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards: Vec<GuardResult>,
+    /// SHA-256 of the request.
+    pub request_hash: String,
+    /// SHA-256 of all this and of the event on which it was refused.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub hash: String,
+}
+
+/// Characters that are kept of why an attempt was refused.
+const MESSAGE_CHARS_MAX: usize = 2_000;
+
+/// Why an attempt was refused.
+pub(super) struct RefusedAttempt<'a> {
+    pub event: &'a str,
+    pub code: Code,
+    pub message: &'a str,
+    pub guards: &'a [GuardResult],
+    /// The state of the run that it was refused on.
+    pub on: &'a CommittedState<RunStream>,
+    pub request: &'a str,
+}
+
+/// What the kinds of attempts begin with; the run follows.
+pub(super) const ATTEMPTS: &str = "attempt/";
+
+fn kind(run_id: &str) -> String {
+    format!("{ATTEMPTS}{run_id}")
+}
+
+/// Keys of attempts are in the order of what they were made on, then of time. Two of one microsecond are told apart by
+/// chance.
+fn key(revision: u64, at: Timestamp, chance: &str) -> String {
+    format!("{revision:016x}-{:016x}-{chance}", at.as_microsecond())
+}
+
+/// Where the sums are stored, by run.
+pub(super) const SUMMED: &str = "attempts-summed";
+
+/// Attempts that were kept one by one once.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct SummedAttempts {
+    #[serde(flatten)]
+    pub sum: RowSum,
+    pub first_at: Option<Moment>,
+    pub last_at: Option<Moment>,
+    /// How many were refused with each code.
+    pub codes: BTreeMap<String, u64>,
+}
+
+impl SummedAttempts {
+    fn add(&mut self, attempt: &Attempt, body: &str) {
+        self.sum.add(body);
+        self.first_at = self.first_at.or(Some(attempt.at));
+        self.last_at = Some(attempt.at);
+        *self.codes.entry(attempt.code.clone()).or_default() += 1;
+    }
+
+    /// What a history says of them.
+    pub(super) fn sentence(&self) -> String {
+        let codes: Vec<String> = self.codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
+        format!("{} refused attempts are no longer kept one by one: {}", self.sum.count, codes.join(", "))
+    }
+}
+
+/// How many attempts each run has, as far as this process has seen.
+#[derive(Default)]
+pub(crate) struct AttemptsCounted(Mutex<HashMap<String, usize>>);
+
+/// Runs that are counted; beyond that, counting begins anew.
+const RUNS_COUNTED_MAX: usize = 10_000;
+
+impl AttemptsCounted {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, usize>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts one more, if the run is counted.
+    fn count_one(&self, run_id: &str) -> Option<usize> {
+        let mut counted = self.lock();
+        let count = counted.get_mut(run_id)?;
+        *count += 1;
+        Some(*count)
+    }
+
+    fn begin(&self, run_id: &str, count: usize) {
+        let mut counted = self.lock();
+        if counted.len() >= RUNS_COUNTED_MAX {
+            counted.clear();
+        }
+        counted.insert(run_id.to_owned(), count);
+    }
+
+    fn subtract(&self, run_id: &str, removed: usize) {
+        if let Some(count) = self.lock().get_mut(run_id) {
+            *count = count.saturating_sub(removed);
+        }
+    }
+}
+
+/// A hash of an attempt, written without one, and of the record that it was made on.
+fn bound_hash(record: &Hash, written: &str) -> String {
+    sha256_hex(format!("{}{written}", hex(record)))
+}
+
+/// Whether an attempt is as it was kept, on a record that is there.
+pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
+    let unreadable = |why: String| RowCheck::Wrong(FindingKind::AttemptDiffers, format!("it cannot be read: {why}"));
+    let attempt: Attempt = match serde_json::from_str(body) {
+        Ok(attempt) => attempt,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    // Attempts from before they had hashes are in the root, and nothing else is known of them.
+    if attempt.hash.is_empty() {
+        return RowCheck::Sound;
+    }
+    // The hash is the last field, so what it was made of is the text before it.
+    let end = format!(r#","hash":"{}"}}"#, attempt.hash);
+    let Some(written) = body.strip_suffix(&end).map(|text| format!("{text}}}")) else {
+        return unreadable("it does not end with its hash".to_owned());
+    };
+    let stream = stream(kind.strip_prefix(ATTEMPTS).unwrap_or_default());
+    let is_made_with = Box::new(move |record: &Hash| bound_hash(record, &written) == attempt.hash);
+    RowCheck::MadeOn { stream, revision: attempt.revision, is_made_with }
+}
+
+/// What a refused request said, as others may read it in the history: so many characters of one line.
+fn one_line(text: &str, chars_max: usize) -> String {
+    let text: String = text.chars().take(chars_max).collect();
+    clean_name(&text).unwrap_or(text)
+}
+
+impl App {
+    pub(super) async fn keep_attempt(
+        &self,
+        call: &Call<'_>,
+        found_run: &FoundRun,
+        refused: RefusedAttempt<'_>,
+    ) -> Result<(), Fault> {
+        let at = self.given(call).at;
+        let attempt = Attempt {
+            at: at.into(),
+            by: call.caller.id().to_owned(),
+            role: found_run.standing.role.clone(),
+            event: one_line(refused.event, limits::NAME_CHARS_MAX),
+            state: refused.on.state.state().to_owned(),
+            revision: refused.on.revision(),
+            code: refused.code.name().to_owned(),
+            message: one_line(refused.message, MESSAGE_CHARS_MAX),
+            guards: refused.guards.to_vec(),
+            request_hash: sha256_hex(refused.request),
+            hash: String::new(),
+        };
+        let written = |attempt: &Attempt| serde_json::to_string(attempt).expect("an attempt is JSON");
+        let attempt = Attempt { hash: bound_hash(&refused.on.head.hash, &written(&attempt)), ..attempt };
+        let body = written(&attempt);
+        let key = key(refused.on.revision(), at, &self.request_id());
+        self.journal.put(&kind(&found_run.run_id), &key, body).await.map_err(|error| self.unread(&error))?;
+        self.sum_up_attempts(&found_run.run_id).await
+    }
+
+    /// Sums up the oldest attempts of a run, if there are more than are kept one by one. Each process counts what it has
+    /// seen, so that a refusal need not read them all.
+    async fn sum_up_attempts(&self, run_id: &str) -> Result<(), Fault> {
+        let count = if let Some(count) = self.attempts_counted.count_one(run_id) {
+            count
+        } else {
+            let rows = self.journal.list(&kind(run_id), "", 2 * limits::ATTEMPTS_MAX).await;
+            let count = rows.map_err(|error| self.unread(&error))?.len();
+            self.attempts_counted.begin(run_id, count);
+            count
+        };
+        let Some(excess) = count.checked_sub(limits::ATTEMPTS_MAX).filter(|excess| *excess > 0) else { return Ok(()) };
+        let kind = kind(run_id);
+        loop {
+            let old = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+            let mut summed: SummedAttempts =
+                old.as_ref().and_then(|row| serde_json::from_str(row).ok()).unwrap_or_default();
+            let oldest = self.journal.list(&kind, "", excess).await.map_err(|error| self.unread(&error))?;
+            for (_, body) in &oldest {
+                summed.add(&self.read_attempt(body)?, body);
+            }
+            let keys: Vec<String> = oldest.into_iter().map(|(key, _)| key).collect();
+            let (removed, new) = (keys.len(), serde_json::to_string(&summed).expect("a sum is JSON"));
+            let (sum_kind, sum_key, old) = (SUMMED, run_id, old.as_deref());
+            let summing_up = SummingUp { kind: &kind, keys, sum_kind, sum_key, old, new };
+            // Another process may have been faster.
+            if self.journal.sum_up(summing_up).await.map_err(|error| self.unread(&error))? {
+                self.attempts_counted.subtract(run_id, removed);
+                return Ok(());
+            }
+        }
+    }
+
+    /// The attempts that are no longer kept one by one, if there are any.
+    pub(super) async fn summed_attempts(&self, run_id: &str) -> Result<Option<SummedAttempts>, Fault> {
+        let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
+        Ok(row.and_then(|row| serde_json::from_str(&row).ok()))
+    }
+
+    /// The attempts after a key, oldest first, each with its key.
+    pub(super) async fn attempts(
+        &self,
+        run_id: &str,
+        after: &str,
+        limit: usize,
+    ) -> Result<Vec<(String, Attempt)>, Fault> {
+        let rows = self.journal.list(&kind(run_id), after, limit).await.map_err(|error| self.unread(&error))?;
+        rows.into_iter().map(|(key, body)| Ok((key, self.read_attempt(&body)?))).collect()
+    }
+
+    fn read_attempt(&self, body: &str) -> Result<Attempt, Fault> {
+        serde_json::from_str(body).map_err(|error| Fault::internal(error, self.request_id()))
+    }
+}

@@ -1,0 +1,15 @@
+//! The processes that come with Skald: one for exploration, and four for game masters.
+
+#[cfg(test)]
+mod tests;
+
+/// Their ids and their files, in the order in which they are listed.
+pub(super) fn shipped() -> [(&'static str, &'static str); 5] {
+    [
+        ("exploration-process", include_str!("processes/exploration-process.yaml")),
+        ("session-preparation", include_str!("processes/session-preparation.yaml")),
+        ("quest", include_str!("processes/quest.yaml")),
+        ("character-creation", include_str!("processes/character-creation.yaml")),
+        ("canon-review", include_str!("processes/canon-review.yaml")),
+    ]
+}

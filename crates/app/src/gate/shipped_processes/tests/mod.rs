@@ -1,0 +1,167 @@
+//! Tests of the shipped processes: helpers that walk a run through a process.
+
+mod exploration;
+mod table;
+mod trusted;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use skald_domain::decider::{Decider, Given};
+use skald_domain::gate::{
+    Emit, Emitted, Facts, Look, Process, RunCommand, RunEvent, RunRefusal, RunRules, RunState, RunStatus, Submitted,
+    load,
+};
+
+use super::shipped;
+
+/// A run of a shipped process.
+struct Walk {
+    process: Arc<Process>,
+    run: RunState,
+    facts: Facts,
+    revision: u64,
+}
+
+impl Walk {
+    fn of(id: &str, context: Value) -> Self {
+        let (_, source) = shipped().into_iter().find(|(found, _)| *found == id).unwrap();
+        let process = Arc::new(load(source).process.unwrap());
+        let mut walk = Self { process, run: RunState::default(), facts: Facts::default(), revision: 0 };
+        let create = RunCommand::Create {
+            id: "run-1".to_owned(),
+            process: Arc::clone(&walk.process),
+            role: "agent".to_owned(),
+            context: object(context),
+            campaign_id: None,
+            folder: None,
+        };
+        walk.tries("robot", &create).unwrap();
+        walk
+    }
+
+    fn tries(&mut self, by: &str, command: &RunCommand) -> Result<Vec<RunEvent>, RunRefusal> {
+        let given = Given { at: "2024-01-15T10:30:00Z".parse().unwrap(), by: by.to_owned() };
+        let events = RunRules::decide(&self.run, command, &given)?;
+        for event in &events {
+            self.run = RunRules::evolve(std::mem::take(&mut self.run), event, &given);
+            self.revision += 1;
+        }
+        Ok(events)
+    }
+
+    fn emits(
+        &mut self,
+        who: (&str, &str),
+        event: &str,
+        payload: Value,
+        files: &[(&str, &str)],
+    ) -> Result<Emitted, RunRefusal> {
+        let command = RunCommand::Emit(Box::new(Emit {
+            process: Arc::clone(&self.process),
+            role: who.1.to_owned(),
+            event: event.to_owned(),
+            payload: object(payload),
+            artifacts: files.iter().map(|(path, content)| file(path, content)).collect(),
+            unfit: Vec::new(),
+            facts: self.facts.clone(),
+            facts_of: self.run.revision(),
+        }));
+        match &self.tries(who.0, &command)?[..] {
+            [RunEvent::Emitted(emitted)] => Ok((**emitted).clone()),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The agent does something, and the run is where it leads.
+    fn goes(&mut self, event: &str, payload: Value, files: &[(&str, &str)], state: &str) {
+        let emitted = self.emits(("robot", "agent"), event, payload, files);
+        assert!(emitted.is_ok(), "{event}: {emitted:?}");
+        assert_eq!(self.run.state(), state, "{event}");
+    }
+
+    /// A person does something, and the run is where it leads.
+    fn person(&mut self, event: &str, payload: Value, state: &str) {
+        let emitted = self.emits(("hanna", "human"), event, payload, &[]);
+        assert!(emitted.is_ok(), "{event}: {emitted:?}");
+        assert_eq!(self.run.state(), state, "{event}");
+    }
+
+    /// The agent tries something, and this is why not.
+    fn fails(&mut self, event: &str, payload: Value, files: &[(&str, &str)]) -> Vec<String> {
+        match self.emits(("robot", "agent"), event, payload, files) {
+            Err(RunRefusal::GuardFailed { results }) => {
+                results.iter().map(skald_domain::gate::GuardResult::line).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn look(&self) -> Look<'_> {
+        Look { process: &self.process, run: &self.run, facts: &self.facts, principal: "robot", role: "agent" }
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    serde_json::from_value(value).unwrap()
+}
+
+fn file(path: &str, content: &str) -> Submitted {
+    let digest = Sha256::digest(content.as_bytes());
+    Submitted {
+        pointer: "/artifact_paths/0".to_owned(),
+        path: path.to_owned(),
+        sha256: digest.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}")),
+        bytes: content.len() as u64,
+        artifact_type: None,
+        inline: false,
+        json: serde_json::from_str(content).ok(),
+    }
+}
+
+#[test]
+fn each_loads_without_a_finding_under_its_own_id() {
+    for (id, source) in shipped() {
+        let loaded = load(source);
+        assert_eq!(loaded.findings, [], "{id}");
+        assert_eq!(loaded.process.unwrap().id, id);
+    }
+    let ids: BTreeSet<&str> = shipped().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(ids.len(), 5);
+}
+
+#[test]
+fn each_says_what_it_asks_for_and_what_to_do() {
+    for (id, source) in shipped() {
+        let process = load(source).process.unwrap();
+        for (name, guard) in &process.guards {
+            assert!(guard.description.is_some(), "{id}: guard {name} has no description");
+        }
+        for event in &process.events {
+            assert!(event.description.is_some(), "{id}: event {} has no description", event.name);
+        }
+        for state in &process.states {
+            assert!(state.prompt.is_some() || state.is_final, "{id}: state {} has no prompt", state.name);
+        }
+    }
+}
+
+/// A prompt shows no placeholder, whatever way led to its state.
+#[test]
+fn prompts_are_filled_in() {
+    for (walk, state) in [
+        (exploration::explored(), "decide"),
+        (table::prepared(), "ready"),
+        (table::quested(), "resolved"),
+        (table::created(), "ready"),
+        (table::reviewed(), "canon"),
+    ] {
+        assert_eq!((walk.run.state(), walk.run.status()), (state, RunStatus::Finished));
+        for state in walk.run.entered() {
+            let prompt = walk.look().prompt(state).unwrap_or_default();
+            assert!(!prompt.contains("{context."), "{} {state}: {prompt}", walk.process.id);
+        }
+    }
+}

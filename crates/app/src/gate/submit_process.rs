@@ -1,0 +1,119 @@
+//! `state_gate.submit_process`: checks a process and stores it under its id for new runs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skald_domain::gate::{Finding, load};
+
+use super::acting_role::AGENT;
+use super::changed_resources;
+use super::processes::{SubmittedProcess, invalid, unreadable};
+use super::shipped_processes::shipped;
+use crate::resource_changes::ChangeAudience;
+use crate::{Allowed, App, Call, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Operation, OperationKind, Toolset};
+
+pub(super) struct SubmitProcess;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SubmitProcessInput {
+    /// The process as YAML.
+    source: String,
+    /// Only check it.
+    #[serde(default)]
+    check_only: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SubmitProcessOutput {
+    process_id: String,
+    version: String,
+    /// SHA-256 of the source: runs are pinned to it.
+    hash: String,
+    /// Whether new runs get it from now on.
+    submitted: bool,
+    /// Warnings, each with its line and column.
+    findings: Vec<Finding>,
+}
+
+impl Operation for SubmitProcess {
+    const NAME: &'static str = "state_gate.submit_process";
+    const TITLE: &'static str = "Submit a process";
+    const SUMMARY: &'static str = "Check a process in YAML and keep it for new runs. For the owner or a game master, \
+        never for the gate role agent, who may check one.";
+    const TOOLSET: Toolset = Toolset::Gate;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
+    const DESTRUCTIVE: bool = true;
+    type Input = SubmitProcessInput;
+    type Output = SubmitProcessOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: SubmitProcessInput) -> Result<SubmitProcessOutput, Fault> {
+        if !input.check_only {
+            may_submit(app, call)?;
+        }
+        let loaded = load(&input.source);
+        let process = loaded.process.ok_or_else(|| invalid("the process", loaded.findings.clone()).at("/source"))?;
+        if !input.check_only {
+            keep(app, call, &process, &input.source).await?;
+        }
+        Ok(SubmitProcessOutput {
+            process_id: process.id,
+            version: process.version,
+            hash: process.hash,
+            submitted: !input.check_only,
+            findings: loaded.findings,
+        })
+    }
+}
+
+fn may_submit(app: &App, call: &Call<'_>) -> Result<(), Fault> {
+    let role = app.standing(call.caller).role;
+    let hint = "put a file into the process folder, or ask a game master whose gate role is another";
+    if role == AGENT {
+        let fault = Fault::new(Code::Forbidden, "the gate role agent may not submit a process").value(&role.into());
+        return Err(fault.hint(hint));
+    }
+    if !call.caller.is_somewhere(CampaignRole::Gm) {
+        return Err(Fault::new(Code::Forbidden, "only the owner or a game master may submit a process").hint(hint));
+    }
+    Ok(())
+}
+
+async fn keep(app: &App, call: &Call<'_>, process: &skald_domain::gate::Process, source: &str) -> Result<(), Fault> {
+    let id = process.id.as_str();
+    if !super::stream::is_run_id(id) {
+        let message = format!("a submitted process needs a plain id, '{id}' is none");
+        let fault = Fault::new(Code::InvalidProcess, message).at("/source");
+        return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));
+    }
+    let paths = app.path_view(call.caller);
+    if let Some(file) = app.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
+        let file = paths.name(&file.path);
+        let message = format!("{file} is in the place of process '{id}', new runs get that file");
+        return Err(Fault::new(Code::Rejected, message).hint("change the file, or submit under another id"));
+    }
+    let is_everywhere = call.caller.role_in(EVERY_CAMPAIGN) == Some(CampaignRole::Gm);
+    if shipped().iter().any(|(shipped, _)| *shipped == id) && !is_everywhere {
+        let message =
+            format!("process '{id}' comes with Skald, and only game masters of every campaign may replace it");
+        return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
+    }
+    // A process that others submitted is theirs, and those' who are game masters everywhere.
+    if let Some(before) = app.submission(id).await?
+        && before.by != call.caller.id()
+        && !is_everywhere
+    {
+        let message = format!("process '{id}' was submitted by somebody else");
+        return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
+    }
+    if app.kept_source(&process.hash).await?.is_none() {
+        app.count_process_version(call.caller).await?;
+        app.keep_source(process, source).await?;
+    }
+    let (hash, by) = (process.hash.clone(), call.caller.id().to_owned());
+    app.keep_submission(id, &SubmittedProcess { hash, by, at: app.clock.now().into() }).await?;
+    for change in changed_resources::submitted(id) {
+        app.tell(change, ChangeAudience::Everybody);
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! A watcher's position in the journal: drops changes it has already had, and reads the records it has missed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::campaign::CONTEXT;
+use crate::owner_campaigns::OwnerCampaigns;
+use crate::resource_changes::{AnnouncedChange, Announcement, ChangeAudience, JournalPlace, News, ResourceChange};
+use crate::{EVERY_CAMPAIGN, Noun, Nouns, RecordAudience};
+use skald_journal::{Cursor, Journal, Record, StoreError};
+
+/// Records that a watcher reads at once.
+pub(crate) const READ_AT_ONCE: usize = 256;
+/// How long a watcher waits after a failure to read.
+const READ_AGAIN: Duration = Duration::from_millis(500);
+
+/// One watcher's place. What comes is told if it stands after the place, so that nothing is told twice, and what was
+/// missed is read from the journal, so that nothing is left out.
+pub(crate) struct JournalFollower {
+    journal: Arc<dyn Journal>,
+    nouns: Nouns,
+    /// `None` where nobody follows the journal: then what is missed cannot be looked up.
+    place: Option<JournalPlace>,
+    state: FollowState,
+    /// Whether something may have been missed that is in no journal.
+    has_missed: bool,
+}
+
+enum FollowState {
+    /// All that happened up to the place has been heard.
+    Abreast,
+    /// Something after the place may not come by itself.
+    Behind,
+    /// The place is asked for by a client, and may be in another journal.
+    Claimed,
+    /// Something was missed that cannot be looked up.
+    Lost,
+}
+
+impl JournalFollower {
+    /// From now on.
+    pub(crate) fn from(journal: Arc<dyn Journal>, nouns: Nouns, place: Option<JournalPlace>) -> Self {
+        Self { journal, nouns, place, state: FollowState::Abreast, has_missed: false }
+    }
+
+    /// From a place that somebody has been told. `now` is where to begin if there is no such place.
+    pub(crate) fn after(
+        journal: Arc<dyn Journal>,
+        nouns: Nouns,
+        claimed: Option<JournalPlace>,
+        now: Option<JournalPlace>,
+    ) -> Self {
+        match claimed {
+            Some(place) => Self { journal, nouns, place: Some(place), state: FollowState::Claimed, has_missed: false },
+            None => Self { journal, nouns, place: now, state: FollowState::Lost, has_missed: false },
+        }
+    }
+
+    pub(crate) fn place(&self) -> Option<JournalPlace> {
+        self.place
+    }
+
+    pub(crate) fn fall_behind(&mut self) {
+        self.state = if self.place.is_some() { FollowState::Behind } else { FollowState::Lost };
+        self.has_missed = self.place.is_some();
+    }
+
+    /// Takes note of what happened, unless it was told already.
+    pub(crate) fn hear(&mut self, happened: &Announcement, news: &mut News) {
+        let is_told = |place: JournalPlace| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
+        if happened.place.is_some_and(is_told) {
+            return;
+        }
+        news.add(happened);
+        self.place = happened.place.or(self.place);
+    }
+
+    /// What the journal has after the place, if something was missed. `None` once nothing is.
+    pub(crate) async fn catch_up(&mut self) -> Option<News> {
+        if std::mem::take(&mut self.has_missed) {
+            return Some(News::of(
+                [AnnouncedChange { change: ResourceChange::Resource(CONTEXT.into()), campaign_id: None }],
+                false,
+                None,
+            ));
+        }
+        loop {
+            let caught = match self.state {
+                FollowState::Abreast => return None,
+                FollowState::Lost => {
+                    self.state = FollowState::Abreast;
+                    return Some(News::everything_at(self.place));
+                }
+                FollowState::Claimed => self.check().await.map(|()| News::default()),
+                FollowState::Behind => self.read().await,
+            };
+            match caught {
+                Ok(news) if news.is_empty() => {}
+                Ok(news) => return Some(news),
+                Err(error) => {
+                    tracing::warn!(%error, "what a watcher missed cannot be read right now");
+                    tokio::time::sleep(READ_AGAIN).await;
+                }
+            }
+        }
+    }
+
+    /// Whether the record that the place names stands where it should. Otherwise it is another journal's, and there is no
+    /// telling what was missed.
+    async fn check(&mut self) -> Result<(), StoreError> {
+        let claimed = self.place.unwrap_or(JournalPlace::BEGINNING);
+        if place_at(&*self.journal, claimed.cursor).await? == Some(claimed) {
+            self.state = FollowState::Behind;
+        } else {
+            let end = self.journal.end().await?;
+            self.place = place_at(&*self.journal, end).await?;
+            self.state = FollowState::Lost;
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<News, StoreError> {
+        let after = self.place.unwrap_or(JournalPlace::BEGINNING).cursor;
+        let records = self.journal.follow(after, READ_AT_ONCE).await?;
+        if records.len() < READ_AT_ONCE {
+            self.state = FollowState::Abreast;
+        }
+        let mut news = News::default();
+        let all = happened(&*self.journal, &self.nouns, &records).await?;
+        for ((cursor, record), happened) in records.iter().zip(all) {
+            match happened {
+                Some(happened) => self.hear(&happened, &mut news),
+                None => self.place = Some(JournalPlace::new(*cursor, &record.hash)),
+            }
+        }
+        news.stand(self.place);
+        Ok(news)
+    }
+}
+
+/// What each of some records changed, if it concerns anybody.
+pub(crate) async fn happened(
+    journal: &dyn Journal,
+    nouns: &Nouns,
+    records: &[(Cursor, Record)],
+) -> Result<Vec<Option<Announcement>>, StoreError> {
+    let mut places = OwnerCampaigns::new(journal);
+    let mut all = Vec::with_capacity(records.len());
+    for (cursor, record) in records {
+        let noun = nouns.of(record);
+        let campaign_id: Option<Arc<str>> = match noun.map_or(RecordAudience::Nobody, Noun::record_audience) {
+            RecordAudience::Nobody => None,
+            RecordAudience::CampaignOfStreamId => Some(record.stream.id().into()),
+            RecordAudience::CampaignInDocument(collection) => {
+                let place = places.of(collection, record.stream.id()).await?;
+                Some(place.unwrap_or_else(|| EVERY_CAMPAIGN.into()))
+            }
+        };
+        all.push(noun.zip(campaign_id).map(|(noun, campaign_id)| Announcement {
+            changes: noun.changed_resources(record).into(),
+            whom: ChangeAudience::InCampaign(campaign_id),
+            place: Some(JournalPlace::new(*cursor, &record.hash)),
+        }));
+    }
+    Ok(all)
+}
+
+/// The place at a cursor, if a record stands there. Reading on from just before it finds it, in every store's order.
+pub(crate) async fn place_at(journal: &dyn Journal, cursor: Cursor) -> Result<Option<JournalPlace>, StoreError> {
+    let Some(before) = cursor.position.checked_sub(1) else { return Ok(Some(JournalPlace::BEGINNING)) };
+    let found = journal.follow(Cursor { position: before, ..cursor }, 1).await?;
+    let found = found.first().filter(|(place, _)| *place == cursor);
+    Ok(found.map(|(place, record)| JournalPlace::new(*place, &record.hash)))
+}

@@ -1,0 +1,99 @@
+//! Pagination of lists from read models: limits, cursors, and the documents that the caller may see.
+
+use crate::{App, Caller, Code, Fault, limits, short};
+use skald_journal::{Document, Partitions};
+
+/// One page of a list.
+pub(crate) struct ListPage<T> {
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+pub(crate) fn page_limit(limit: Option<usize>) -> Result<usize, Fault> {
+    let limit = limit.unwrap_or(limits::PAGE_DEFAULT);
+    if (1..=limits::PAGE_MAX).contains(&limit) {
+        return Ok(limit);
+    }
+    let fault = Fault::new(Code::InvalidParams, format!("limit is {limit}, allowed: 1 to {}", limits::PAGE_MAX));
+    Err(fault.at("/limit").hint("ask for fewer, and send the next cursor for the rest"))
+}
+
+pub(crate) fn bad_cursor(cursor: &str) -> Fault {
+    Fault::new(Code::InvalidParams, format!("unknown cursor {:?}", short(cursor)))
+        .at("/cursor")
+        .hint("send the next cursor as it was answered, or none for the first page")
+}
+
+impl App {
+    /// What a caller sees of a collection, from the highest rank down. Only the campaigns that the caller has a role in are
+    /// read. `seen` reads a document, if it is there for them.
+    pub(crate) async fn listing<T: Send>(
+        &self,
+        caller: &Caller,
+        collection: &str,
+        cursor: Option<&str>,
+        limit: usize,
+        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+    ) -> Result<ListPage<T>, Fault> {
+        let campaigns = caller.campaigns();
+        let partitions = campaigns.as_deref().map_or(Partitions::All, Partitions::Of);
+        self.listing_of(partitions, collection, cursor, limit, seen).await
+    }
+
+    /// The same of these partitions, whoever asks.
+    pub(crate) async fn listing_of<T: Send>(
+        &self,
+        partitions: Partitions<'_>,
+        collection: &str,
+        cursor: Option<&str>,
+        limit: usize,
+        seen: impl Fn(&Document) -> Result<Option<T>, Fault> + Send,
+    ) -> Result<ListPage<T>, Fault> {
+        let mut after = match cursor {
+            None => None,
+            Some(cursor) => {
+                let (rank, id) = cursor.split_once('.').ok_or_else(|| bad_cursor(cursor))?;
+                Some((rank.parse::<i64>().map_err(|_| bad_cursor(cursor))?, id.to_owned()))
+            }
+        };
+        let (mut items, mut next_cursor) = (Vec::new(), None);
+        // Whoever sees few of many in a campaign reads past the others.
+        'pages: loop {
+            let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
+            let documents = self.journal.documents(collection, partitions, place, limits::PAGE_MAX).await;
+            let documents = documents.map_err(|error| self.unread(&error))?;
+            let is_last = documents.len() < limits::PAGE_MAX;
+            for document in documents {
+                if let Some(item) = seen(&document)? {
+                    if items.len() == limit {
+                        next_cursor = after.map(|(rank, id)| format!("{rank}.{id}"));
+                        break 'pages;
+                    }
+                    items.push(item);
+                }
+                after = Some((document.rank, document.id));
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(ListPage { items, next_cursor })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_a_size_unless_another_is_asked_for() {
+        assert_eq!(page_limit(None).unwrap(), limits::PAGE_DEFAULT);
+        for limit in [1, limits::PAGE_DEFAULT + 1, limits::PAGE_MAX] {
+            assert_eq!(page_limit(Some(limit)).unwrap(), limit);
+        }
+        for limit in [0, limits::PAGE_MAX + 1] {
+            let refused = page_limit(Some(limit)).unwrap_err();
+            assert_eq!((refused.code(), refused.body().path.as_deref()), (Code::InvalidParams, Some("/limit")));
+        }
+    }
+}

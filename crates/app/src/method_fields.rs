@@ -1,0 +1,32 @@
+//! Which fields go with which method, for operations that take a method.
+
+use crate::{Code, Fault};
+
+/// A method, and the fields that it takes beside those that every method takes.
+pub(crate) struct MethodFields {
+    pub method: &'static str,
+    pub takes: &'static [&'static str],
+}
+
+impl MethodFields {
+    /// Refuses a field that is given and that the method does not take.
+    pub(crate) fn check(&self, given: &[(&str, bool)]) -> Result<(), Fault> {
+        let Some((field, _)) = given.iter().find(|(field, is_given)| *is_given && !self.takes.contains(field)) else {
+            return Ok(());
+        };
+        let hint = match self.takes {
+            [] => "leave it out".to_owned(),
+            takes => format!("it takes {}", takes.join(", ")),
+        };
+        let fault = Fault::new(Code::InvalidParams, format!("{} takes no {field}", self.method));
+        Err(fault.at(format!("/{field}")).hint(hint))
+    }
+
+    /// A field without which the method cannot be done.
+    pub(crate) fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
+        given.map(String::as_str).ok_or_else(|| {
+            let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method));
+            fault.at(format!("/{field}")).hint(format!("send {field}"))
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! Redaction: removes from answers what the caller's role may not see. Every read passes through it.
+
+use std::borrow::Cow;
+
+use skald_domain::campaign::{Actor, Campaign, CampaignState, Participant, People, Session};
+use skald_domain::universe::Universe;
+
+use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
+
+/// The eyes of a caller in one campaign.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Redaction {
+    role: Option<CampaignRole>,
+}
+
+/// Something that may be seen in part, or not at all.
+pub(crate) trait Veiled: Clone {
+    /// What a role sees of it. Only what is hidden in part has to be copied.
+    fn seen_as(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
+}
+
+impl Redaction {
+    pub(crate) fn by(caller: &Caller, campaign_id: &str) -> Self {
+        Self { role: caller.role_in(campaign_id) }
+    }
+
+    /// Something where it stands.
+    pub(crate) fn look<T: Veiled>(self, thing: &T) -> Option<Cow<'_, T>> {
+        T::seen_as(Cow::Borrowed(thing), self.role?)
+    }
+
+    pub(crate) fn one<T: Veiled>(self, thing: T) -> Option<T> {
+        T::seen_as(Cow::Owned(thing), self.role?).map(Cow::into_owned)
+    }
+
+    pub(crate) fn all<T: Veiled>(self, things: Vec<T>) -> Vec<T> {
+        things.into_iter().filter_map(|thing| self.one(thing)).collect()
+    }
+
+    /// The people of a campaign.
+    pub(crate) fn people(self, state: &CampaignState) -> SeenPeople<'_> {
+        SeenPeople { seen: self, state }
+    }
+}
+
+/// Whether a run is there for a caller. What is prepared for a campaign is a secret of its game masters, and of whoever
+/// created the run; a run without a campaign is for those who play in every one.
+pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
+    caller.role_in(campaign_id.unwrap_or(EVERY_CAMPAIGN)).is_some_and(|role| {
+        let is_own = campaign_id.is_none() || created_by == caller.id();
+        role >= CampaignRole::Gm || (role >= CampaignRole::Player && is_own)
+    })
+}
+
+/// Nothing of these is secret yet.
+macro_rules! open {
+    ($($type:ty),+) => {
+        $(impl Veiled for $type {
+            fn seen_as(thing: Cow<'_, Self>, _: CampaignRole) -> Option<Cow<'_, Self>> {
+                Some(thing)
+            }
+        })+
+    };
+}
+
+open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::Listed);
+
+/// The people of a campaign, through the eyes of a caller.
+pub(crate) struct SeenPeople<'a> {
+    seen: Redaction,
+    state: &'a CampaignState,
+}
+
+impl People for SeenPeople<'_> {
+    fn campaign(&self) -> Option<Cow<'_, Campaign>> {
+        self.seen.look(self.state.campaign()?)
+    }
+
+    fn participant(&self, id: &str) -> Option<Cow<'_, Participant>> {
+        self.seen.look(self.state.participants().get(id)?)
+    }
+
+    fn actor(&self, id: &str) -> Option<Cow<'_, Actor>> {
+        self.seen.look(self.state.actors().get(id)?)
+    }
+
+    fn participants(&self) -> Box<dyn Iterator<Item = Cow<'_, Participant>> + '_> {
+        Box::new(self.state.participants().oldest_first().filter_map(|participant| self.seen.look(participant)))
+    }
+
+    fn actors(&self) -> Box<dyn Iterator<Item = Cow<'_, Actor>> + '_> {
+        Box::new(self.state.actors().oldest_first().filter_map(|actor| self.seen.look(actor)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use skald_domain::campaign::{
+        ActorKind, CampaignCommand, CampaignEvent, CampaignRules, Controller, GmMode, Role, recap,
+    };
+    use skald_domain::decider::{Decider, Given};
+
+    use super::*;
+
+    /// A campaign in play, with somebody at the table and somebody in the story.
+    fn played() -> CampaignState {
+        let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "owner".to_owned() };
+        let text = |text: &str| text.to_owned();
+        let commands = [
+            CampaignCommand::Create {
+                id: text("camp_1"),
+                name: text("Bells"),
+                gm_mode: GmMode::Ai,
+                theme_prompt: text(""),
+            },
+            CampaignCommand::AddParticipant {
+                id: text("part_1"),
+                display_name: text("Mara"),
+                role: Role::Player,
+                controller: Controller::Human,
+            },
+            CampaignCommand::AddActor { id: text("actor_1"), name: text("Ilse"), kind: ActorKind::Pc, notes: text("") },
+            CampaignCommand::SetActorControl { actor_id: text("actor_1"), controller: text("part_1") },
+            CampaignCommand::StartSession { id: text("sess_1"), name: text("Low tide") },
+        ];
+        commands.iter().fold(CampaignState::default(), |state, command| {
+            let events = CampaignRules::decide(&state, command, &given).unwrap();
+            events.iter().fold(state, |state, event| CampaignRules::evolve(state, event, &given))
+        })
+    }
+
+    /// A recap once took its names from the state itself.
+    #[test]
+    fn a_recap_names_only_whom_the_caller_sees() {
+        let state = played();
+        let session = state.active_session().unwrap();
+        let events: [(jiff::Timestamp, &str, CampaignEvent); 0] = [];
+        let told = |role| recap(session, &Redaction { role }.people(&state), events.clone());
+        for role in [CampaignRole::Guest, CampaignRole::Player, CampaignRole::Gm] {
+            let told = told(Some(role));
+            assert!(["*Bells*", "table:** Mara", "Ilse (Mara)"].iter().all(|name| told.contains(name)), "{told}");
+        }
+        let told = told(None);
+        assert!(!["Bells", "Mara", "Ilse"].iter().any(|name| told.contains(name)), "{told}");
+    }
+}

@@ -1,0 +1,336 @@
+//! Resource changes for subscribers: live, or from a position in the journal on, none missed and none sent twice.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use tokio::sync::broadcast::{self, Receiver, error::RecvError, error::TryRecvError};
+
+use crate::journal_follower::JournalFollower;
+use crate::{Caller, Conversation};
+use skald_journal::{Cursor, Hash};
+
+/// A change that a subscriber may want to hear of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceChange {
+    /// The resource at this URI reads differently now.
+    Resource(Arc<str>),
+    /// The list of resources is another one.
+    ResourceList,
+}
+
+/// What changed at once, and whom it concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Announcement {
+    pub changes: Arc<[ResourceChange]>,
+    pub whom: ChangeAudience,
+    /// Where the record stands, if it was one.
+    pub place: Option<JournalPlace>,
+}
+
+/// A place in the journal: everything up to it has been told. It names the record that stands there, so that a place in
+/// another journal is known for what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JournalPlace {
+    pub cursor: Cursor,
+    pub mark: u64,
+}
+
+impl JournalPlace {
+    /// Before the first record.
+    pub(crate) const BEGINNING: Self = Self { cursor: Cursor { transaction: 0, position: 0 }, mark: 0 };
+
+    pub(crate) fn new(cursor: Cursor, hash: &Hash) -> Self {
+        Self { cursor, mark: hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) }
+    }
+
+    /// A place as it was told.
+    pub(crate) fn read(text: &str) -> Option<Self> {
+        let (cursor, mark) = text.rsplit_once('.')?;
+        let cursor = cursor.contains('.').then(|| cursor.parse().ok())??;
+        Some(Self { cursor, mark: u64::from_str_radix(mark, 16).ok()? })
+    }
+}
+
+impl fmt::Display for JournalPlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{:016x}", self.cursor, self.mark)
+    }
+}
+
+/// Whom a change concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ChangeAudience {
+    Everybody,
+    /// Those who have a role in this campaign.
+    InCampaign(Arc<str>),
+    /// One conversation of the principal with this id.
+    Conversation(Arc<str>, Conversation),
+}
+
+/// All whom something concerns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Audience {
+    everybody: bool,
+    campaign_ids: BTreeSet<Arc<str>>,
+    conversations: HashSet<(Arc<str>, Conversation)>,
+}
+
+impl Audience {
+    fn add(&mut self, whom: ChangeAudience) {
+        match whom {
+            ChangeAudience::Everybody => self.everybody = true,
+            ChangeAudience::InCampaign(id) => drop(self.campaign_ids.insert(id)),
+            ChangeAudience::Conversation(id, conversation) => drop(self.conversations.insert((id, conversation))),
+        }
+    }
+
+    fn has_conversation(&self, caller: &Caller) -> bool {
+        self.conversations.iter().any(|(id, of)| **id == *caller.id() && *of == caller.conversation)
+    }
+
+    fn has(&self, caller: &Caller) -> bool {
+        self.everybody
+            || self.has_conversation(caller)
+            || self.campaign_ids.iter().any(|id| caller.role_in(id).is_some())
+    }
+}
+
+/// One change, with the campaign whose members it concerns; without one it concerns whoever is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnnouncedChange {
+    pub change: ResourceChange,
+    pub campaign_id: Option<Arc<str>>,
+}
+
+/// What changed since the watcher last looked, each thing once.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct News {
+    resources: BTreeMap<Arc<str>, Audience>,
+    resource_list: Audience,
+    /// Some may have been missed: everything that is watched may have changed.
+    everything: bool,
+    place: Option<Arc<str>>,
+}
+
+impl News {
+    /// News as another process told them.
+    pub fn of(told: impl IntoIterator<Item = AnnouncedChange>, everything: bool, place: Option<Arc<str>>) -> Self {
+        let mut news = Self { everything, place, ..Self::default() };
+        for AnnouncedChange { change, campaign_id } in told {
+            news.note(change, campaign_id.map_or(ChangeAudience::Everybody, ChangeAudience::InCampaign));
+        }
+        news
+    }
+
+    /// Whether a change was announced for this caller under exactly this URI. Parts of resources are looked at by
+    /// [`Engine::is_changed`](crate::Engine::is_changed).
+    pub fn concerns(&self, caller: &Caller, uri: &str) -> bool {
+        self.everything || self.resources.get(uri).is_some_and(|audience| audience.has(caller))
+    }
+
+    pub fn concerns_list(&self, caller: &Caller) -> bool {
+        self.everything || self.resource_list.has(caller)
+    }
+
+    pub fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// After which to go on so that nothing is missed and nothing comes twice, if that can be said.
+    pub fn place(&self) -> Option<&Arc<str>> {
+        self.place.as_ref()
+    }
+
+    /// Every change that is for this caller's ears, once for each campaign that it concerns.
+    pub fn told<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = AnnouncedChange> + 'a {
+        let resources =
+            self.resources.iter().map(|(uri, audience)| (ResourceChange::Resource(Arc::clone(uri)), audience));
+        let all = resources.chain([(ResourceChange::ResourceList, &self.resource_list)]);
+        all.flat_map(|(change, audience)| {
+            let everybody = (audience.everybody || audience.has_conversation(caller)).then_some(None);
+            let of_campaigns = audience.campaign_ids.iter().filter(|id| caller.role_in(id).is_some());
+            let audience = everybody.into_iter().chain(of_campaigns.map(|id| Some(Arc::clone(id))));
+            audience.map(move |campaign_id| AnnouncedChange { change: change.clone(), campaign_id })
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.everything && self.resources.is_empty() && self.resource_list == Audience::default()
+    }
+
+    pub(crate) fn add(&mut self, happened: &Announcement) {
+        for change in happened.changes.iter() {
+            self.note(change.clone(), happened.whom.clone());
+        }
+        self.stand(happened.place);
+    }
+
+    /// Says how far these news reach.
+    pub(crate) fn stand(&mut self, place: Option<JournalPlace>) {
+        if let Some(place) = place {
+            self.place = Some(place.to_string().into());
+        }
+    }
+
+    pub(crate) fn everything_at(place: Option<JournalPlace>) -> Self {
+        let mut news = Self { everything: true, ..Self::default() };
+        news.stand(place);
+        news
+    }
+
+    fn note(&mut self, change: ResourceChange, whom: ChangeAudience) {
+        let audience = match change {
+            ResourceChange::Resource(uri) => self.resources.entry(uri).or_default(),
+            ResourceChange::ResourceList => &mut self.resource_list,
+        };
+        audience.add(whom);
+    }
+}
+
+/// How many changes a slow watcher may fall behind before it reads the journal, or is told to look at everything again.
+const CHANGES_KEPT: usize = 1_024;
+
+/// Tells watchers of what happens.
+pub(crate) struct ChangeBroadcast {
+    sender: broadcast::Sender<Announcement>,
+    /// How far the journal has been told. Whoever tells holds it, so that a new watcher begins at one place exactly.
+    told: Mutex<Option<JournalPlace>>,
+}
+
+impl Default for ChangeBroadcast {
+    fn default() -> Self {
+        Self { sender: broadcast::channel(CHANGES_KEPT).0, told: Mutex::default() }
+    }
+}
+
+impl ChangeBroadcast {
+    pub(crate) fn tell(&self, happened: Announcement) {
+        let mut told = self.told();
+        *told = happened.place.or(*told);
+        // Nobody watching is no error.
+        let _ = self.sender.send(happened);
+    }
+
+    /// Says how far the journal counts as told, unless that is known.
+    pub(crate) fn begin_at(&self, place: Option<JournalPlace>) {
+        let mut told = self.told();
+        *told = told.or(place);
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.told().is_some()
+    }
+
+    /// All that happens after a place.
+    pub(crate) fn listen(&self) -> (Receiver<Announcement>, Option<JournalPlace>) {
+        let told = self.told();
+        (self.sender.subscribe(), *told)
+    }
+
+    fn told(&self) -> MutexGuard<'_, Option<JournalPlace>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A stream of changes.
+pub struct Changes(ChangeSource);
+
+enum ChangeSource {
+    /// As this process hears of them.
+    Here(Box<Here>),
+    /// As another process tells of them.
+    Elsewhere { news: BoxStream<'static, News>, place: Option<Arc<str>> },
+}
+
+struct Here {
+    receiver: Receiver<Announcement>,
+    following: JournalFollower,
+}
+
+impl Changes {
+    pub(crate) fn here(receiver: Receiver<Announcement>, following: JournalFollower) -> Self {
+        Self(ChangeSource::Here(Box::new(Here { receiver, following })))
+    }
+
+    /// The news of another process, which begin after a place.
+    pub fn elsewhere(news: BoxStream<'static, News>, place: Option<Arc<str>>) -> Self {
+        Self(ChangeSource::Elsewhere { news, place })
+    }
+
+    /// After which the next news come, if that can be said.
+    pub fn place(&self) -> Option<Arc<str>> {
+        match &self.0 {
+            ChangeSource::Here(here) => here.following.place().map(|place| place.to_string().into()),
+            ChangeSource::Elsewhere { place, .. } => place.clone(),
+        }
+    }
+
+    /// Waits for a change and takes with it all that have gathered meanwhile. `None` once there will be no more.
+    pub async fn next(&mut self) -> Option<News> {
+        match &mut self.0 {
+            ChangeSource::Here(here) => here.next().await,
+            ChangeSource::Elsewhere { news, place } => {
+                let next = news.next().await?;
+                if let Some(reached) = next.place() {
+                    *place = Some(Arc::clone(reached));
+                }
+                Some(next)
+            }
+        }
+    }
+}
+
+impl Here {
+    async fn next(&mut self) -> Option<News> {
+        loop {
+            // What was missed stands in the journal.
+            if let Some(mut news) = self.following.catch_up().await {
+                if news.is_everything() {
+                    self.gather(&mut news);
+                }
+                return Some(news);
+            }
+            match self.receiver.recv().await {
+                Ok(happened) => {
+                    let mut news = News::default();
+                    self.following.hear(&happened, &mut news);
+                    self.gather(&mut news);
+                    if !news.is_empty() {
+                        return Some(news);
+                    }
+                }
+                Err(RecvError::Lagged(_)) => self.following.fall_behind(),
+                Err(RecvError::Closed) => return None,
+            }
+        }
+    }
+
+    /// Adds what has come meanwhile, up to where some of it was lost.
+    fn gather(&mut self, news: &mut News) {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(happened) => self.following.hear(&happened, news),
+                Err(TryRecvError::Lagged(_)) => return self.following.fall_behind(),
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_reads_back() {
+        let place = JournalPlace::new(Cursor { transaction: 7, position: 42 }, &[0xab; 32]);
+        assert_eq!(place.to_string(), "7.42.abababababababab");
+        assert_eq!(JournalPlace::read(&place.to_string()), Some(place));
+        for wrong in ["", "7", "7.42", "7.42.xyz", "a.42.00"] {
+            assert_eq!(JournalPlace::read(wrong), None, "{wrong}");
+        }
+    }
+}

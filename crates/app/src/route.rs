@@ -1,0 +1,174 @@
+//! A REST route of an operation, as data: the HTTP surface and the OpenAPI description are rendered from it.
+
+/// Where every operation is that is exposed everywhere or not as a tool: `POST /api/v1/<operation>`.
+pub const API: &str = "/api/v1";
+
+pub const JSON: &str = "application/json";
+const EVENT_STREAM: &str = "text/event-stream";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// What the body of a request gives to the operation's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestBody {
+    /// It is not read.
+    None,
+    /// An object with the fields that path and query do not give.
+    Fields,
+    /// The whole of it is this field.
+    Field(&'static str),
+    /// The same, if it is an array. Another operation at the same route takes what is none.
+    Items(&'static str),
+}
+
+/// How success is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Success {
+    /// 200 with the answer.
+    Ok,
+    /// 200 with this field of the answer. A `nextCursor` beside it becomes a `Link` to the next page.
+    Page(&'static str),
+    /// 201 with the answer. The `Location` is this path, with fields of the answer in it.
+    Created(&'static str),
+    /// 204 without a body.
+    NoContent,
+    /// 200 with events as they happen.
+    Events,
+}
+
+impl Success {
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Ok | Self::Page(_) | Self::Events => 200,
+            Self::Created(_) => 201,
+            Self::NoContent => 204,
+        }
+    }
+}
+
+/// What `error` is in the body of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultShape {
+    /// An object with all fields.
+    Object,
+    /// A sentence for people, with the fields beside it: as clients of the Solar System Constructor read it.
+    Sentence,
+}
+
+/// A REST route beside `POST /api/v1/<operation>`. Each `{name}` in the path is an input field; other fields come in the
+/// query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    pub method: Method,
+    /// From the root.
+    pub path: &'static str,
+    /// A name in the path and the input field that it stands for, where they differ.
+    renamed: Option<(&'static str, &'static str)>,
+    /// An input field that the route itself fills in.
+    pub fixed: Option<(&'static str, &'static str)>,
+    pub body: RequestBody,
+    pub success: Success,
+    pub mime_type: &'static str,
+    /// Whether `If-None-Match` is answered by 304.
+    pub is_conditional: bool,
+    pub fault_shape: FaultShape,
+}
+
+impl Route {
+    pub const fn new(method: Method, path: &'static str) -> Self {
+        Self {
+            method,
+            path,
+            renamed: None,
+            fixed: None,
+            body: RequestBody::None,
+            success: Success::Ok,
+            mime_type: JSON,
+            is_conditional: false,
+            fault_shape: FaultShape::Object,
+        }
+    }
+
+    /// A route that answers JSON.
+    pub const fn get(path: &'static str) -> Self {
+        Self::new(Method::Get, path)
+    }
+
+    /// A route that answers a document: the `text` of the operation's answer.
+    pub const fn document(path: &'static str, mime_type: &'static str) -> Self {
+        Self { mime_type, ..Self::get(path) }
+    }
+
+    /// The same with one input field filled in.
+    #[must_use]
+    pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
+        self.fixed = Some((field, value));
+        self
+    }
+
+    /// The same, where a name in the path stands for an input field of another name.
+    #[must_use]
+    pub const fn renaming(mut self, in_path: &'static str, field: &'static str) -> Self {
+        self.renamed = Some((in_path, field));
+        self
+    }
+
+    #[must_use]
+    pub const fn taking(mut self, body: RequestBody) -> Self {
+        self.body = body;
+        self
+    }
+
+    #[must_use]
+    pub const fn answering(mut self, success: Success) -> Self {
+        self.success = success;
+        if let Success::Events = success {
+            self.mime_type = EVENT_STREAM;
+        }
+        self
+    }
+
+    /// The same, with conditional requests.
+    #[must_use]
+    pub const fn conditional(mut self) -> Self {
+        self.is_conditional = true;
+        self
+    }
+
+    #[must_use]
+    pub const fn failing_with(mut self, fault_shape: FaultShape) -> Self {
+        self.fault_shape = fault_shape;
+        self
+    }
+
+    /// The input field that a name in the path stands for.
+    pub fn field_of<'a>(&self, in_path: &'a str) -> &'a str {
+        match self.renamed {
+            Some((name, field)) if name == in_path => field,
+            _ => in_path,
+        }
+    }
+
+    /// The names in the path, each with the input field that it stands for.
+    pub fn path_fields(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let names = self.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+        names.map(|name| (name, self.field_of(name)))
+    }
+}

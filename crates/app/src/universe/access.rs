@@ -1,0 +1,172 @@
+//! Access to a universe: finds it, checks the caller's role, and sends commands to it.
+
+use crate::universe::UniverseStream;
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use skald_domain::universe::{Universe, UniverseCommand, UniverseRefusal, UniverseState};
+
+use super::stream::{Listed, PLACES, UNIVERSES, moment, not_found, refused, role_place, stream};
+use crate::list_page::ListPage;
+use crate::owner_campaigns::OwnerCampaigns;
+use crate::redaction::Redaction;
+use crate::{Answered, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, limits};
+use skald_journal::{Applied, CommittedState, JournalFailure, Partitions, StoreError, StreamName};
+
+/// A universe that a caller has found.
+pub(super) struct FoundUniverse {
+    pub universe_id: String,
+    pub stream: StreamName,
+    pub committed: Arc<CommittedState<UniverseStream>>,
+    seen: Redaction,
+}
+
+impl FoundUniverse {
+    /// What the caller sees of it.
+    pub(super) fn universe(&self) -> Result<Universe, Fault> {
+        let seen = self.seen.look(&self.committed.state).ok_or_else(|| not_found(&self.universe_id))?;
+        Ok(seen.into_owned())
+    }
+}
+
+impl App {
+    /// Finds a universe and lets the caller near it, if the role is enough: that in its campaign, or, where it has none,
+    /// the role in every campaign.
+    pub(super) async fn find_universe<O: Operation>(
+        &self,
+        call: &Call<'_>,
+        universe_id: &str,
+        needed: CampaignRole,
+    ) -> Result<FoundUniverse, Fault> {
+        // What could never have been created is not looked for.
+        if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
+            return Err(not_found(universe_id));
+        }
+        let stream = stream(universe_id);
+        let committed =
+            self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
+        let place: Arc<str> = match committed.state.about() {
+            Some(about) => role_place(about.campaign_id.as_deref()).into(),
+            // It may have been deleted since this was first asked: then the answer is still known.
+            None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
+                OwnerCampaigns::new(&*self.journal)
+                    .of(PLACES, universe_id)
+                    .await
+                    .map_err(|error| self.unread(&error))?
+                    .ok_or_else(|| not_found(universe_id))?
+            }
+            None => return Err(not_found(universe_id)),
+        };
+        // Whoever has no role here is told the same as if there were nothing.
+        let role = call.caller.role_in(&place).ok_or_else(|| not_found(universe_id))?;
+        if role < needed {
+            let message = format!("{} needs the role {} here, and yours is {}", O::NAME, needed.word(), role.word());
+            let fault = Fault::new(Code::Forbidden, message).universe(universe_id);
+            return Err(fault.hint("ask the game master, or for another token"));
+        }
+        // A command moves it.
+        if O::KIND == OperationKind::Read {
+            call.work.stands_at(committed.revision());
+        }
+        let seen = Redaction::by(call.caller, &place);
+        Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
+    }
+
+    /// Has something done to a universe as a whole: the one way for every surface.
+    pub(super) async fn universe_command<O: Operation, T: Serialize + 'static>(
+        &self,
+        call: &Call<'_>,
+        (universe_id, stream): (&str, &StreamName),
+        command: UniverseCommand,
+        answer: impl Fn(&Applied<UniverseStream>) -> T + Send + Sync + 'static,
+    ) -> Result<(Answered<T>, Applied<UniverseStream>), Fault> {
+        let tried = self.execute::<O, _, T>(&self.universes, call, stream, command, answer).await;
+        tried.map_err(|failure| self.universe_fault(universe_id, "", failure))
+    }
+
+    /// Why something was not done to a universe, as every surface shows it. `within` is the field of the input that
+    /// holds what was refused.
+    pub(super) fn universe_fault(
+        &self,
+        universe_id: &str,
+        within: &str,
+        failure: JournalFailure<UniverseRefusal>,
+    ) -> Fault {
+        let refused = |refusal| refused(universe_id, within, &refusal);
+        self.journal_fault(failure, refused).universe(universe_id)
+    }
+
+    /// The universes that are there for a caller, the newest first, and where each stands.
+    pub(super) async fn universes_of(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ListPage<Listed>, Fault> {
+        let mut page = self.undated_universes(caller, cursor, limit).await?;
+        for listed in &mut page.items {
+            self.date(listed).await.map_err(|error| self.unread(&error))?;
+        }
+        Ok(page)
+    }
+
+    async fn undated_universes(
+        &self,
+        caller: &Caller,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<ListPage<Listed>, Fault> {
+        self.listing(caller, UNIVERSES, cursor, limit, |document| {
+            let listed: Listed =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            let seen = Redaction::by(caller, listed.role_place());
+            Ok(seen.one(listed))
+        })
+        .await
+    }
+
+    /// The newest universes of a campaign, by id and name, and how many it has.
+    pub(crate) async fn universes_in(&self, campaign_id: &str, most: usize) -> Result<(Vec<Value>, u64), Fault> {
+        let campaign = [campaign_id.to_owned()];
+        let partition = Partitions::Of(&campaign);
+        let newest = self.listing_of(partition, UNIVERSES, None, most, |document| {
+            let listed: Listed =
+                serde_json::from_str(&document.body).map_err(|error| Fault::internal(error, self.request_id()))?;
+            Ok(Some(json!({"id": listed.id, "name": listed.name})))
+        });
+        let newest = newest.await?.items;
+        let count = self.journal.count_documents(UNIVERSES, partition).await;
+        Ok((newest, count.map_err(|error| self.unread(&error))?))
+    }
+
+    /// Says where a universe stands. The list does not know: what is done to bodies does not touch it.
+    async fn date(&self, listed: &mut Listed) -> Result<(), StoreError> {
+        let stream = stream(&listed.id);
+        let head = self.journal.head(&stream).await?;
+        let last = self.journal.read(&stream, head.revision.saturating_sub(1), 1).await?;
+        listed.updated_at = last.first().map(|record| moment(record.at));
+        listed.revision = Some(head.revision);
+        Ok(())
+    }
+
+    /// Ids that may be typed for a universe, the newest first.
+    pub(super) async fn universe_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
+        if field != "universeId" {
+            return None;
+        }
+        let page = self.undated_universes(caller, None, limits::COMPLETIONS_MAX).await.ok()?;
+        Some(page.items.into_iter().map(|universe| universe.id).collect())
+    }
+}
+
+/// How much there is to tell, without a look at any of it.
+pub(super) fn things(state: &UniverseState) -> usize {
+    let snapshot = state.snapshot();
+    snapshot.bodies().len()
+        + snapshot.groups().len()
+        + snapshot.belts().len()
+        + snapshot.small_body_fields().len()
+        + snapshot.protoplanetary_disks().len()
+        + snapshot.nebulae().len()
+}

@@ -1,0 +1,58 @@
+//! Resource changes of a universe: the URIs whose content changes with a journal record.
+
+use crate::resource::percent_decode;
+use crate::{ResourceChange, segment};
+use skald_journal::Record;
+
+pub(super) const LIST: &str = "universes://list";
+const SCHEME: &str = "universe://";
+
+/// The kind of a record is a prefix of its type, so that a new version of one is heard too.
+pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
+    let mut changes = vec![ResourceChange::Resource(uri(record.stream.id()).into())];
+    let is = |kind: &str| record.kind.starts_with(kind);
+    // What is done to bodies changes no list.
+    if !is("universe.commanded") {
+        changes.push(ResourceChange::Resource(LIST.into()));
+    }
+    if is("universe.created") || is("universe.deleted") {
+        changes.push(ResourceChange::ResourceList);
+    }
+    changes
+}
+
+/// Where a universe is read. An id may have any characters, a URI may not.
+fn uri(universe_id: &str) -> String {
+    format!("{SCHEME}{}", segment(universe_id))
+}
+
+/// Of a resource that is read from a universe, the URI of the universe: whatever changes it may change its parts.
+pub(crate) fn whole(part: &str) -> Option<String> {
+    let rest = part.strip_prefix(SCHEME)?;
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    percent_decode(&rest[..end]).map(|id| uri(&id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_has_a_uri() {
+        assert_eq!(uri("u-1"), "universe://u-1");
+        assert_eq!(uri("a b/ß"), "universe://a%20b%2F%C3%9F");
+    }
+
+    #[test]
+    fn a_part_belongs_to_its_universe_however_that_is_written() {
+        let parts = ["", "/summary", "/body/earth?t=7", "?x", "/positions?cursor=a%2Fb"];
+        for part in parts {
+            assert_eq!(whole(&format!("universe://u-1{part}")).as_deref(), Some("universe://u-1"), "{part}");
+            assert_eq!(whole(&format!("universe://u%2D1{part}")).as_deref(), Some("universe://u-1"), "{part}");
+            assert_eq!(whole(&format!("universe://a%2fb{part}")).as_deref(), Some("universe://a%2Fb"), "{part}");
+        }
+        for other in ["universes://list", "campaign://u-1/actors", "universe://%", "u-1"] {
+            assert_eq!(whole(other), None, "{other}");
+        }
+    }
+}

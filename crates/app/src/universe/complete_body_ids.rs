@@ -1,0 +1,32 @@
+//! Completion of body ids: bodies of the named universe whose id or name begins with the typed text.
+
+use serde_json::Value;
+
+use super::read::UniverseRead;
+use crate::{App, Call, Caller, CampaignRole, Completion, CompletionRequest, Work, limits};
+
+impl App {
+    /// The bodies of the universe that is named beside: first those whose id begins with what was typed, then those whose
+    /// name does. None where no universe is named, or none that is there for this caller.
+    pub(super) async fn body_ids(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
+        let Some(universe_id) = request.beside("universeId") else { return Completion::default() };
+        let call = Call { caller, work: &Work::default(), input: &Value::Null };
+        let found_universe = self.find_universe::<UniverseRead>(&call, universe_id, CampaignRole::Guest).await;
+        let Ok(universe) = found_universe.and_then(|found_universe| found_universe.universe()) else {
+            return Completion::default();
+        };
+        let typed = request.typed.trim().to_lowercase();
+        let begins = |text: &str| text.to_lowercase().starts_with(&typed);
+        let bodies = || universe.state().snapshot().bodies().iter();
+        let by_id = bodies().filter(|(id, _)| begins(id));
+        let by_name = bodies().filter(|(id, star)| !begins(id) && begins(&star.name));
+        let mut completion = Completion::default();
+        for (id, _) in by_id.chain(by_name) {
+            completion.total += 1;
+            if completion.values.len() < limits::COMPLETIONS_MAX {
+                completion.values.push(id.to_string());
+            }
+        }
+        completion
+    }
+}

@@ -1,0 +1,427 @@
+//! Incremental JSON of a universe, in chunks. The next revision shares every chunk in which no body has changed:
+//! rendering it costs what has changed, and many revisions that are being sent at once take little more memory than
+//! one.
+
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use serde::Serialize;
+use skald_domain::universe::{Id, Star, UniverseState};
+
+use crate::JsonDocument;
+use crate::answer::quote;
+
+/// About the size of a part. In tests a part holds some bodies.
+const PART_BYTES: usize = if cfg!(test) { 1_000 } else { 32_768 };
+/// A part that has less than this is written together with the next one, so that changes do not leave crumbs behind.
+const PART_BYTES_MIN: usize = PART_BYTES / 4;
+
+/// What comes before the bodies in every state.
+const BEFORE_BODIES: &[u8] = b"{\"stars\":{";
+
+/// The JSON of one revision of a universe.
+#[derive(Debug)]
+pub(super) struct UniverseJson {
+    /// What was written. It holds the bodies, so that a body of another revision cannot have the address of one of them.
+    of: UniverseState,
+    /// The record up to its last field, which is the state.
+    before_state: JsonPart,
+    bodies: Vec<Arc<BodiesPart>>,
+    beside_bodies: Arc<JsonPart>,
+    /// The last field of the state.
+    time: JsonPart,
+}
+
+/// Some of the JSON. The same as the inside of a JSON text is made when it is first asked for.
+#[derive(Debug)]
+struct JsonPart {
+    json: Bytes,
+    quoted: OnceLock<Bytes>,
+}
+
+impl JsonPart {
+    fn new(json: Vec<u8>) -> Self {
+        Self { json: json.into(), quoted: OnceLock::new() }
+    }
+
+    fn bytes(&self, form: JsonForm) -> &Bytes {
+        match form {
+            JsonForm::Json => &self.json,
+            JsonForm::Quoted => self.quoted.get_or_init(|| {
+                let mut text = Vec::with_capacity(self.json.len() + self.json.len() / 4);
+                quote(&self.json, &mut text);
+                text.into()
+            }),
+        }
+    }
+}
+
+/// Bodies that follow each other, each with a comma before it.
+#[derive(Debug)]
+struct BodiesPart {
+    part: JsonPart,
+    /// Where each body ends.
+    ends: Vec<usize>,
+}
+
+impl BodiesPart {
+    fn body(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.part.json[start..self.ends[index]]
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum JsonForm {
+    Json,
+    /// The inside of a JSON text.
+    Quoted,
+}
+
+impl UniverseJson {
+    /// Writes a universe. `about` is an object that is not empty, to which the state is added.
+    pub(super) fn write(about: &impl Serialize, of: &UniverseState, last: Option<&Self>) -> serde_json::Result<Self> {
+        let mut before_state = serde_json::to_vec(about)?;
+        before_state.pop();
+        before_state.extend_from_slice(b",\"state\":");
+        // An object too; its braces become the end of the bodies and the comma before the time.
+        let mut beside_bodies = b"}".to_vec();
+        serde_json::to_writer(&mut beside_bodies, &of.beside_bodies())?;
+        beside_bodies[1] = b',';
+        beside_bodies.pop();
+        let shared = last.map(|last| &last.beside_bodies).filter(|last| last.json == beside_bodies);
+        let beside_bodies = shared.map_or_else(|| Arc::new(JsonPart::new(beside_bodies)), Arc::clone);
+        let mut time = b",\"time\":".to_vec();
+        serde_json::to_writer(&mut time, of.written_time())?;
+        time.push(b'}');
+        Ok(Self {
+            of: of.clone(),
+            before_state: JsonPart::new(before_state),
+            bodies: write_bodies(of, last)?,
+            beside_bodies,
+            time: JsonPart::new(time),
+        })
+    }
+
+    fn state(&self, form: JsonForm) -> Vec<Bytes> {
+        let mut pieces = Vec::with_capacity(self.bodies.len() + 3);
+        pieces.push(match form {
+            JsonForm::Json => Bytes::from_static(BEFORE_BODIES),
+            JsonForm::Quoted => Bytes::from_static(b"{\\\"stars\\\":{"),
+        });
+        for (index, bodies) in self.bodies.iter().enumerate() {
+            // The first of all has no comma before it.
+            pieces.push(bodies.part.bytes(form).slice(usize::from(index == 0)..));
+        }
+        pieces.push(self.beside_bodies.bytes(form).clone());
+        pieces.push(self.time.bytes(form).clone());
+        pieces
+    }
+
+    fn record(&self, form: JsonForm) -> Vec<Bytes> {
+        let mut pieces = vec![self.before_state.bytes(form).clone()];
+        pieces.append(&mut self.state(form));
+        pieces.push(Bytes::from_static(b"}"));
+        pieces
+    }
+}
+
+/// The state of a universe as an answer.
+#[derive(Debug)]
+pub(super) struct StateDocument(pub Arc<UniverseJson>);
+
+/// A universe with its name, its revision and its state as an answer.
+#[derive(Debug)]
+pub(super) struct RecordDocument(pub Arc<UniverseJson>);
+
+impl JsonDocument for StateDocument {
+    fn json(&self) -> Vec<Bytes> {
+        self.0.state(JsonForm::Json)
+    }
+
+    fn quoted(&self) -> Vec<Bytes> {
+        in_quotes(self.0.state(JsonForm::Quoted))
+    }
+}
+
+impl JsonDocument for RecordDocument {
+    fn json(&self) -> Vec<Bytes> {
+        self.0.record(JsonForm::Json)
+    }
+
+    fn quoted(&self) -> Vec<Bytes> {
+        in_quotes(self.0.record(JsonForm::Quoted))
+    }
+}
+
+fn in_quotes(mut pieces: Vec<Bytes>) -> Vec<Bytes> {
+    pieces.insert(0, Bytes::from_static(b"\""));
+    pieces.push(Bytes::from_static(b"\""));
+    pieces
+}
+
+/// Where bodies of a new writing come from, in order.
+enum PartRun<'a> {
+    /// From the last writing, where they have these numbers.
+    Same(Range<usize>),
+    New(Vec<(&'a Id, &'a Arc<Star>)>),
+}
+
+/// Which bodies are as they were, and which are new or changed. Those that have gone are in no run.
+fn runs<'a>(now: &'a UniverseState, last: Option<&UniverseState>) -> Vec<PartRun<'a>> {
+    let mut runs: Vec<PartRun<'a>> = Vec::new();
+    let mut before = last.into_iter().flat_map(|last| last.snapshot().bodies()).enumerate().peekable();
+    for (id, star) in now.snapshot().bodies() {
+        // The same body is at the same address: the last writing holds it.
+        while before.next_if(|(_, (other, old))| !Arc::ptr_eq(old, star) && *other < id).is_some() {}
+        let same = before.next_if(|(_, (_, old))| Arc::ptr_eq(old, star)).map(|(number, _)| number);
+        match (same, runs.last_mut()) {
+            (Some(number), Some(PartRun::Same(numbers))) if numbers.end == number => numbers.end += 1,
+            (Some(number), _) => runs.push(PartRun::Same(number..number + 1)),
+            (None, Some(PartRun::New(bodies))) => bodies.push((id, star)),
+            (None, _) => runs.push(PartRun::New(vec![(id, star)])),
+        }
+    }
+    runs
+}
+
+/// Parts that are being put together.
+#[derive(Default)]
+struct BodiesWriter {
+    parts: Vec<Arc<BodiesPart>>,
+    /// The part that is not full.
+    json: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl BodiesWriter {
+    /// Makes a part of the bodies that end within so many bytes, of one at least.
+    fn split_off_part(&mut self, length: usize) {
+        let count = self.ends.partition_point(|end| *end <= length).max(1);
+        let Some(length) = self.ends.get(count - 1).copied() else { return };
+        let rest = self.json.split_off(length);
+        let later = self.ends.split_off(count).into_iter().map(|end| end - length).collect();
+        let part = JsonPart::new(std::mem::replace(&mut self.json, rest));
+        self.parts.push(Arc::new(BodiesPart { part, ends: std::mem::replace(&mut self.ends, later) }));
+    }
+
+    /// Makes parts of all that was written: two where one would be large, so that neither is small.
+    fn end_part(&mut self) {
+        if self.json.len() > PART_BYTES + PART_BYTES / 2 {
+            self.split_off_part(self.json.len() / 2);
+        }
+        self.split_off_part(self.json.len());
+    }
+
+    /// A body was written. A part is made once there is enough for two: what is left of it later is not small.
+    fn end_body(&mut self) {
+        self.ends.push(self.json.len());
+        if self.json.len() >= 2 * PART_BYTES {
+            self.split_off_part(PART_BYTES);
+        }
+    }
+
+    fn write(&mut self, id: &Id, star: &Star) -> serde_json::Result<()> {
+        self.json.push(b',');
+        serde_json::to_writer(&mut self.json, id)?;
+        self.json.push(b':');
+        serde_json::to_writer(&mut self.json, star)?;
+        self.end_body();
+        Ok(())
+    }
+
+    fn copy(&mut self, body: &[u8]) {
+        self.json.extend_from_slice(body);
+        self.end_body();
+    }
+
+    /// Whether a whole part can be shared here: what was written before it is a part of its own, or nothing.
+    fn is_at_part(&self) -> bool {
+        self.json.is_empty() || self.json.len() >= PART_BYTES_MIN
+    }
+
+    fn share(&mut self, part: &Arc<BodiesPart>) {
+        self.end_part();
+        self.parts.push(Arc::clone(part));
+    }
+}
+
+fn write_bodies(of: &UniverseState, last: Option<&UniverseJson>) -> serde_json::Result<Vec<Arc<BodiesPart>>> {
+    let mut writer = BodiesWriter::default();
+    let mut last_parts = LastParts::of(last.map_or(&[], |last| &last.bodies));
+    for run in runs(of, last.map(|last| &last.of)) {
+        match run {
+            PartRun::New(bodies) => {
+                for (id, star) in bodies {
+                    writer.write(id, star)?;
+                }
+            }
+            PartRun::Same(numbers) => {
+                let mut number = numbers.start;
+                while number < numbers.end {
+                    let Some((first, part)) = last_parts.with(number) else { break };
+                    let end = first + part.ends.len();
+                    if number == first && end <= numbers.end && writer.is_at_part() {
+                        writer.share(part);
+                        number = end;
+                    } else {
+                        let upto = end.min(numbers.end);
+                        (number..upto).for_each(|number| writer.copy(part.body(number - first)));
+                        number = upto;
+                    }
+                }
+            }
+        }
+    }
+    writer.end_part();
+    Ok(writer.parts)
+}
+
+/// The parts of the last writing, gone through once.
+struct LastParts<'a> {
+    parts: &'a [Arc<BodiesPart>],
+    /// The number of the first body in the first of them.
+    first: usize,
+}
+
+impl<'a> LastParts<'a> {
+    fn of(parts: &'a [Arc<BodiesPart>]) -> Self {
+        Self { parts, first: 0 }
+    }
+
+    /// The part with this body, and the number of its first. Numbers are asked for in rising order.
+    fn with(&mut self, number: usize) -> Option<(usize, &'a Arc<BodiesPart>)> {
+        while let [part, rest @ ..] = self.parts {
+            if number < self.first + part.ends.len() {
+                return Some((self.first, part));
+            }
+            self.first += part.ends.len();
+            self.parts = rest;
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+    use skald_domain::decider::{Decider, Given};
+    use skald_domain::universe::{Command, Universe, UniverseCommand, UniverseRules};
+
+    use super::*;
+
+    fn done(universe: Universe, command: &UniverseCommand) -> Universe {
+        let given = Given { at: Timestamp::UNIX_EPOCH, by: "test".to_owned() };
+        match UniverseRules::decide(&universe, command, &given) {
+            Ok(events) => {
+                events.iter().fold(universe, |universe, event| UniverseRules::evolve(universe, event, &given))
+            }
+            // Some of what is made up is refused.
+            Err(_) => universe,
+        }
+    }
+
+    fn sent(universe: Universe, command: &Value) -> Universe {
+        done(universe, &UniverseCommand::Apply(vec![Arc::new(Command::read(command).unwrap().0)]))
+    }
+
+    fn command(kind: u8, id: &str, other: &str) -> Value {
+        let star = json!({
+            "name": format!("\"{id}\" \\ ü"), "mass": 1.5, "radius": 1, "color": "#FFFFFF", "parentId": null,
+            "orbitalDistance": 1, "orbitalSpeed": 1, "orbitalPhase": 0
+        });
+        match kind {
+            0..=2 => json!({"type": "addStar", "id": id, "payload": star}),
+            3 => json!({"type": "removeStar", "id": id}),
+            4 => json!({"type": "attachStar", "childId": id, "parentId": other}),
+            5 => json!({"type": "updateStar", "id": id, "payload": {"mass": 7}}),
+            _ => json!({"type": "tick"}),
+        }
+    }
+
+    fn text(pieces: &[Bytes]) -> String {
+        String::from_utf8(pieces.concat()).unwrap()
+    }
+
+    fn assert_right(json: &Arc<UniverseJson>, about: &Value, universe: &Universe) {
+        let state = serde_json::to_string(universe.state()).unwrap();
+        let mut record = about.clone();
+        record["state"] = serde_json::from_str(&state).unwrap();
+        let record = record.to_string();
+        let documents: [(&dyn JsonDocument, String); 2] =
+            [(&StateDocument(Arc::clone(json)), state), (&RecordDocument(Arc::clone(json)), record)];
+        for (document, expected) in documents {
+            assert_eq!(text(&document.json()), expected);
+            assert_eq!(text(&document.quoted()), Value::from(expected).to_string());
+        }
+    }
+
+    fn created(state: Option<UniverseState>) -> Universe {
+        let state = state.map(Into::into);
+        let create = UniverseCommand::Create { id: "u".into(), name: "U".into(), campaign_id: None, state };
+        done(Universe::default(), &create)
+    }
+
+    #[test]
+    fn a_change_shares_all_parts_but_its_own() {
+        let about = json!({"id": "u"});
+        let add = |universe: Universe, number: usize| sent(universe, &command(0, &format!("body-{number:03}"), ""));
+        let universe = (0..100).fold(created(None), add);
+        let first = UniverseJson::write(&about, universe.state(), None).unwrap();
+        assert!(first.bodies.len() > 10, "{} parts", first.bodies.len());
+        for change in [command(5, "body-050", ""), command(3, "body-000", ""), command(0, "body-050-a", "")] {
+            let changed = sent(universe.clone(), &change);
+            let second = Arc::new(UniverseJson::write(&about, changed.state(), Some(&first)).unwrap());
+            let is_shared = |part: &&Arc<BodiesPart>| first.bodies.iter().any(|other| Arc::ptr_eq(part, other));
+            let (shared, all) = (second.bodies.iter().filter(is_shared).count(), first.bodies.len());
+            assert!(shared + 3 >= all, "{change}: {shared} of {all} parts are shared");
+            assert_right(&second, &about, &changed);
+        }
+        let tick = sent(universe, &json!({"type": "tick"}));
+        let second = UniverseJson::write(&about, tick.state(), Some(&first)).unwrap();
+        assert!(Arc::ptr_eq(&first.beside_bodies, &second.beside_bodies), "what has not changed is shared");
+    }
+
+    #[test]
+    fn changes_leave_no_crumbs_behind() {
+        let about = json!({"id": "u"});
+        let mut universe = (0..100)
+            .fold(created(None), |universe, number| sent(universe, &command(0, &format!("body-{number:03}"), "")));
+        let mut json = UniverseJson::write(&about, universe.state(), None).unwrap();
+        for number in (0..100).filter(|number| number % 5 != 0) {
+            universe = sent(universe, &command(3, &format!("body-{number:03}"), ""));
+            json = UniverseJson::write(&about, universe.state(), Some(&json)).unwrap();
+        }
+        let small = json.bodies.iter().filter(|part| part.part.json.len() < PART_BYTES_MIN).count();
+        assert!(small <= 1, "{small} of {} parts are small", json.bodies.len());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_changes_is_written_as_if_anew(
+            commands in prop::collection::vec((0..8_u8, "[a-k]\"?", "[a-k]", any::<bool>()), 0..60),
+        ) {
+            let about = json!({"id": "u", "revision": 1});
+            let mut universe = created(None);
+            let mut last = Arc::new(UniverseJson::write(&about, universe.state(), None).unwrap());
+            assert_right(&last, &about, &universe);
+            for (kind, id, other, is_written) in commands {
+                universe = sent(universe, &command(kind, &id, &other));
+                if is_written {
+                    last = Arc::new(UniverseJson::write(&about, universe.state(), Some(&last)).unwrap());
+                    // Every other one has been asked for as a text when the next comes.
+                    if kind % 2 == 0 {
+                        assert_right(&last, &about, &universe);
+                    } else {
+                        let json = StateDocument(Arc::clone(&last)).json();
+                        prop_assert_eq!(text(&json), serde_json::to_string(universe.state()).unwrap());
+                    }
+                }
+            }
+            assert_right(&last, &about, &created(Some(last.of.clone())));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Error messages for invalid input to a universe: the field, the values it takes, and a valid example.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+use skald_domain::universe::{
+    Command, CommandEntry, Failure, FieldMisfit, Reason, Repair, SentState, UniverseState, command_entry,
+};
+
+use crate::{Code, Fault, input, limits, schema, short};
+
+/// How much of an unknown command is answered.
+const COMMAND_BYTES_MAX: usize = 2_000;
+
+/// The command that brings a whole state.
+const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
+
+/// The schema of each command, as clients see it and in full.
+static COMMANDS: LazyLock<BTreeMap<&str, (Value, Value)>> = LazyLock::new(|| {
+    let of = |name: &'static str| {
+        let (shown, mut full) = schema::made(|generator| Command::schema_of(name, generator).unwrap_or_default());
+        if name == REPLACE_SNAPSHOT {
+            forget_ranges(&mut full);
+        }
+        (name, (shown, full))
+    };
+    Command::NAMES.iter().copied().map(of).collect()
+});
+
+/// The schema of a state in full.
+static STATE: LazyLock<Value> = LazyLock::new(|| {
+    let (_, mut full) = schema::made(UniverseState::json_schema);
+    forget_ranges(&mut full);
+    full
+});
+
+/// In a whole state a number may be outside its range, so no range explains why one was refused.
+fn forget_ranges(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "minimum" && name != "maximum");
+            if fields.get("type").is_some_and(|kind| kind == "integer") {
+                fields.insert("type".to_owned(), "number".into());
+            }
+            fields.values_mut().for_each(forget_ranges);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_ranges),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+pub(super) fn shown_schema(command: &str) -> Option<&'static Value> {
+    COMMANDS.get(command).map(|(shown, _)| shown)
+}
+
+/// The right example of a command.
+pub(super) fn example(entry: &CommandEntry) -> Value {
+    serde_json::from_str(entry.example).unwrap_or_default()
+}
+
+/// The type of a command: an object that has one is what every command is.
+pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault> {
+    let name = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
+    name.ok_or_else(|| {
+        let message = format!("a command is {}, expected an object with a \"type\"", short(&sent.to_string()));
+        let example = json!({"type": "tick", "dt": 60});
+        Fault::new(Code::InvalidParams, message)
+            .at(format!("{within}/type"))
+            .hint(format!("a right command: {example}"))
+            .allowed(Command::NAMES.iter().copied())
+            .example(example)
+    })
+}
+
+/// Reads a command, with what had to be repaired in it. `within` is the field of the input that holds it.
+pub(super) fn command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
+    let name = typed(within, sent)?;
+    let full = COMMANDS.get(name).map(|(_, full)| full);
+    // serde would read an array as the fields of an object, in order.
+    let is_shaped = full.is_none_or(|full| input::is_shaped(full, full, sent));
+    let failure = match Command::read(sent) {
+        Ok((command, repairs)) if is_shaped => return Ok((command, under(within, repairs))),
+        Ok(_) => Failure::unreadable(sent, "an array stands where an object should"),
+        Err(failure) => failure,
+    };
+    Err(match full {
+        None => unknown(within, name, &failure),
+        Some(full) => unreadable(within, name, &Command::repaired(sent).0, full, &failure),
+    })
+}
+
+/// Repairs as they are told: seen from the input, and no more than can be read.
+fn under(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
+    for repair in &mut repairs {
+        repair.path.insert_str(0, within);
+    }
+    let more = repairs.len().saturating_sub(limits::REPAIRS_TOLD_MAX);
+    if more > 0 {
+        repairs.truncate(limits::REPAIRS_TOLD_MAX);
+        repairs.push(Repair { path: within.to_owned(), reason: format!("{more} more repairs were made") });
+    }
+    repairs
+}
+
+fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
+    let nearest = input::nearest(name, Command::NAMES);
+    let hint = match nearest {
+        Some(word) => format!("did you mean {word}? {}", failure.hint()),
+        None => failure.hint().to_owned(),
+    };
+    let fault = Fault::new(Code::Rejected, failure.to_string())
+        .at(format!("{within}/type"))
+        .value(&name.into())
+        .hint(hint)
+        .allowed(Command::NAMES.iter().copied())
+        .events([shortened(json!(failure))]);
+    match nearest.and_then(command_entry) {
+        Some(entry) => fault.example(example(entry)),
+        None => fault,
+    }
+}
+
+/// The event of an unknown command, which has all of it, unless that is long.
+fn shortened(mut event: Value) -> Value {
+    let is_long = |text: &Value| text.to_string().len() > COMMAND_BYTES_MAX;
+    if event.get("command").is_some_and(is_long) {
+        let name = short(event["command"]["type"].as_str().unwrap_or_default());
+        event["command"] = json!({"type": name});
+    }
+    event
+}
+
+/// One of the commands, with something in it that does not belong there.
+fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
+    let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
+    let mut event = json!(failure);
+    let fault = if let Some(found) = &differs {
+        let body = found.body();
+        let path = body.path.as_deref().unwrap_or_default();
+        event["field"] = path.into();
+        let message = format!("{name} cannot be read: {}", body.message);
+        let fault = Fault::new(Code::Rejected, message).at(format!("{within}{path}")).allowed(body.allowed.clone());
+        let fault = body.value.iter().fold(fault, Fault::value);
+        body.hint.iter().fold(fault, Fault::hint)
+    } else {
+        let path = failure.pointer().unwrap_or_default();
+        Fault::new(Code::Rejected, failure.to_string()).at(format!("{within}{path}")).hint(failure.hint())
+    };
+    let fault = fault.events([event]);
+    let Some(entry) = command_entry(name) else { return fault };
+    let hint = fault.body().hint.clone().unwrap_or_default();
+    fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(example(entry))
+}
+
+/// Reads a state as it was sent, with what had to be repaired in it.
+pub(super) fn state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
+    let read = if input::is_shaped(&STATE, &STATE, sent) {
+        SentState::read(sent).map(|(state, repairs)| (state, under("/state", repairs)))
+    } else {
+        Err(FieldMisfit::new(Reason::Unreadable, "an array stands where an object should, or the other way round"))
+    };
+    read.map_err(|misfit| {
+        let differs = || input::differs(&STATE, &SentState::repaired(sent).0);
+        let differs = (misfit.reason == Reason::Unreadable).then(differs).flatten();
+        if let Some(found) = differs {
+            let path = found.body().path.clone().unwrap_or_default();
+            return found.at(format!("/state{path}"));
+        }
+        let misfit = misfit.within("state");
+        Fault::new(Code::InvalidParams, misfit.to_string()).at(misfit.pointer).hint(misfit.reason.hint())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use skald_domain::universe::{CATEGORIES, EXAMPLE_STATE};
+
+    use super::*;
+
+    #[test]
+    fn every_example_is_what_its_schema_says() {
+        let entries = CATEGORIES.iter().flat_map(|category| category.commands);
+        for entry in entries {
+            let example = example(entry);
+            let (_, full) = &COMMANDS[entry.name];
+            assert!(input::differs(full, &example).is_none(), "{}: {:?}", entry.name, input::differs(full, &example));
+            assert!(command("/command", &example).is_ok(), "{}", entry.name);
+        }
+        let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
+        assert!(state(&example).is_ok() && input::differs(&STATE, &example).is_none());
+    }
+
+    #[test]
+    fn only_so_many_repairs_are_told() {
+        let repairs = |count: usize| vec![Repair { path: "/a".to_owned(), reason: "b".to_owned() }; count];
+        let all = under("/state", repairs(limits::REPAIRS_TOLD_MAX));
+        assert_eq!(all.len(), limits::REPAIRS_TOLD_MAX);
+        assert!(all.iter().all(|repair| repair.path == "/state/a"));
+        let more = under("/state", repairs(limits::REPAIRS_TOLD_MAX + 1));
+        assert_eq!(more.len(), limits::REPAIRS_TOLD_MAX + 1);
+        assert_eq!(more.last().unwrap().reason, "1 more repairs were made");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_a_right_example() {
+        let wrong = |sent: Value| command("/command", &sent).unwrap_err();
+        let star = |payload: Value| json!({"type": "addStar", "id": "mars", "payload": payload});
+        let right = json!({
+            "name": "Mars", "mass": 1, "radius": 1, "color": "#C1440E", "parentId": null,
+            "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0
+        });
+        let with = |field: &str, value: Value| {
+            let mut payload = right.clone();
+            payload[field] = value;
+            star(payload)
+        };
+        let cases = [
+            (with("mas", json!(1)), "/command/payload/mas"),
+            (with("mass", json!("heavy")), "/command/payload/mass"),
+            (with("bodyType", json!("sun")), "/command/payload/bodyType"),
+            (json!({"type": "addStar", "id": "mars"}), "/command/payload"),
+            (star(json!(["Mars"])), "/command/payload"),
+            (json!({"type": "removeStar"}), "/command/id"),
+            (json!({"type": "addstar"}), "/command/type"),
+        ];
+        for (sent, path) in cases {
+            let fault = wrong(sent.clone());
+            let body = fault.body();
+            assert_eq!((fault.code(), body.path.as_deref()), (Code::Rejected, Some(path)), "{sent}: {fault}");
+            assert!(body.events[0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
+        }
+        assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");
+        for sent in [json!({}), json!({"type": " "}), json!({"type": 7}), json!("tick")] {
+            let fault = wrong(sent);
+            assert_eq!(fault.code(), Code::InvalidParams);
+            assert!(fault.body().example.is_some() && fault.body().path.as_deref() == Some("/command/type"));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Converts a universe into the scene of its map: positions seen from above, paths, kinds and colours.
+
+use std::collections::BTreeMap;
+
+use skald_domain::universe::{BodyKind, Position, Snapshot, Star, local_position, orbit};
+
+use skald_picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Theme, UniverseScene};
+
+/// How long a wanderer's way is shown to both sides, where nothing else is said: as the original shows it.
+const TRAJECTORY_SECONDS: f64 = 100.0;
+
+/// What a belt looks like that has no colour.
+const STONES: &str = "#9c8f7a";
+const ICE: &str = "#8fb3cc";
+
+/// What is in a universe at a time.
+pub(super) fn universe_scene<'a>(name: &'a str, snapshot: &'a Snapshot, time: f64, theme: Theme) -> UniverseScene<'a> {
+    let stars = snapshot.bodies();
+    let mut bodies: Vec<Body> = Vec::with_capacity(stars.len());
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    // A rogue planet need not be among the roots.
+    let listed = snapshot.root_ids().iter().filter_map(|id| stars.get(id));
+    let rogues = stars.values().filter(|star| star.parent_id.is_none() && star.is_rogue());
+    let mut waiting: Vec<(&Star, Option<usize>)> = Vec::with_capacity(stars.len());
+    for root in listed.chain(rogues) {
+        if places.insert(&root.id, 0).is_none() {
+            waiting.push((root, None));
+        }
+    }
+    let mut next = 0;
+    while let Some((star, parent)) = waiting.get(next).copied() {
+        next += 1;
+        let index = bodies.len();
+        places.insert(&star.id, index);
+        bodies.push(body(star, parent, time));
+        let children = star.children.iter().filter_map(|id| stars.get(id));
+        waiting.extend(children.map(|child| (child.as_ref(), Some(index))));
+    }
+    for (hosts, band) in bands(snapshot) {
+        if let Some(host) = hosts.into_iter().find_map(|id| places.get(id)) {
+            bodies[*host].bands.push(band);
+        }
+    }
+    let groups = snapshot.groups().values().map(|group| &*group.name).collect();
+    UniverseScene { title: name, time, bodies, clouds: clouds(snapshot), groups, theme }
+}
+
+fn above(position: Position) -> Point {
+    (position.x.0, position.z.0)
+}
+
+fn body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
+    let path = match orbit(star) {
+        Some(orbit) => {
+            Path::Orbit { center: above(orbit.center), major: above(orbit.major), minor: above(orbit.minor) }
+        }
+        None => straight(star, time),
+    };
+    let colour = star.rogue_planet.as_ref().filter(|_| star.is_rogue()).and_then(|rogue| rogue.color_override.as_ref());
+    let kind = kind(star);
+    Body {
+        name: &star.name,
+        kind,
+        color: colour.unwrap_or(&star.color),
+        mass: star.mass.0,
+        radius: star.radius.0,
+        parent,
+        at: above(local_position(star, time)),
+        path,
+        is_rogue: star.is_rogue(),
+        ring: star.ring.as_ref().map(|ring| Ring { outer: ring.outer_radius_multiplier.0, color: &ring.color }),
+        tail: match &star.comet {
+            Some(comet) if comet.has_tail => Some(&comet.tail_color),
+            None if kind == Kind::Comet => Some(&star.color),
+            _ => None,
+        },
+        accretion: star.black_hole.as_ref().filter(|hole| hole.has_accretion_disk).map(|hole| {
+            hole.disk_inner_color.as_ref().or(hole.disk_outer_color.as_ref()).map_or("#ffa93a", |colour| &**colour)
+        }),
+        bands: Vec::new(),
+    }
+}
+
+/// Where a wanderer was a while ago, and where it will be.
+fn straight(star: &Star, time: f64) -> Path {
+    let meta = star.rogue_planet.as_deref();
+    let is_shown = meta.is_none_or(|meta| meta.show_trajectory != Some(false));
+    let window = |seconds: Option<f64>| if is_shown { seconds.unwrap_or(TRAJECTORY_SECONDS) } else { 0.0 };
+    let past = window(meta.and_then(|meta| meta.trajectory_past_window).map(|seconds| seconds.0));
+    let future = window(meta.and_then(|meta| meta.trajectory_future_window).map(|seconds| seconds.0));
+    Path::Straight { from: above(local_position(star, time - past)), to: above(local_position(star, time + future)) }
+}
+
+fn kind(star: &Star) -> Kind {
+    match star.kind() {
+        BodyKind::Star => Kind::Star,
+        BodyKind::Planet => Kind::Planet,
+        BodyKind::Moon => Kind::Moon,
+        BodyKind::Asteroid => Kind::Asteroid,
+        BodyKind::Comet => Kind::Comet,
+        BodyKind::LagrangePoint => Kind::LagrangePoint,
+        BodyKind::BlackHole => Kind::BlackHole,
+        BodyKind::Unspecified => Kind::Other,
+    }
+}
+
+/// Belts, fields and disks that are to be seen, each with whom it may be around: the first of those that is there.
+fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
+    let belts = snapshot.belts().values().filter(|belt| belt.visible != Some(false)).map(|belt| {
+        let plain = if belt.is_icy == Some(true) { ICE } else { STONES };
+        let band = Band {
+            name: &belt.name,
+            color: belt.color.as_deref().unwrap_or(plain),
+            inner: belt.inner_radius.0,
+            outer: belt.outer_radius.0,
+            opacity: 0.7,
+            is_disk: false,
+        };
+        (vec![&*belt.parent_id], band)
+    });
+    let fields = snapshot.small_body_fields().values().filter(|field| field.visible != Some(false)).map(|field| {
+        let band = Band {
+            name: field.name.as_ref().unwrap_or(&field.region_label),
+            color: &field.base_color,
+            inner: field.inner_radius.0,
+            outer: field.outer_radius.0,
+            opacity: field.opacity.clamped(),
+            is_disk: false,
+        };
+        (vec![&*field.host_star_id, &*field.system_id], band)
+    });
+    let disks = snapshot.protoplanetary_disks().values().map(|disk| {
+        let band = Band {
+            name: disk.name.as_deref().unwrap_or("protoplanetary disk"),
+            color: &disk.base_color,
+            inner: disk.inner_radius.0,
+            outer: disk.outer_radius.0,
+            opacity: disk.opacity.clamped(),
+            is_disk: true,
+        };
+        (vec![&*disk.central_star_id, &*disk.system_id], band)
+    });
+    belts.chain(fields).chain(disks)
+}
+
+fn clouds(snapshot: &Snapshot) -> Vec<Cloud<'_>> {
+    let seen = snapshot.nebulae().values().filter(|nebula| nebula.visible != Some(false));
+    seen.map(|nebula| {
+        let size = nebula.dimensions.map_or((nebula.radius.0, nebula.radius.0), above);
+        Cloud {
+            name: &nebula.name,
+            color: &nebula.base_color,
+            accent: &nebula.accent_color,
+            at: above(nebula.position),
+            size: (size.0.abs(), size.1.abs()),
+            density: nebula.density.clamped(),
+        }
+    })
+    .collect()
+}

@@ -1,0 +1,374 @@
+//! Universes under `/universes`, in the shapes that clients of the Solar System Constructor know: the routes, and the
+//! operations that are offered there alone. They do nothing that the other operations do not.
+
+use bytes::Bytes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use skald_domain::universe::Repair;
+
+use super::answer_schemas::{SentObject, StateShape};
+use super::manage::{self, KeepUniverse, KeepUniverseInput};
+use super::read_record::{ReadRecord, UniverseRecord};
+use super::stream::Listed;
+use crate::list_page::page_limit;
+use crate::{
+    Allowed, Answer, App, Call, Caller, CampaignRole, Class, Code, Exposed, Fault, FaultShape, Method,
+    ObjectWithDocument, Operation, OperationKind, Prepared, RequestBody, Route, Success, Toolset, Work, limits,
+};
+
+/// Universes in a page that has all that they hold.
+const WHOLE_PAGE: usize = 10;
+
+const fn route(method: Method, path: &'static str) -> Route {
+    Route::new(method, path).renaming("id", "universeId").failing_with(FaultShape::Sentence)
+}
+
+const fn all(method: Method) -> Route {
+    route(method, "/universes")
+}
+
+/// A route to one universe.
+pub(super) const fn one(method: Method) -> Route {
+    route(method, "/universes/{id}")
+}
+
+/// The route of commands: an object is one, an array is several.
+pub(super) const fn commands(body: RequestBody) -> Route {
+    route(Method::Post, "/universes/{id}/commands").taking(body)
+}
+
+pub(super) const EVENTS: Route = route(Method::Get, "/universes/{id}/events").answering(Success::Events);
+
+pub(super) struct ListUniverses;
+
+/// Whether listed universes come with all that they hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ListedState {
+    Full,
+    #[default]
+    None,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ListUniversesInput {
+    /// Whether each comes with all that it holds, at most 10 in a page; none if left out.
+    #[serde(default)]
+    state: ListedState,
+    /// Where the page begins: the link header of the page before has it.
+    cursor: Option<String>,
+    /// Universes of one page; all of them if neither this nor the cursor is sent.
+    #[schemars(range(min = 1, max = limits::PAGE_MAX))]
+    limit: Option<usize>,
+}
+
+impl ListUniversesInput {
+    fn limit(&self) -> Result<usize, Fault> {
+        match (self.state, self.limit) {
+            (ListedState::Full, Some(limit)) if limit > WHOLE_PAGE => {
+                let message = format!("limit is {limit}, allowed with state=full: 1 to {WHOLE_PAGE}");
+                let fault = Fault::new(Code::InvalidParams, message).at("/limit").value(&limit.into());
+                Err(fault.hint("follow the link header for more"))
+            }
+            (ListedState::Full, None) => Ok(WHOLE_PAGE),
+            // Clients of the original show what one request answers, and know no pages.
+            (ListedState::None, None) if self.cursor.is_none() => Ok(limits::UNIVERSES_LISTED_MAX),
+            (ListedState::Full | ListedState::None, limit) => page_limit(limit),
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListUniversesOutput {
+    /// The newest first.
+    #[schemars(with = "Vec<Listed>")]
+    universes: Universes,
+    /// Send it as cursor for the next page; absent on the last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Universes {
+    Listed(Vec<Listed>),
+    Whole(Prepared),
+}
+
+impl Operation for ListUniverses {
+    const NAME: &'static str = "universe_list";
+    const TITLE: &'static str = "List universes";
+    const SUMMARY: &'static str = "List all universes, the newest first, or with limit or cursor a page of them; the link header leads to what follows.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: OperationKind = OperationKind::Read;
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const EXPOSED: Exposed = Exposed::RestOnly;
+    const ROUTES: &'static [Route] = &[all(Method::Get).answering(Success::Page("universes"))];
+    type Input = ListUniversesInput;
+    type Output = ListUniversesOutput;
+
+    async fn run(app: &App, call: &Call<'_>, input: ListUniversesInput) -> Result<ListUniversesOutput, Fault> {
+        let page = app.universes_of(call.caller, input.cursor.as_deref(), input.limit()?).await?;
+        let universes = match input.state {
+            ListedState::None => Universes::Listed(page.items),
+            ListedState::Full => Universes::Whole(whole(app, call, &page.items).await?),
+        };
+        Ok(ListUniversesOutput { universes, next_cursor: page.next_cursor })
+    }
+
+    fn answer(output: ListUniversesOutput) -> Result<Answer, serde_json::Error> {
+        let ListUniversesOutput { universes: Universes::Whole(document), next_cursor } = output else {
+            return serde_json::to_value(output).map(Answer::Value);
+        };
+        let fields = next_cursor.map(|cursor| ("nextCursor".to_owned(), cursor.into())).into_iter().collect();
+        Ok(Answer::Object(ObjectWithDocument { fields, name: "universes", document }))
+    }
+}
+
+/// An array of universes with all that they hold, in the pieces that all who read them share.
+async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared, Fault> {
+    let mut pieces = vec![Bytes::from_static(b"[")];
+    for universe in listed {
+        // The answer is about several: it has no revision.
+        let work = Work::default();
+        let call = Call { work: &work, ..*call };
+        match app.find_universe::<ListUniverses>(&call, &universe.id, CampaignRole::Guest).await {
+            Ok(found_universe) => {
+                if pieces.len() > 1 {
+                    pieces.push(Bytes::from_static(b","));
+                }
+                pieces.append(&mut app.ready(&found_universe).await?.record.json());
+            }
+            // It was deleted meanwhile.
+            Err(fault) if fault.class() == Class::NotFound => {}
+            Err(fault) => return Err(fault),
+        }
+    }
+    pieces.push(Bytes::from_static(b"]"));
+    Ok(Prepared::pieces(pieces))
+}
+
+/// A universe after it was written, with all that it holds.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WrittenUniverse {
+    #[serde(flatten)]
+    #[schemars(with = "UniverseRecord")]
+    record: Map<String, Value>,
+    /// What it holds; absent in the answer to a retry if the universe has gone meanwhile.
+    #[schemars(with = "StateShape")]
+    state: Option<Prepared>,
+    /// What had to be repaired in the state, so that it could be kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<Repair>>")]
+    repaired: Option<Value>,
+}
+
+impl WrittenUniverse {
+    fn into_answer(self) -> Answer {
+        let Self { record: mut fields, state, repaired } = self;
+        let Some(document) = state else { return Answer::Value(fields.into()) };
+        fields.extend(repaired.map(|repaired| ("repaired".to_owned(), repaired)));
+        Answer::Object(ObjectWithDocument { fields, name: "state", document })
+    }
+}
+
+/// Has a universe created or replaced, and reads it.
+async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<WrittenUniverse, Fault> {
+    // The revision of the answer is that of what is read: somebody else may have changed it since it was written.
+    let (writing, reading) = (call.work.clone(), Work::default());
+    let written = KeepUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
+    let internal = |error: serde_json::Error| Fault::internal(error, app.request_id());
+    let mut written = serde_json::to_value(written).map_err(internal)?;
+    let Value::Object(record) = written["universe"].take() else {
+        return Err(Fault::internal("a universe was written and is not in the answer", app.request_id()));
+    };
+    let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
+    match app.find_universe::<ReadRecord>(&Call { work: &reading, ..*call }, id, CampaignRole::Guest).await {
+        Ok(found_universe) => {
+            let revision = found_universe.committed.revision();
+            call.work.stands_at(revision);
+            let now = serde_json::to_value(UniverseRecord::of(&found_universe.committed.state, revision))
+                .map_err(internal)?;
+            let record = if let Value::Object(now) = now { now } else { record };
+            let repaired = Some(written["repaired"].take()).filter(|repaired| !repaired.is_null());
+            Ok(WrittenUniverse { record, state: Some(app.ready(&found_universe).await?.state), repaired })
+        }
+        // A retry is answered also once it has gone: with what was known then.
+        Err(fault) if fault.class() == Class::NotFound => {
+            writing.revision.get().iter().for_each(|revision| call.work.stands_at(**revision));
+            Ok(WrittenUniverse { record, state: None, repaired: None })
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// A fault in `name` or `state` in the words of the original.
+fn reword(fault: Fault, rule: impl Fn(&str) -> String) -> Fault {
+    let (field, what) = match fault.body().path.as_deref() {
+        Some("/name") => ("name", "a non-empty string"),
+        Some("/state") => ("state", "a JSON object"),
+        _ => return fault,
+    };
+    let reworded = Fault::new(fault.code(), format!("\"{field}\" {}", rule(what)));
+    let reworded = reworded.at(format!("/{field}")).hint(r#"such as {"name": "Sol", "state": {}}"#);
+    fault.body().value.iter().fold(reworded, Fault::value)
+}
+
+pub(super) struct CreateUniverse;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct CreateUniverseInput {
+    /// An id of your own choice; one is made if left out.
+    id: Option<String>,
+    /// What it is called.
+    name: String,
+    /// What it holds; what is left out of it is empty.
+    state: Map<String, Value>,
+    /// The campaign that it belongs to; it cannot be changed.
+    campaign_id: Option<String>,
+}
+
+impl Operation for CreateUniverse {
+    const NAME: &'static str = "universe_create";
+    const TITLE: &'static str = "Create a universe";
+    const SUMMARY: &'static str = "Create a universe, under an id of your own choice if you send one.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const EXPOSED: Exposed = Exposed::RestOnly;
+    const ROUTES: &'static [Route] =
+        &[all(Method::Post).taking(RequestBody::Fields).answering(Success::Created("/universes/{id}"))];
+    type Input = CreateUniverseInput;
+    type Output = WrittenUniverse;
+
+    async fn run(app: &App, call: &Call<'_>, input: CreateUniverseInput) -> Result<WrittenUniverse, Fault> {
+        let universe_id = input.id.clone();
+        let input = KeepUniverseInput {
+            method: manage::Method::Create,
+            universe_id: input.id,
+            name: Some(input.name),
+            campaign_id: input.campaign_id,
+            state: Some(SentObject(input.state.into())),
+            cursor: None,
+            limit: None,
+        };
+        let written = write(app, call, input).await;
+        written.map_err(|fault| universe_id.iter().fold(fault, |fault, id| fault.universe(id)))
+    }
+
+    fn answer(output: WrittenUniverse) -> Result<Answer, serde_json::Error> {
+        Ok(output.into_answer())
+    }
+
+    fn reword(fault: Fault) -> Fault {
+        reword(fault, |what| format!("is required and must be {what}"))
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
+        if field == "campaignId" { KeepUniverse::complete(app, caller, field, typed).await } else { None }
+    }
+}
+
+pub(super) struct ReplaceUniverse;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct ReplaceUniverseInput {
+    /// The universe.
+    universe_id: String,
+    /// What it is called from now on; the name stays if left out.
+    #[serde(default, deserialize_with = "provided")]
+    name: Option<String>,
+    /// What it holds from now on; the state stays if left out.
+    #[serde(default, deserialize_with = "provided")]
+    state: Option<Map<String, Value>>,
+}
+
+/// A field that is not null: what should stay is left out, as in the original.
+fn provided<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(field).map(Some)
+}
+
+impl Operation for ReplaceUniverse {
+    const NAME: &'static str = "universe_replace";
+    const TITLE: &'static str = "Write a universe anew";
+    const SUMMARY: &'static str = "Write a universe anew: its name, all that it holds, or both.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const DESTRUCTIVE: bool = true;
+    const EXPOSED: Exposed = Exposed::RestOnly;
+    const ROUTES: &'static [Route] = &[one(Method::Put).taking(RequestBody::Fields)];
+    type Input = ReplaceUniverseInput;
+    type Output = WrittenUniverse;
+
+    async fn run(app: &App, call: &Call<'_>, input: ReplaceUniverseInput) -> Result<WrittenUniverse, Fault> {
+        let input = KeepUniverseInput {
+            method: manage::Method::Replace,
+            universe_id: Some(input.universe_id),
+            name: input.name,
+            campaign_id: None,
+            state: input.state.map(|state| SentObject(state.into())),
+            cursor: None,
+            limit: None,
+        };
+        write(app, call, input).await
+    }
+
+    fn answer(output: WrittenUniverse) -> Result<Answer, serde_json::Error> {
+        Ok(output.into_answer())
+    }
+
+    fn reword(fault: Fault) -> Fault {
+        reword(fault, |what| format!("must be {what} when provided"))
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.universe_ids(caller, field).await
+    }
+}
+
+pub(super) struct DeleteUniverse;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct DeleteUniverseInput {
+    /// The universe.
+    universe_id: String,
+}
+
+impl Operation for DeleteUniverse {
+    const NAME: &'static str = "universe_delete";
+    const TITLE: &'static str = "Delete a universe";
+    const SUMMARY: &'static str = "Delete a universe.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: OperationKind = OperationKind::Command;
+    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const DESTRUCTIVE: bool = true;
+    const EXPOSED: Exposed = Exposed::RestOnly;
+    const ROUTES: &'static [Route] = &[one(Method::Delete).answering(Success::NoContent)];
+    type Input = DeleteUniverseInput;
+    type Output = <KeepUniverse as Operation>::Output;
+
+    async fn run(app: &App, call: &Call<'_>, input: DeleteUniverseInput) -> Result<Self::Output, Fault> {
+        let input = KeepUniverseInput {
+            method: manage::Method::Delete,
+            universe_id: Some(input.universe_id),
+            name: None,
+            campaign_id: None,
+            state: None,
+            cursor: None,
+            limit: None,
+        };
+        KeepUniverse::run(app, call, input).await
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.universe_ids(caller, field).await
+    }
+}

@@ -1,0 +1,283 @@
+//! `send_universe_command`: sends one command to a universe.
+
+use crate::universe::UniverseStream;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use skald_domain::universe::{
+    Command, Failure, Repair, UniverseCommand, UniverseEvent, UniverseRefusal, UniverseState, WireEvent,
+};
+
+use super::access::{FoundUniverse, things};
+use super::answer_schemas::{EventShape, StateShape};
+use super::changed_ids::Changed;
+use super::input_errors;
+use super::rest;
+use crate::{
+    Allowed, Answered, App, Call, Caller, CampaignRole, Fault, Operation, OperationKind, RequestBody, Route, Toolset,
+    limits,
+};
+use skald_journal::{Applied, CommittedState};
+
+pub(super) struct SendUniverseCommand;
+
+/// A command as it was sent; it is read once it is known which universe it is for, so that an error can say so.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+pub(super) struct SentCommand(pub Value);
+
+impl JsonSchema for SentCommand {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "SentCommand".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "type": {"type": "string", "description": "such as tick or addStar; `list_universe_commands` has them all"}
+            },
+            "required": ["type"],
+            "additionalProperties": true
+        })
+    }
+}
+
+/// Whether the answer has the whole state in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StateWanted {
+    /// If the universe is small.
+    #[default]
+    Auto,
+    Full,
+    None,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SendUniverseCommandInput {
+    /// The universe.
+    universe_id: String,
+    /// The command: an object with its type and fields, such as {"type": "tick", "dt": 60}.
+    command: SentCommand,
+    /// Whether to answer nextState: auto has it for up to 200 bodies and other things.
+    #[serde(default)]
+    state: StateWanted,
+}
+
+/// What is kept of an answer for a retry under the same key.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Sent {
+    universe_id: String,
+    /// How often the universe was changed.
+    revision: u64,
+    /// What it did; empty for tick.
+    #[schemars(with = "Vec<EventShape>")]
+    events: Vec<CommandEvent>,
+    changed: Changed,
+    /// What had to be repaired in a snapshot, so that it could be kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repaired: Vec<Repair>,
+}
+
+/// What a command did, or that there was nothing to do.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+enum CommandEvent {
+    Done(WireEvent),
+    NothingToDo(Failure),
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SendUniverseCommandOutput {
+    #[serde(flatten)]
+    answered: Answered<Sent>,
+    /// The whole state after it; absent if that is long, or was not wanted: `get_universe_state` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<StateShape>")]
+    next_state: Option<UniverseState>,
+    /// Where nextState is left out: why, and how to read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// Sends commands, each with the field of the input that holds it: all of them or none. The one way for every surface.
+pub(super) async fn send<O: Operation>(
+    app: &App,
+    call: &Call<'_>,
+    universe_id: &str,
+    sent: &[(String, &Value)],
+    wanted: StateWanted,
+) -> Result<SendUniverseCommandOutput, Fault> {
+    // What is no command at all is not for this universe or another.
+    for (within, command) in sent {
+        input_errors::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
+    }
+    let found_universe = app.find_universe::<O>(call, universe_id, CampaignRole::Gm).await?;
+    let (mut commands, mut repaired) = (Vec::with_capacity(sent.len()), Vec::new());
+    for (within, command) in sent {
+        let (command, mut repairs) =
+            input_errors::command(within, command).map_err(|fault| fault.universe(universe_id))?;
+        commands.push(Arc::new(command));
+        repaired.append(&mut repairs);
+    }
+    let within = match sent {
+        [(within, _)] => within,
+        _ => "/commands",
+    };
+    let SentCommands { answered, committed, revision } =
+        apply::<O>(app, call, &found_universe, within, (commands, repaired)).await?;
+    let state = committed.state.state();
+    let count = things(state);
+    let is_short = count <= limits::ANSWERED_STATE_MAX;
+    // The universe may have changed since a command whose answer is repeated.
+    let is_current = committed.revision() == revision;
+    let (is_answered, hint) = match wanted {
+        StateWanted::None => (false, None),
+        StateWanted::Auto if !is_short => (false, Some(too_long_hint(count))),
+        StateWanted::Auto | StateWanted::Full if !is_current => (false, Some(CHANGED_HINT.to_owned())),
+        StateWanted::Auto | StateWanted::Full => (true, None),
+    };
+    Ok(SendUniverseCommandOutput { answered, next_state: is_answered.then(|| state.clone()), hint })
+}
+
+const CHANGED_HINT: &str =
+    "nextState is left out, since the universe has changed since then; `get_universe_state` reads it as it is now";
+
+fn too_long_hint(count: usize) -> String {
+    let most = limits::ANSWERED_STATE_MAX;
+    format!(
+        "nextState is left out, since the universe holds {count} bodies and other things, more than {most}; \
+         `get_universe_state` reads all of it or, with a view (summary, bodies, body, groups, positions), a part; \
+         state: full asks for nextState whatever the size"
+    )
+}
+
+/// Commands that were done, or that had nothing to do.
+struct SentCommands {
+    answered: Answered<Sent>,
+    committed: Arc<CommittedState<UniverseStream>>,
+    revision: u64,
+}
+
+/// Has commands done together. One with nothing to do is answered, and the others are done without it.
+async fn apply<O: Operation>(
+    app: &App,
+    call: &Call<'_>,
+    found_universe: &FoundUniverse,
+    within: &str,
+    (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
+) -> Result<SentCommands, Fault> {
+    let count = commands.len();
+    // Each with its number among those that were sent.
+    let mut commands: Vec<(usize, Arc<Command>)> = commands.into_iter().enumerate().collect();
+    let mut nothing_to_do: Vec<(usize, CommandEvent)> = Vec::new();
+    loop {
+        let numbers: Vec<usize> = commands.iter().map(|(number, _)| *number).collect();
+        let (universe_id, others, repaired) =
+            (found_universe.universe_id.clone(), nothing_to_do.clone(), repaired.clone());
+        let answer = move |done: &Applied<UniverseStream>| Sent {
+            universe_id: universe_id.clone(),
+            revision: done.revision,
+            events: in_order(&numbers, &done.events, &others),
+            changed: Changed::by(&done.events, &done.committed.state),
+            repaired: repaired.clone(),
+        };
+        let command = UniverseCommand::Apply(commands.iter().map(|(_, command)| Arc::clone(command)).collect());
+        let (number, failure) =
+            match app.execute::<O, _, _>(&app.universes, call, &found_universe.stream, command, answer).await {
+                Ok((answered, done)) => {
+                    return Ok(SentCommands { answered, revision: done.revision, committed: done.committed });
+                }
+                Err(skald_journal::JournalFailure::Refused(UniverseRefusal::Command { number, failure })) => {
+                    (number.unwrap_or_default(), failure)
+                }
+                Err(failure) => return Err(app.universe_fault(&found_universe.universe_id, within, failure)),
+            };
+        let (sent_as, _) = commands.remove(number);
+        if !failure.is_nothing_to_do() {
+            let refusal = UniverseRefusal::Command { number: (count > 1).then_some(sent_as), failure };
+            return Err(app.universe_fault(
+                &found_universe.universe_id,
+                within,
+                skald_journal::JournalFailure::Refused(refusal),
+            ));
+        }
+        nothing_to_do.push((sent_as, CommandEvent::NothingToDo(failure)));
+        if commands.is_empty() {
+            return unchanged(app, call, found_universe, &nothing_to_do).await;
+        }
+    }
+}
+
+/// The answer where there was nothing to do at all. Nothing is stored.
+async fn unchanged(
+    app: &App,
+    call: &Call<'_>,
+    found_universe: &FoundUniverse,
+    nothing_to_do: &[(usize, CommandEvent)],
+) -> Result<SentCommands, Fault> {
+    let committed = app
+        .universes
+        .read(&found_universe.stream)
+        .await
+        .map_err(|error| app.unread(&error).universe(&found_universe.universe_id))?;
+    let revision = committed.revision();
+    call.work.stands_at(revision);
+    let sent = Sent {
+        universe_id: found_universe.universe_id.clone(),
+        revision,
+        events: in_order(&[], &[], nothing_to_do),
+        changed: Changed::default(),
+        repaired: Vec::new(),
+    };
+    Ok(SentCommands { answered: Answered::Now(sent), committed, revision })
+}
+
+/// What commands did, in the order in which they were sent.
+fn in_order(numbers: &[usize], done: &[UniverseEvent], nothing_to_do: &[(usize, CommandEvent)]) -> Vec<CommandEvent> {
+    let done = numbers.iter().zip(done).flat_map(|(number, event)| {
+        event.wire_events().iter().map(move |event| (*number, CommandEvent::Done(event.clone())))
+    });
+    let mut events: Vec<(usize, CommandEvent)> = done.chain(nothing_to_do.iter().cloned()).collect();
+    events.sort_by_key(|(number, _)| *number);
+    events.into_iter().map(|(_, event)| event).collect()
+}
+
+impl Operation for SendUniverseCommand {
+    const NAME: &'static str = "send_universe_command";
+    const TITLE: &'static str = "Change a universe";
+    const SUMMARY: &'static str = "Send a command to a universe: add, change, move or remove bodies and groups, or let \
+        time pass. A refused command changes nothing. list_universe_commands shows them all.";
+    const TOOLSET: Toolset = Toolset::Universe;
+    const KIND: OperationKind = OperationKind::Command;
+    // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
+    const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
+    const DESTRUCTIVE: bool = true;
+    const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Field("command"))];
+    type Input = SendUniverseCommandInput;
+    type Output = SendUniverseCommandOutput;
+
+    async fn run(
+        app: &App,
+        call: &Call<'_>,
+        input: SendUniverseCommandInput,
+    ) -> Result<SendUniverseCommandOutput, Fault> {
+        let SendUniverseCommandInput { universe_id, command, state } = input;
+        send::<Self>(app, call, &universe_id, &[("/command".to_owned(), &command.0)], state).await
+    }
+
+    async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
+        app.universe_ids(caller, field).await
+    }
+}

@@ -1,0 +1,51 @@
+//! Attendance for a recap: the participants of a session, including those who have left the campaign since.
+
+use std::collections::BTreeSet;
+
+use super::super::event::CampaignEvent;
+use super::super::record::{Controller, Participant, Role, Session};
+use super::names::line;
+use super::{PEOPLE_SHOWN, People, shown, was_there};
+
+/// Whoever left since the session began is no longer in the campaign, but was there.
+#[derive(Default)]
+pub(super) struct Seats {
+    has_started: bool,
+    has_ended: bool,
+    came_later: BTreeSet<String>,
+    left_since: Vec<String>,
+}
+
+impl Seats {
+    pub(super) fn hear(&mut self, event: &CampaignEvent, session: &str) {
+        match event {
+            CampaignEvent::SessionStarted { session_id, .. } if session_id == session => self.has_started = true,
+            CampaignEvent::SessionEnded { session_id } if session_id == session => self.has_ended = true,
+            CampaignEvent::ParticipantAdded { participant_id, .. } if self.has_ended => {
+                self.came_later.insert(participant_id.clone());
+            }
+            CampaignEvent::ParticipantRemoved { participant_id, display_name, .. }
+                if self.has_started && !self.came_later.contains(participant_id) =>
+            {
+                self.left_since.push(format!("{} (left since)", line(display_name)));
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn table(&self, session: &Session, people: &dyn People) -> Vec<String> {
+        let there = people.participants().filter(|participant| was_there(participant.created_at, session));
+        let there = there.map(|participant| seat(&participant));
+        shown(there.chain(self.left_since.iter().cloned()), PEOPLE_SHOWN)
+    }
+}
+
+fn seat(participant: &Participant) -> String {
+    let name = line(&participant.display_name);
+    match (participant.role, participant.controller) {
+        (Role::Gm, Controller::Human) => format!("{name} (GM)"),
+        (Role::Gm, Controller::Ai) => format!("{name} (GM, AI)"),
+        (Role::Player, Controller::Human) => name,
+        (Role::Player, Controller::Ai) => format!("{name} (AI)"),
+    }
+}

@@ -1,0 +1,65 @@
+//! The chance that a die would have exploded past its cap, exact as long as the fraction stays readable.
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+use super::{Distribution, Exact, decimal};
+use crate::dice::notation::Explode;
+
+/// Bits past which the exact chance is let go: nobody reads a fraction half as long.
+const BITS_MAX: u64 = 4_096;
+
+/// How likely it is that an explosion was cut off.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beyond {
+    /// The chance that none was: a numerator and a denominator.
+    within: Option<(BigUint, BigUint)>,
+    decimal: f64,
+}
+
+impl Beyond {
+    pub(super) fn never() -> Self {
+        Self { within: Some((BigUint::one(), BigUint::one())), decimal: 0.0 }
+    }
+
+    /// For `count` equal dice.
+    pub(super) fn of(die: &Distribution, explode: Explode, count: u32) -> Self {
+        let exploding = die.weight_where(|value| explode.when.holds(value));
+        if exploding.is_zero() {
+            return Self::never();
+        }
+        let whole = die.whole().pow(explode.cap + 1);
+        let beyond = exploding.pow(explode.cap + 1);
+        let one = Self { decimal: decimal(&beyond, &whole), within: short(&whole - beyond, whole) };
+        let within = one.within.and_then(|(within, whole)| {
+            if whole.bits() * u64::from(count) > BITS_MAX { None } else { Some((within.pow(count), whole.pow(count))) }
+        });
+        Self { within, decimal: any_of(one.decimal, f64::from(count)) }
+    }
+
+    pub(super) fn or(&self, other: &Self) -> Self {
+        let within = match (&self.within, &other.within) {
+            (Some(left), Some(right)) => short(&left.0 * &right.0, &left.1 * &right.1),
+            _ => None,
+        };
+        Self { within, decimal: self.decimal + other.decimal - self.decimal * other.decimal }
+    }
+
+    /// The chance, if there is one.
+    pub fn chance(&self) -> Option<Exact> {
+        match &self.within {
+            Some((within, whole)) if within == whole => None,
+            Some((within, whole)) => Some(Exact::new(&(whole - within), whole)),
+            None => Some(Exact { fraction: None, decimal: self.decimal }),
+        }
+    }
+}
+
+fn short(within: BigUint, whole: BigUint) -> Option<(BigUint, BigUint)> {
+    (whole.bits() <= BITS_MAX).then_some((within, whole))
+}
+
+/// The chance that something happens at least once in so many tries, without losing small ones to rounding.
+fn any_of(chance: f64, tries: f64) -> f64 {
+    -(tries * (-chance).ln_1p()).exp_m1()
+}

@@ -1,0 +1,332 @@
+//! Odds of keeping or dropping dice: the highest, the lowest, or all but those.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use num_traits::One;
+
+use super::effort::{self, Effort};
+use super::explode::shown;
+use super::{Cost, Distribution, OddsRefusal};
+use crate::dice::notation::{Explode, Keep, KeepKind};
+
+/// Looks at hands that may be begun, by an estimate that is often far too high.
+const LOOKS_ESTIMATED_MAX: u64 = 1_000_000_000;
+/// Steps of looking at one hand, beside those for its size.
+const LOOK_STEPS: u64 = 300;
+
+/// Equal dice, each for itself. Faces are dealt from the best to the worst: so many dice show the first, so many of the
+/// others the next; once enough are kept, the rest may show whatever is left.
+pub(super) fn of_equal_dice(
+    die: &Distribution,
+    count: u32,
+    keep: Keep,
+    worth: impl Fn(i64) -> i64,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
+    let (highest_first, kept) = normal(keep, count);
+    if kept == 0 {
+        return Ok(Distribution::new([(0, die.whole().pow(count))]));
+    }
+    let mut faces: Vec<(i64, BigUint)> = die.weights().to_vec();
+    if highest_first {
+        faces.reverse();
+    }
+    let words = effort::words(die.whole().bits() * u64::from(count));
+    check_deal(&faces, &worth, count, kept, words, effort)?;
+    // At most 127 bits fit the fast path with room for every intermediate sum, which is at most the whole.
+    let weights: Option<Vec<(i64, u128)>> = if die.whole().bits() * u64::from(count) < 127 {
+        faces.iter().map(|(value, weight)| Some((worth(*value), weight.try_into().ok()?))).collect()
+    } else {
+        None
+    };
+    let dealt = if let Some(weights) = weights {
+        deal::<u128>(&weights, count, kept, words, effort)?
+            .into_iter()
+            .map(|(value, weight)| (value, weight.into()))
+            .collect()
+    } else {
+        let weights: Vec<(i64, BigUint)> = faces.into_iter().map(|(value, weight)| (worth(value), weight)).collect();
+        deal::<BigUint>(&weights, count, kept, words, effort)?
+    };
+    Ok(Distribution::new(dealt))
+}
+
+/// Refuses what would take too long, before it is begun.
+fn check_deal(
+    faces: &[(i64, BigUint)],
+    worth: &impl Fn(i64) -> i64,
+    count: u32,
+    kept: u32,
+    words: u64,
+    effort: &Effort,
+) -> Result<(), OddsRefusal> {
+    let (lowest, highest) = faces.iter().fold((i64::MAX, i64::MIN), |(lowest, highest), (face, _)| {
+        (lowest.min(worth(*face)), highest.max(worth(*face)))
+    });
+    let range = highest.abs_diff(lowest);
+    let sums = |used: u64| range.saturating_mul(used).saturating_add(1);
+    let steps = (0..u64::from(kept)).map(|used| deal_steps(sums(used), used, u64::from(count), words));
+    let steps = steps.fold(0, u64::saturating_add).saturating_mul(faces.len() as u64);
+    let rows = range.saturating_mul(u64::from(kept)).saturating_add(1).saturating_mul(u64::from(kept) + 1);
+    Effort::fits(rows, words)?;
+    // The binomials are weights too.
+    Effort::fits(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
+    if effort.affords(steps) { Ok(()) } else { Err(effort.too_long(steps)) }
+}
+
+/// Steps for one face where `used` dice show another one already, in so many sums.
+fn deal_steps(sums: u64, used: u64, count: u64, words: u64) -> u64 {
+    let half = words.div_ceil(2);
+    // The sums are multiplied by the ways to go on, and those are a product themselves.
+    effort::pairs(sums.saturating_add(2).saturating_mul(count - used + 1), half, half)
+}
+
+/// Whether the best are the highest, and how many of them count.
+fn normal(keep: Keep, count: u32) -> (bool, u32) {
+    match keep.kind {
+        KeepKind::KeepHighest => (true, keep.count.min(count)),
+        KeepKind::KeepLowest => (false, keep.count.min(count)),
+        KeepKind::DropLowest => (true, count.saturating_sub(keep.count)),
+        KeepKind::DropHighest => (false, count.saturating_sub(keep.count)),
+    }
+}
+
+/// What is needed of a number to deal with it.
+trait Weight: Clone + From<u32> {
+    fn product(&self, other: &Self) -> Self;
+    fn add(&mut self, other: &Self);
+}
+
+impl Weight for u128 {
+    fn product(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+impl Weight for BigUint {
+    fn product(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+}
+
+/// The powers of a weight, from none to `highest`.
+fn powers<W: Weight>(base: &W, highest: u32) -> Vec<W> {
+    let next = |power: &W| Some(power.product(base));
+    std::iter::successors(Some(W::from(1)), next).take(highest as usize + 1).collect()
+}
+
+/// `open[used]` holds the sums of the kept so far when `used` dice, fewer than are kept, show a face dealt already.
+fn deal<W: Weight>(
+    faces: &[(i64, W)],
+    count: u32,
+    kept: u32,
+    words: u64,
+    effort: &Effort,
+) -> Result<Vec<(i64, W)>, OddsRefusal> {
+    let mut tails = vec![W::from(0); faces.len() + 1];
+    for (at, (_, weight)) in faces.iter().enumerate().rev() {
+        tails[at] = tails[at + 1].clone();
+        tails[at].add(weight);
+    }
+    let binomials = binomials::<W>(count, kept);
+    let mut open: Vec<BTreeMap<i64, W>> = vec![BTreeMap::new(); kept as usize];
+    open[0].insert(0, W::from(1));
+    let mut done: BTreeMap<i64, W> = BTreeMap::new();
+    for (at, (worth, weight)) in faces.iter().enumerate() {
+        let (powers, tail_powers) = (powers(weight, count), powers(&tails[at + 1], count));
+        // From many used to few, so that a sum moves on once per face.
+        for used in (0..kept).rev() {
+            let sums = std::mem::take(&mut open[used as usize]);
+            let left = count - used;
+            effort.spend(deal_steps(sums.len() as u64, u64::from(used), u64::from(count), words))?;
+            for showing in 0..=left {
+                let ways = binomials[used as usize][showing as usize].product(&powers[showing as usize]);
+                let counted = showing.min(kept - used);
+                let now = used + showing;
+                let ways = if now >= kept { ways.product(&tail_powers[(count - now) as usize]) } else { ways };
+                let target = if now >= kept { &mut done } else { &mut open[now as usize] };
+                for (sum, weight) in &sums {
+                    let entry = target.entry(sum + worth * i64::from(counted)).or_insert_with(|| W::from(0));
+                    entry.add(&weight.product(&ways));
+                }
+            }
+        }
+    }
+    Ok(done.into_iter().collect())
+}
+
+/// For each number of dice that are used, the ways to choose from the others.
+fn binomials<W: Weight>(count: u32, kept: u32) -> Vec<Vec<W>> {
+    let mut row = vec![W::from(1)];
+    let mut rows = std::collections::VecDeque::new();
+    for others in 0..=count {
+        if others + kept > count {
+            rows.push_front(row.clone());
+        }
+        for at in (1..row.len()).rev() {
+            let left = row[at - 1].clone();
+            row[at].add(&left);
+        }
+        row.push(W::from(1));
+    }
+    rows.into()
+}
+
+/// The dice that are held back while others come: those that are kept, or those that are dropped.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    /// Ascending.
+    values: Vec<i64>,
+    /// The worth of those that were let go and count.
+    sum: i64,
+}
+
+/// Which dice are held, and what becomes of those that are not.
+#[derive(Debug, Clone, Copy)]
+struct Hold {
+    size: usize,
+    /// Whether the highest are held; otherwise the lowest.
+    highest: bool,
+    /// Whether the held count; otherwise the others do.
+    held_count: bool,
+}
+
+impl Hold {
+    fn of(keep: Keep) -> Self {
+        let (highest, held_count) = match keep.kind {
+            KeepKind::KeepHighest => (true, true),
+            KeepKind::KeepLowest => (false, true),
+            KeepKind::DropHighest => (true, false),
+            KeepKind::DropLowest => (false, false),
+        };
+        Self { size: keep.count as usize, highest, held_count }
+    }
+
+    fn add(self, held: &Held, value: i64, worth: &impl Fn(i64) -> i64) -> Held {
+        let mut values = held.values.clone();
+        values.insert(values.partition_point(|held| *held < value), value);
+        let mut sum = held.sum;
+        if values.len() > self.size {
+            let gone = if self.highest { values.remove(0) } else { values.pop().unwrap_or_default() };
+            if !self.held_count {
+                sum += worth(gone);
+            }
+        }
+        Held { values, sum }
+    }
+
+    fn total(self, held: &Held, worth: &impl Fn(i64) -> i64) -> i64 {
+        if self.held_count { held.values.iter().map(|value| worth(*value)).sum() } else { held.sum }
+    }
+
+    /// How many different hands there may be, at most.
+    fn hands(self, values: u64, dice: u64) -> u64 {
+        let mut hands = 1_u64;
+        for at in 0..(self.size as u64).min(dice) {
+            hands = hands.saturating_mul(values.saturating_add(at)) / (at + 1);
+        }
+        if self.held_count { hands } else { hands.saturating_mul(dice).saturating_mul(values) }
+    }
+}
+
+/// Refuses what would take too long, before it is begun.
+fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
+    let looks = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
+    if looks > LOOKS_ESTIMATED_MAX {
+        return Err(OddsRefusal::TooCostly(Cost::Work { times: looks.div_ceil(LOOKS_ESTIMATED_MAX) }));
+    }
+    Ok(())
+}
+
+impl Hold {
+    /// Pays for adding each of so many faces to one hand, and looks that the hands do not become too many.
+    fn pay(self, effort: &Effort, faces: usize, hands: usize, words: u64) -> Result<(), OddsRefusal> {
+        let size = self.size as u64;
+        effort.spend((faces as u64).saturating_mul(LOOK_STEPS.saturating_add(size * 4).saturating_add(words * 4)))?;
+        // Once coming and once done.
+        Effort::fits(hands as u64 * 2, words + size + 8)
+    }
+}
+
+type Hands = BTreeMap<Held, BigUint>;
+
+fn empty_hand() -> Hands {
+    Hands::from([(Held { values: Vec::new(), sum: 0 }, BigUint::one())])
+}
+
+/// Dice that bring others, which are kept or dropped like any.
+pub(super) fn of_exploding_dice(
+    die: &Distribution,
+    explode: Explode,
+    count: u32,
+    keep: Keep,
+    worth: impl Fn(i64) -> i64,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
+    let hold = Hold::of(keep);
+    let (faces, draws) = (die.weights().len() as u64, u64::from(count) * u64::from(explode.cap + 1));
+    check_hands(hold, faces + 1, draws, faces)?;
+    let words = effort::words(die.whole().bits() * draws);
+    let mut hands = empty_hand();
+    for _ in 0..count {
+        let mut done = Hands::new();
+        let mut coming = hands;
+        for depth in 0..=explode.cap {
+            // A chain that ends early leaves room for every draw it did not make.
+            let unmade = die.whole().pow(explode.cap - depth);
+            let mut next = Hands::new();
+            for (held, ways) in &coming {
+                hold.pay(effort, die.weights().len(), done.len() + next.len(), words)?;
+                for (value, weight) in die.weights() {
+                    let hand = hold.add(held, shown(explode, *value, depth), &worth);
+                    if depth < explode.cap && explode.when.holds(*value) {
+                        *next.entry(hand).or_default() += ways * weight;
+                    } else {
+                        *done.entry(hand).or_default() += ways * weight * &unmade;
+                    }
+                }
+            }
+            coming = next;
+        }
+        hands = done;
+    }
+    Ok(Distribution::new(hands.into_iter().map(|(held, ways)| (hold.total(&held, &worth), ways))))
+}
+
+/// Totals of different expressions, of which some are kept.
+pub(super) fn of_items(
+    items: &[&Distribution],
+    keep: Option<Keep>,
+    effort: &Effort,
+) -> Result<Distribution, OddsRefusal> {
+    let Some(keep) = keep else {
+        return items.iter().try_fold(Distribution::certain(0), |sum, item| sum.plus(item, effort));
+    };
+    let hold = Hold::of(keep);
+    let widest = items.iter().map(|item| item.weights().len()).max().unwrap_or_default() as u64;
+    let count = items.len() as u64;
+    check_hands(hold, widest.saturating_mul(count), count, widest)?;
+    let worth = |value: i64| value;
+    let words = effort::words(items.iter().map(|item| item.whole().bits()).sum());
+    let mut hands = empty_hand();
+    for item in items {
+        let mut next = Hands::new();
+        for (held, ways) in &hands {
+            hold.pay(effort, item.weights().len(), next.len(), words)?;
+            for (value, weight) in item.weights() {
+                *next.entry(hold.add(held, *value, &worth)).or_default() += ways * weight;
+            }
+        }
+        hands = next;
+    }
+    Ok(Distribution::new(hands.into_iter().map(|(held, ways)| (hold.total(&held, &worth), ways))))
+}

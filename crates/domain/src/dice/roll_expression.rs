@@ -1,0 +1,310 @@
+//! Rolls an expression: its total, and the state of every die.
+
+use std::ops::RangeInclusive;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::notation::{
+    Die, Duality, Edge, ExplodeKind, Expression, Keep, KeepKind, Notation, Operator, Pool, Reroll, Roll, Set,
+};
+use super::odds::{checked_floor_division, short};
+use super::{DUALITY_SIDES, DiceRefusal, Judgement, judge};
+use crate::limits;
+
+/// One die, as it lies there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DieThrow {
+    /// What it shows.
+    pub face: i64,
+    /// What it counts for.
+    pub value: i64,
+    pub state: Vec<DieState>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum DieState {
+    Kept,
+    Dropped,
+    /// It brought another die.
+    Exploded,
+    /// It was rolled again and does not count.
+    Rerolled,
+    /// It was added to the die that brought it.
+    Added,
+    Success,
+    Failure,
+}
+
+/// The dice of one pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Thrown {
+    pub notation: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    pub dice: Vec<DieThrow>,
+    /// What its dice come to, also where a set then drops them.
+    pub total: i64,
+}
+
+impl Thrown {
+    /// The set around it leaves it out.
+    fn drop_all(&mut self) {
+        let states = self.dice.iter_mut().flat_map(|die| &mut die.state);
+        states.filter(|state| **state == DieState::Kept).for_each(|state| *state = DieState::Dropped);
+    }
+}
+
+/// What a line of notation came to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RollResult {
+    pub total: i64,
+    /// Whether the comparison holds, or the left side is higher.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub success: Option<bool>,
+    /// The total of the other side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duality: Option<Judgement>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pools: Vec<Thrown>,
+}
+
+/// Rolls a line: one result, or as many as it is repeated. `draw` answers a face from 1 to the number of sides.
+pub fn throw(notation: &Notation, draw: &mut dyn FnMut(u32) -> u32) -> Result<Vec<RollResult>, DiceRefusal> {
+    let given = dice_in(&notation.roll);
+    if given > u64::from(limits::DICE_MAX) {
+        return Err(DiceRefusal::ExpressionTooManyDice { given });
+    }
+    let mut room = limits::DICE_THROWN_MAX as usize;
+    match &notation.roll {
+        Roll::Repeat { times, roll } => (0..*times).map(|_| one(roll, draw, &mut room)).collect(),
+        roll => Ok(vec![one(roll, draw, &mut room)?]),
+    }
+}
+
+fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32, room: &mut usize) -> Result<RollResult, DiceRefusal> {
+    let mut table = Table { draw, room, pools: Vec::new() };
+    let (total, success, against) = match roll {
+        Roll::Total(expression) => (table.value(expression, None)?, None, None),
+        Roll::Check { left, comparison, right } => {
+            let (left, right) = (table.value(left, None)?, table.value(right, None)?);
+            (left, Some(comparison.holds(left, right)), Some(right))
+        }
+        Roll::Versus { left, right } => {
+            let (left, right) = (table.value(left, None)?, table.value(right, None)?);
+            (left, Some(left > right), Some(right))
+        }
+        Roll::Duality(duality) => return table.duality(*duality),
+        Roll::Repeat { roll, .. } => return one(roll, table.draw, table.room),
+    };
+    Ok(RollResult { total, success, against, duality: None, pools: table.pools })
+}
+
+/// How many dice a line throws, without those that explosions and rerolls bring.
+pub(crate) fn dice_in(roll: &Roll) -> u64 {
+    fn of(expression: &Expression) -> u64 {
+        match expression {
+            Expression::Number(_) => 0,
+            Expression::Pool(pool) => u64::from(pool.count),
+            Expression::Set(set) => set.items.iter().map(of).sum(),
+            Expression::Negative(inner) | Expression::Labelled { inner, .. } => of(inner),
+            Expression::Binary { left, right, .. } => of(left) + of(right),
+        }
+    }
+    match roll {
+        Roll::Total(expression) => of(expression),
+        Roll::Check { left, right, .. } | Roll::Versus { left, right } => of(left) + of(right),
+        Roll::Repeat { times, roll } => u64::from(*times) * dice_in(roll),
+        Roll::Duality(_) => 3,
+    }
+}
+
+struct Table<'a> {
+    draw: &'a mut dyn FnMut(u32) -> u32,
+    /// How many more dice may lie there.
+    room: &'a mut usize,
+    pools: Vec<Thrown>,
+}
+
+impl Table<'_> {
+    fn value(&mut self, expression: &Expression, label: Option<&str>) -> Result<i64, DiceRefusal> {
+        match expression {
+            Expression::Number(number) => Ok(*number),
+            Expression::Labelled { inner, label } => self.value(inner, Some(label)),
+            Expression::Negative(inner) => {
+                self.value(inner, label)?.checked_neg().ok_or(DiceRefusal::ExpressionTooLarge)
+            }
+            Expression::Pool(pool) => {
+                let dice = self.pool(pool)?;
+                let total = dice.iter().filter(|die| die.state.contains(&DieState::Kept)).map(|die| die.value).sum();
+                self.pools.push(Thrown { notation: pool.to_string(), label: label.map(str::to_owned), dice, total });
+                Ok(total)
+            }
+            Expression::Set(set) => self.set(set, label),
+            Expression::Binary { operator, left, right } => {
+                let divisor = right;
+                let (left, right) = (self.value(left, label)?, self.value(right, label)?);
+                let value = match operator {
+                    Operator::Add => left.checked_add(right),
+                    Operator::Subtract => left.checked_sub(right),
+                    Operator::Multiply => left.checked_mul(right),
+                    Operator::Divide if right == 0 => {
+                        return Err(DiceRefusal::ExpressionDividesByZero { divisor: short(divisor) });
+                    }
+                    Operator::Divide => checked_floor_division(left, right),
+                };
+                value.ok_or(DiceRefusal::ExpressionTooLarge)
+            }
+        }
+    }
+
+    fn set(&mut self, set: &Set, label: Option<&str>) -> Result<i64, DiceRefusal> {
+        let (mut values, mut ends) = (Vec::new(), vec![self.pools.len()]);
+        for item in &set.items {
+            values.push(self.value(item, label)?);
+            ends.push(self.pools.len());
+        }
+        let mut sum = 0_i64;
+        for (at, kept) in kept(&values, set.keep).into_iter().enumerate() {
+            if kept {
+                sum = sum.checked_add(values[at]).ok_or(DiceRefusal::ExpressionTooLarge)?;
+            } else {
+                self.pools[ends[at]..ends[at + 1]].iter_mut().for_each(Thrown::drop_all);
+            }
+        }
+        Ok(sum)
+    }
+
+    fn duality(mut self, duality: Duality) -> Result<RollResult, DiceRefusal> {
+        let mut d12 = || i32::try_from((self.draw)(DUALITY_SIDES)).unwrap_or_default();
+        let (hope, fear) = (d12(), d12());
+        let mut edge = || i32::try_from((self.draw)(6)).unwrap_or_default();
+        let edge = match duality.edge {
+            Edge::None => 0,
+            Edge::Advantage => edge(),
+            Edge::Disadvantage => -edge(),
+        };
+        let mut judgement = judge(hope, fear, duality.modifier.saturating_add(edge), duality.difficulty)?;
+        judgement.modifier = duality.modifier;
+        judgement.edge = (duality.edge != Edge::None).then_some(edge);
+        for (name, value) in [("hope", hope), ("fear", fear), ("edge", edge)] {
+            if name != "edge" || duality.edge != Edge::None {
+                let (face, value) = (i64::from(value.abs()), i64::from(value));
+                let dice = vec![DieThrow { face, value, state: vec![DieState::Kept] }];
+                let notation = if name == "edge" { "1d6" } else { "1d12" };
+                self.pools.push(Thrown {
+                    notation: notation.to_owned(),
+                    label: Some(name.to_owned()),
+                    dice,
+                    total: value,
+                });
+            }
+        }
+        let success = duality.difficulty.map(|_| judgement.meets_difficulty);
+        let against = duality.difficulty.map(i64::from);
+        Ok(RollResult { total: judgement.total, success, against, duality: Some(judgement), pools: self.pools })
+    }
+
+    fn pool(&mut self, pool: &Pool) -> Result<Vec<DieThrow>, DiceRefusal> {
+        let mut dice = Vec::new();
+        for _ in 0..pool.count {
+            let before = dice.len();
+            self.chain(pool, &mut dice);
+            let room = self.room.checked_sub(dice.len() - before);
+            *self.room = room.ok_or(DiceRefusal::ExpressionTooManyThrown)?;
+        }
+        let counts = |die: &DieThrow| !die.state.contains(&DieState::Rerolled) && !die.state.contains(&DieState::Added);
+        let places: Vec<usize> = (0..dice.len()).filter(|at| counts(&dice[*at])).collect();
+        let values: Vec<i64> = places.iter().map(|at| dice[*at].value).collect();
+        for (at, kept) in places.into_iter().zip(kept(&values, pool.keep)) {
+            let counted = &mut dice[at];
+            counted.state.insert(0, if kept { DieState::Kept } else { DieState::Dropped });
+            if let Some(count) = pool.count_successes {
+                let failed = count.failure.is_some_and(|failure| failure.holds(counted.value));
+                counted.state.extend(count.success.holds(counted.value).then_some(DieState::Success));
+                counted.state.extend(failed.then_some(DieState::Failure));
+                counted.value = count.worth(counted.value);
+            }
+        }
+        Ok(dice)
+    }
+
+    /// One die and all that it brings.
+    fn chain(&mut self, pool: &Pool, dice: &mut Vec<DieThrow>) {
+        let first = self.die(pool, dice);
+        dice.push(DieThrow { face: first.0, value: first.1, state: Vec::new() });
+        let Some(explode) = pool.explode else { return };
+        let (mut last, mut value) = (dice.len() - 1, first.1);
+        let head = last;
+        for _ in 0..explode.cap {
+            if !explode.when.holds(value) {
+                return;
+            }
+            dice[last].state.push(DieState::Exploded);
+            let next = self.die(pool, dice);
+            value = next.1;
+            let (shown, state) = match explode.kind {
+                ExplodeKind::Separate => (value, Vec::new()),
+                ExplodeKind::Penetrate => (value - 1, Vec::new()),
+                ExplodeKind::Compound => {
+                    dice[head].value += value;
+                    (0, vec![DieState::Added])
+                }
+            };
+            dice.push(DieThrow { face: next.0, value: shown, state });
+            last = dice.len() - 1;
+        }
+    }
+
+    /// A face and what it counts for, after rerolls; those that were rolled again stay on the table.
+    fn die(&mut self, pool: &Pool, dice: &mut Vec<DieThrow>) -> (i64, i64) {
+        let mut face = self.face(pool);
+        if let Some(reroll) = pool.reroll {
+            let mut rerolls = if reroll.once { 1 } else { limits::REROLLS_MAX };
+            while reroll.when.holds(face) && (rerolls > 0 || !reroll.once) {
+                dice.push(DieThrow { face, value: 0, state: vec![DieState::Rerolled] });
+                // Nobody rolls for ever: the last roll is among the faces that may stay, which changes no chance.
+                face = if rerolls > 0 { self.face(pool) } else { self.staying(reroll, pool.die) };
+                rerolls = rerolls.saturating_sub(1);
+            }
+        }
+        let value = pool.minimum.map_or(face, |minimum| face.max(minimum));
+        (face, pool.maximum.map_or(value, |maximum| value.min(maximum)))
+    }
+
+    /// A face that is not rolled again: one roll of a die that has only those, in their order.
+    fn staying(&mut self, reroll: Reroll, die: Die) -> i64 {
+        let (below, above) = reroll.staying(die);
+        let (few, many) = (faces_of(&below), faces_of(&above));
+        let drawn = i64::from((self.draw)(few + many)) - 1;
+        if drawn < i64::from(few) { below.start() + drawn } else { above.start() + drawn - i64::from(few) }
+    }
+
+    fn face(&mut self, pool: &Pool) -> i64 {
+        i64::from((self.draw)(pool.die.sides())) + pool.die.lowest() - 1
+    }
+}
+
+fn faces_of(range: &RangeInclusive<i64>) -> u32 {
+    u32::try_from(range.end() - range.start() + 1).unwrap_or_default()
+}
+
+/// Which of the values are kept. Among equals, the earlier ones are.
+fn kept(values: &[i64], keep: Option<Keep>) -> Vec<bool> {
+    let Some(keep) = keep else { return vec![true; values.len()] };
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    let number = keep.count as usize;
+    let (highest_first, number) = match keep.kind {
+        KeepKind::KeepHighest => (true, number),
+        KeepKind::KeepLowest => (false, number),
+        KeepKind::DropLowest => (true, values.len().saturating_sub(number)),
+        KeepKind::DropHighest => (false, values.len().saturating_sub(number)),
+    };
+    order.sort_by_key(|at| if highest_first { -values[*at] } else { values[*at] });
+    let mut kept = vec![false; values.len()];
+    order.into_iter().take(number).for_each(|at| kept[at] = true);
+    kept
+}

@@ -1,0 +1,160 @@
+//! Stored form of a universe: parts that are parsed separately, so that a large one is read on several processors.
+//!
+//! The first part has the first stretch of each map and all that is no map; each part after it is a state that has one
+//! stretch of one map and nothing else. What fits into one part is written as one value.
+
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Error, to_string};
+
+use super::snapshot::StateParts;
+use super::state::{About, Universe, UniverseState};
+use super::text::Id;
+
+/// A part of a universe that was read.
+pub struct StoredPart {
+    about: Option<Arc<About>>,
+    updated_at: Option<Timestamp>,
+    state: StateParts,
+}
+
+/// The first part as it is read.
+#[derive(Deserialize)]
+struct First {
+    about: Option<Arc<About>>,
+    updated_at: Option<Timestamp>,
+    state: StateParts,
+}
+
+impl StoredPart {
+    /// A universe in parts of somewhat more than so many bytes.
+    pub fn write(universe: &Universe, bytes: usize) -> Result<Vec<String>, Error> {
+        let snapshot = &universe.state.snapshot;
+        let mut later = Vec::new();
+        let stars = first("stars", &snapshot.stars, bytes, &mut later)?;
+        let groups = first("groups", &snapshot.groups, bytes, &mut later)?;
+        let belts = first("belts", &snapshot.belts, bytes, &mut later)?;
+        let small_body_fields = first("smallBodyFields", &snapshot.small_body_fields, bytes, &mut later)?;
+        let disks = first("protoplanetaryDisks", &snapshot.protoplanetary_disks, bytes, &mut later)?;
+        let nebulae = first("nebulae", &snapshot.nebulae, bytes, &mut later)?;
+        let about = to_string(&universe.about)?;
+        let updated_at = to_string(&universe.updated_at)?;
+        let root_ids = to_string(&snapshot.root_ids)?;
+        let root_group_ids = to_string(&snapshot.root_group_ids)?;
+        let time = to_string(&universe.state.time)?;
+        let mut parts = vec![format!(
+            r#"{{"about":{about},"updated_at":{updated_at},"state":{{"stars":{{{stars}}},"rootIds":{root_ids},"groups":{{{groups}}},"rootGroupIds":{root_group_ids},"belts":{{{belts}}},"smallBodyFields":{{{small_body_fields}}},"protoplanetaryDisks":{{{disks}}},"nebulae":{{{nebulae}}},"time":{time}}}}}"#
+        )];
+        parts.append(&mut later);
+        Ok(parts)
+    }
+
+    /// Reads one part. Whether they fit together is seen when they are joined.
+    pub fn read(text: &str, is_first: bool) -> Result<Self, Error> {
+        if is_first {
+            let First { about, updated_at, state } = serde_json::from_str(text)?;
+            return Ok(Self { about, updated_at, state });
+        }
+        Ok(Self { about: None, updated_at: None, state: serde_json::from_str(text)? })
+    }
+
+    /// The universe that these are all parts of, in their order; `None` if they are of none.
+    pub fn join(parts: Vec<Self>) -> Option<Universe> {
+        let mut parts = parts.into_iter();
+        let Self { about, updated_at, mut state } = parts.next()?;
+        parts.for_each(|part| state.extend(part.state));
+        let time = state.time;
+        Some(Universe { about, updated_at, state: UniverseState { snapshot: state.linked().ok()?, time } })
+    }
+}
+
+/// The first stretch of a map; the others become parts.
+fn first<T: Serialize>(
+    field: &str,
+    map: &OrdMap<Id, Arc<T>>,
+    bytes: usize,
+    later: &mut Vec<String>,
+) -> Result<String, Error> {
+    let mut stretches = stretches(map, bytes)?.into_iter();
+    let first = stretches.next().unwrap_or_default();
+    later.extend(stretches.map(|stretch| format!(r#"{{"{field}":{{{stretch}}}}}"#)));
+    Ok(first)
+}
+
+/// What stands between the braces of a map, cut between its entries.
+fn stretches<T: Serialize>(map: &OrdMap<Id, Arc<T>>, bytes: usize) -> Result<Vec<String>, Error> {
+    let mut stretches: Vec<String> = Vec::new();
+    for (id, thing) in map {
+        let (id, thing) = (to_string(id)?, to_string(thing)?);
+        match stretches.last_mut() {
+            Some(open) if open.len() < bytes => {
+                open.extend([",", &id, ":", &thing]);
+            }
+            _ => stretches.push(format!("{id}:{thing}")),
+        }
+    }
+    Ok(stretches)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::universe::tests::Sky;
+
+    fn read(parts: &[String]) -> Option<Universe> {
+        let read = parts.iter().enumerate().map(|(number, part)| StoredPart::read(part, number == 0));
+        StoredPart::join(read.collect::<Result<_, _>>().ok()?)
+    }
+
+    /// However a universe is cut, it reads back as it was.
+    pub(in crate::universe) fn check(universe: &Universe) {
+        let whole = to_string(universe).unwrap();
+        assert_eq!(StoredPart::write(universe, usize::MAX).unwrap(), [whole.as_str()]);
+        for bytes in [0, 300, 1_000] {
+            let parts = StoredPart::write(universe, bytes).unwrap();
+            let again = read(&parts).unwrap();
+            assert_eq!(again, *universe);
+            assert_eq!(to_string(&again).unwrap(), whole);
+        }
+    }
+
+    fn golden() -> Universe {
+        let state = serde_json::from_str(include_str!("golden/state.json")).unwrap();
+        Universe { state, ..Sky::empty().universe }
+    }
+
+    #[test]
+    fn every_map_is_cut_and_joined() {
+        let universe = golden();
+        check(&universe);
+        let parts = StoredPart::write(&universe, 0).unwrap();
+        let snapshot = universe.state.snapshot();
+        let maps = [snapshot.stars.len(), snapshot.groups.len(), snapshot.belts.len()];
+        let regions = [snapshot.small_body_fields.len(), snapshot.protoplanetary_disks.len(), snapshot.nebulae.len()];
+        let later: usize = maps.iter().chain(&regions).map(|entries| entries - 1).sum();
+        assert!(maps[0] > 2 && maps[1] > 1);
+        assert_eq!(parts.len(), 1 + later);
+    }
+
+    #[test]
+    fn bodies_without_the_others_are_no_universe() {
+        let parts = StoredPart::write(&golden(), 0).unwrap();
+        // A rogue planet that nobody lists is missed by nobody: how many parts there are is for their keeper to know.
+        let is_missed = |part: &str| part.starts_with(r#"{"stars""#) && !part.contains("isRoguePlanet");
+        let bodies: Vec<usize> = (1..parts.len()).filter(|number| is_missed(&parts[*number])).collect();
+        assert!(bodies.len() > 1);
+        for number in bodies {
+            let (mut fewer, mut twice, mut torn) = (parts.clone(), parts.clone(), parts.clone());
+            fewer.remove(number);
+            twice.insert(number, parts[number].clone());
+            torn[number].truncate(parts[number].len() - 1);
+            for parts in [fewer, twice, torn] {
+                assert!(read(&parts).is_none());
+            }
+        }
+        assert!(read(&[]).is_none() && read(&parts[1..]).is_none());
+    }
+}

@@ -1,0 +1,48 @@
+//! Deserialises objects tagged by `type` without buffering them.
+//!
+//! What serde derives for such objects keeps all of one in memory before it reads it. Here a type that comes first, as
+//! in all that we write, costs nothing; only where it comes later are the fields before it kept.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserializer;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+pub(super) trait Tagged: Sized {
+    /// Reads the fields of the object of this type.
+    fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error>;
+}
+
+pub(super) fn read<'de, T: Tagged, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    deserializer.deserialize_map(Reader(PhantomData))
+}
+
+struct Reader<T>(PhantomData<T>);
+
+impl<'de, T: Tagged> Visitor<'de> for Reader<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object with a type")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let missing = || A::Error::missing_field("type");
+        let first: String = map.next_key()?.ok_or_else(missing)?;
+        if first == "type" {
+            let name: String = map.next_value()?;
+            return T::of(&name, MapAccessDeserializer::new(map));
+        }
+        let mut fields = Map::new();
+        fields.insert(first, map.next_value()?);
+        while let Some((name, field)) = map.next_entry()? {
+            fields.insert(name, field);
+        }
+        let name = fields.shift_remove("type").ok_or_else(missing)?;
+        let name = name.as_str().ok_or_else(|| A::Error::custom("the type is not a string"))?;
+        T::of(name, Value::Object(fields)).map_err(A::Error::custom)
+    }
+}

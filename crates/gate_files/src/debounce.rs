@@ -1,0 +1,80 @@
+//! Debounce of change notifications per run: the first at once, then a pause; the last change is always reported.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// How long nobody is told of the same run again.
+pub(super) const QUIET: Duration = Duration::from_millis(100);
+
+#[derive(Debug, Default)]
+pub(super) struct Debounce {
+    told: HashMap<String, LastEmitted>,
+}
+
+#[derive(Debug)]
+struct LastEmitted {
+    at: Instant,
+    /// Whether it changed since.
+    has_changed: bool,
+}
+
+impl Debounce {
+    /// Whether a change is to be told now. If not, it will be due.
+    pub(super) fn changed(&mut self, run: &str, now: Instant) -> bool {
+        match self.told.get_mut(run) {
+            Some(told) if now < told.at + QUIET => {
+                told.has_changed = true;
+                false
+            }
+            Some(told) => {
+                *told = LastEmitted { at: now, has_changed: false };
+                true
+            }
+            None => {
+                self.told.insert(run.to_owned(), LastEmitted { at: now, has_changed: false });
+                true
+            }
+        }
+    }
+
+    /// What is to be told now of what was held back.
+    pub(super) fn due(&mut self, now: Instant) -> Vec<String> {
+        self.told.retain(|_, told| told.has_changed || now < told.at + QUIET);
+        let mut due = Vec::new();
+        for (run, told) in &mut self.told {
+            if told.has_changed && now >= told.at + QUIET {
+                *told = LastEmitted { at: now, has_changed: false };
+                due.push(run.clone());
+            }
+        }
+        due
+    }
+
+    /// When something will be due.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.told.values().filter(|told| told.has_changed).map(|told| told.at + QUIET).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_is_told_at_its_begin_and_at_its_end() {
+        let (mut pace, start) = (Debounce::default(), Instant::now());
+        let after = |millis| start + Duration::from_millis(millis);
+        assert!(pace.changed("a", start));
+        assert_eq!(pace.next(), None);
+        assert!(!pace.changed("a", after(1)));
+        assert!(!pace.changed("a", after(99)));
+        assert!(pace.changed("b", after(99)), "others are told as ever");
+        assert_eq!(pace.next(), Some(after(100)));
+        assert!(pace.due(after(99)).is_empty());
+        assert_eq!(pace.due(after(100)), ["a"]);
+        assert!(!pace.changed("a", after(101)), "what is told late is told");
+        assert_eq!(pace.due(after(200)), ["a"]);
+        assert!(pace.due(after(300)).is_empty());
+        assert!(pace.told.is_empty(), "nothing is remembered of the quiet");
+    }
+}

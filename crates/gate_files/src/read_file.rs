@@ -1,0 +1,53 @@
+//! Reads whole files of the owner, up to a size limit, without blocking on pipes or devices.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use skald_app::FilesError;
+
+/// What a file holds, if there is such a file.
+pub(super) fn text(path: &Path, bytes_max: usize) -> Result<Option<String>, FilesError> {
+    match open(path) {
+        Ok(file) => whole(path, file, bytes_max).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// What an opened file holds. It may have been reached by a link; a pipe or a device is told, and not waited for.
+pub(super) fn whole(path: &Path, file: File, bytes_max: usize) -> Result<String, FilesError> {
+    let about = file.metadata().map_err(|error| unreadable(path, &error))?;
+    if !about.is_file() {
+        return Err(wrong(path, "is no ordinary file"));
+    }
+    let mut bytes = Vec::new();
+    // One more than is allowed shows that there is more.
+    file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+    if bytes.len() > bytes_max {
+        return Err(wrong(path, format!("is larger than {bytes_max} bytes")));
+    }
+    let text = String::from_utf8(bytes);
+    text.map_err(|error| wrong(path, format!("is not UTF-8 from byte {} on", error.utf8_error().valid_up_to())))
+}
+
+/// Opens without waiting for whoever may write into a pipe.
+#[cfg(unix)]
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+pub(super) fn wrong(path: &Path, why: impl Into<String>) -> FilesError {
+    FilesError { path: path.display().to_string(), why: why.into() }
+}
+
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> FilesError {
+    wrong(path, format!("cannot be read: {error}"))
+}

@@ -1,0 +1,60 @@
+//! Opens ordinary files below a folder that somebody else writes into.
+//!
+//! No link is followed on the way, so no name leads outside. The type of a file is read from the opened file, and it is
+//! opened without blocking.
+
+#[cfg(not(unix))]
+mod elsewhere;
+#[cfg(unix)]
+mod unix;
+
+use skald_domain::limits;
+
+use super::refusal_texts;
+
+#[cfg(not(unix))]
+pub(super) use elsewhere::Below;
+#[cfg(unix)]
+pub(super) use unix::Below;
+
+/// What stands at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    File,
+    Folder,
+    Link,
+    Special,
+}
+
+/// Whether something can be evidence at all.
+fn judge(path: &str, found: Found, bytes: u64) -> Result<(), String> {
+    match found {
+        Found::Link => Err(refusal_texts::link(path)),
+        Found::Folder => Err(refusal_texts::is_folder(path)),
+        Found::Special => Err(refusal_texts::special(path)),
+        Found::File if bytes == 0 => Err(refusal_texts::empty(path)),
+        Found::File if bytes > limits::ARTIFACT_BYTES_MAX => {
+            Err(refusal_texts::too_large(path, bytes, limits::ARTIFACT_BYTES_MAX))
+        }
+        Found::File => Ok(()),
+    }
+}
+
+/// Whether each part of a path is a name, and none of them leads up or elsewhere.
+fn is_below(path: &str) -> bool {
+    let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\0', '\\']);
+    path.split('/').all(is_name) && !(cfg!(windows) && path.contains(':'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_below;
+
+    #[test]
+    fn nothing_leads_out() {
+        assert!(["a", "a/b", "a..b", ".a", "..."].into_iter().all(is_below));
+        assert!(
+            !["", "/a", "a/", "a//b", "./a", "..", "../a", "a/../b", "a/..", "a\\b", "a\0"].into_iter().any(is_below)
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! Calls the engine for gRPC services: takes the caller from the request and hides operations that are not visible.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use skald_app::{Answer, Caller, Code, Conversation, Engine, Fault, Toolset, Visible, Work, short, unidentified};
+use tokio_util::sync::DropGuard;
+use tonic::metadata::MetadataMap;
+use tonic::{Request, Status};
+
+use crate::fault::refused;
+use crate::metadata;
+
+/// The name under which the context of a client is kept that says none.
+const CLIENT: &str = "grpc";
+
+/// What all services share.
+pub(crate) struct ServiceContext {
+    pub engine: Arc<dyn Engine>,
+    pub visible: Visible,
+}
+
+/// One request: whose it is, and how it is to be done. It is given up when this is dropped.
+pub(crate) struct CallContext {
+    pub caller: Caller,
+    pub work: Work,
+    _given_up: DropGuard,
+}
+
+impl CallContext {
+    pub(crate) fn of<T>(request: &Request<T>) -> Result<Self, Status> {
+        let caller = caller(request)?;
+        let work = metadata::work(request.metadata()).map_err(refused)?;
+        let given_up = work.cancelled.clone().drop_guard();
+        Ok(Self { caller, work, _given_up: given_up })
+    }
+}
+
+/// Whom identification found to have sent a request, in the conversation that its metadata name.
+pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
+    let caller = request.extensions().get::<Caller>().cloned().ok_or_else(|| refused(unidentified()))?;
+    let conversation = conversation(request.metadata(), &caller).map_err(refused)?;
+    Ok(caller.within(conversation))
+}
+
+impl ServiceContext {
+    /// Calls an operation, if it may be seen here.
+    pub(crate) async fn answer(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Answer, Fault> {
+        let is_hidden = |entry| !self.visible.admits(entry);
+        if self.engine.catalogue().operation(operation).is_ok_and(is_hidden) {
+            return Err(hidden("operation", operation));
+        }
+        self.engine.answer(&visit.caller, operation, input, &visit.work).await
+    }
+
+    /// The same, for whoever looks into the answer.
+    pub(crate) async fn call(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Value, Fault> {
+        self.answer(visit, operation, input).await.map(Answer::into_value)
+    }
+
+    pub(crate) fn check_visible(&self, what: &str, name: &str, toolset: Toolset) -> Result<(), Fault> {
+        if self.visible.toolsets.contains(toolset) { Ok(()) } else { Err(hidden(what, name)) }
+    }
+}
+
+/// What the toolsets hide is as good as not there, but says so.
+fn hidden(what: &str, name: &str) -> Fault {
+    let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
+    Fault::new(Code::NotFound, message).hint("start the server with other toolsets, or without --read-only")
+}
+
+/// The conversation that a request belongs to. One that another process holds is its caller's alone.
+fn conversation(metadata: &MetadataMap, caller: &Caller) -> Result<Conversation, Fault> {
+    if let Some(session) = metadata::session(metadata)? {
+        return Ok(Conversation::Held(format!("{}/{session}", caller.id()).into()));
+    }
+    let client = metadata::text(metadata, metadata::CLIENT)?;
+    Ok(Conversation::Client(client.as_deref().unwrap_or(CLIENT).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_that_was_not_identified_is_not_the_owners() {
+        assert_eq!(caller(&Request::new(())).unwrap_err().code(), tonic::Code::Internal);
+        assert!(CallContext::of(&Request::new(())).is_err());
+    }
+}

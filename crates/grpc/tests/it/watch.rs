@@ -1,0 +1,120 @@
+//! Tests of the gateway's stream of changes: live, and from an earlier position.
+
+use serde_json::{Value, json};
+use skald_app::{Caller, CampaignRole, Engine, Local, Work, limits};
+use skald_grpc::proto::skald::change::What;
+use skald_grpc::proto::skald::gateway_client::GatewayClient;
+use skald_grpc::proto::skald::{WatchRequest, WatchResponse};
+use tonic::{Code, Streaming};
+
+use crate::server::{Server, app, by, reason, run, token};
+
+async fn create(local: &Local, operation: &str, input: Value) -> String {
+    let created = local.call(&Caller::owner(), operation, input, &Work::default()).await.expect("it is created");
+    created["id"].as_str().expect("an id").to_owned()
+}
+
+async fn campaign(local: &Local) -> String {
+    create(local, "campaign_create", json!({"name": "The Hill", "gm_mode": "HUMAN"})).await
+}
+
+async fn participant(local: &Local, campaign_id: &str) {
+    let input = json!({"campaign_id": campaign_id, "display_name": "Ada", "role": "PLAYER"});
+    create(local, "participant_create", input).await;
+}
+
+async fn next(stream: &mut Streaming<WatchResponse>) -> (Vec<String>, String) {
+    let message = stream.message().await.expect("no fault").expect("a message");
+    assert!(!message.everything, "{message:?}");
+    let uri = |change: skald_grpc::proto::skald::Change| match change.what {
+        Some(What::Resource(uri)) => uri,
+        Some(What::ResourceList(_)) => "list".to_owned(),
+        None => panic!("nothing changed"),
+    };
+    (message.changes.into_iter().map(uri).collect(), message.place)
+}
+
+fn request(after: &str, uris: &[&str]) -> WatchRequest {
+    WatchRequest { after: after.to_owned(), uris: uris.iter().map(|uri| (*uri).to_owned()).collect() }
+}
+
+#[test]
+fn whoever_comes_back_goes_on_where_they_were() {
+    run(async {
+        let local = Local::new(app());
+        let id = campaign(&local).await;
+        let server = Server::of(&local).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let uri = format!("campaign://{id}/participants");
+        let mut first = gateway.watch(request("", &[&uri])).await.unwrap().into_inner();
+        let (nothing, begun) = next(&mut first).await;
+        assert!(nothing.is_empty() && !begun.is_empty(), "the first message says where it begins");
+        participant(&local, &id).await;
+        let (told, reached) = next(&mut first).await;
+        assert_eq!(told, [uri.as_str()], "and nothing that was not asked for");
+        drop(first);
+
+        participant(&local, &id).await;
+        let mut back = gateway.watch(request(&reached, &[])).await.unwrap().into_inner();
+        assert_eq!(next(&mut back).await, (Vec::new(), reached.clone()));
+        let (told, after) = next(&mut back).await;
+        assert!(told.contains(&uri) && !told.contains(&"list".to_owned()), "{told:?}");
+        assert_ne!(after, reached);
+        let mut twice = gateway.watch(request(&begun, &[&uri])).await.unwrap().into_inner();
+        next(&mut twice).await;
+        assert_eq!(next(&mut twice).await, (vec![uri], after), "both at once, since both were missed");
+
+        let mut lost = gateway.watch(request("0.99.0000000000000000", &[])).await.unwrap().into_inner();
+        lost.message().await.unwrap().expect("where it begins");
+        assert!(lost.message().await.unwrap().expect("a message").everything);
+    });
+}
+
+#[test]
+fn whoever_watches_a_part_of_a_universe_is_told_of_that_part() {
+    run(async {
+        let local = Local::new(app());
+        let call = async |operation: &str, input: Value| {
+            local.call(&Caller::owner(), operation, input, &Work::default()).await.expect("it is done")
+        };
+        for id in ["u-1", "u-2"] {
+            call("universe", json!({"method": "create", "universeId": id, "name": "Sol"})).await;
+        }
+        let server = Server::of(&local).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let parts = ["universe://u-1/body/sun?t=5", "universe://u-1/summary", "universe://u-3/bodies"];
+        let mut stream = gateway.watch(request("", &parts)).await.unwrap().into_inner();
+        next(&mut stream).await;
+        for id in ["u-2", "u-1"] {
+            call("send_universe_command", json!({"universeId": id, "command": {"type": "tick"}})).await;
+        }
+        assert_eq!(next(&mut stream).await.0, &parts[..2], "each that was asked for and may have changed");
+    });
+}
+
+#[test]
+fn strangers_hear_nothing_and_a_revoked_token_ends_it() {
+    run(async {
+        let local = Local::new(app());
+        let (theirs, other) = (campaign(&local).await, campaign(&local).await);
+        let server = Server::of(&local).await;
+        let mut gateway = GatewayClient::new(server.channel());
+        let (secret, id) = token(&local, &theirs, CampaignRole::Guest).await;
+        let mut stream = gateway.watch(by(&secret, request("", &[]))).await.unwrap().into_inner();
+        next(&mut stream).await;
+        participant(&local, &other).await;
+        participant(&local, &theirs).await;
+        let (told, _) = next(&mut stream).await;
+        assert!(told.iter().all(|uri| !uri.contains(&other)), "{told:?}");
+        assert!(told.contains(&format!("campaign://{theirs}/events")));
+        local.app().revoke_token(&id, "a test").await.unwrap();
+        // Nothing else has to happen for that.
+        let ended = stream.message().await.unwrap_err();
+        assert_eq!(reason(&ended), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
+        let most = vec!["campaigns://list"; limits::SUBSCRIPTIONS_MAX];
+        next(&mut gateway.watch(request("", &most)).await.unwrap().into_inner()).await;
+        let many = vec!["campaigns://list"; limits::SUBSCRIPTIONS_MAX + 1];
+        let refused = gateway.watch(request("", &many)).await.unwrap_err();
+        assert_eq!(reason(&refused), (Code::ResourceExhausted, "TOO_LARGE".to_owned()));
+    });
+}

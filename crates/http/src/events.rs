@@ -1,0 +1,116 @@
+//! A feed as server-sent events.
+//!
+//! The JSON of an event is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader
+//! may still read, and the end when the token is revoked or the server stops.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use futures::StreamExt;
+use futures::stream::{once, unfold};
+use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal};
+
+use crate::routes::Rest;
+use crate::sse::{BEGINNING, HEARTBEAT, encode};
+
+/// Sent at once at most: what the connection was given is sent, also if the token is revoked meanwhile.
+const PIECE_BYTES_MAX: usize = 64 * 1024;
+/// Why a reader's stream ends before the universe does.
+const REVOKED: &str = "the token was revoked, or may not read this universe any more";
+/// A header of the standard, which the crate of headers does not name.
+const LAST_EVENT_ID: &str = "last-event-id";
+/// The input field that the header gives. A page cannot set headers on the first request, and sends it in the query.
+pub(crate) const LAST_EVENT_ID_FIELD: &str = "lastEventId";
+
+/// Events as they happen, until the feed ends, the caller may not read on, or the server stops.
+pub(crate) fn response(rest: &Rest, caller: Caller, feed: Feed) -> Response {
+    let reading = Reading { feed, caller, engine: Arc::clone(&rest.engine), unsent: VecDeque::new(), is_over: false };
+    let told = unfold(reading, async |mut reading| reading.next().await.map(|bytes| (bytes, reading)));
+    let bytes = once(async { Bytes::from_static(BEGINNING) }).chain(told).map(Ok::<_, Infallible>);
+    let mut response = Response::new(Body::from_stream(bytes.take_until(rest.readiness.stopped())));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // A proxy that gathers an answer before it passes it on would pass on nothing.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+/// The id after which to go on, if a header says so. It counts before the query: a browser that comes back has heard more
+/// since it was given its address. An empty one is none.
+pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Fault> {
+    let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
+    let text = value.to_str().map_err(|_| {
+        let fault = Fault::new(Code::InvalidParams, "the header last-event-id is not the id of an event");
+        fault.hint("send the id of the last event that came")
+    })?;
+    Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
+}
+
+/// One reader.
+struct Reading {
+    feed: Feed,
+    caller: Caller,
+    engine: Arc<dyn Engine>,
+    /// The rest of what was read and is sent piece by piece.
+    unsent: VecDeque<Bytes>,
+    is_over: bool,
+}
+
+impl Reading {
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.is_over {
+            return None;
+        }
+        let revoked = self.caller.revoked();
+        tokio::select! {
+            biased;
+            () = revoked => self.end(),
+            piece = self.piece() => piece,
+        }
+    }
+
+    /// The last that a revoked token is sent. Within an event nothing can be said, and a client drops half an event.
+    fn end(&mut self) -> Option<Bytes> {
+        self.is_over = true;
+        let mut last = encode(&[self.feed.give_up(REVOKED)]);
+        if self.unsent.is_empty() { last.pop_front() } else { None }
+    }
+
+    async fn piece(&mut self) -> Option<Bytes> {
+        if self.unsent.is_empty() {
+            self.unsent = self.read().await?;
+        }
+        let next = self.unsent.front_mut()?;
+        if next.len() > PIECE_BYTES_MAX {
+            return Some(next.split_to(PIECE_BYTES_MAX));
+        }
+        self.unsent.pop_front()
+    }
+
+    async fn read(&mut self) -> Option<VecDeque<Bytes>> {
+        Some(match self.feed.next().await? {
+            Fed::Events(events) => encode(events.iter()),
+            Fed::Dropped(last) => encode(&[last]),
+            Fed::Beat if self.may_go_on().await => VecDeque::from([Bytes::from_static(HEARTBEAT)]),
+            Fed::Beat => encode(&[self.feed.give_up(REVOKED)]),
+        })
+    }
+
+    /// A token may be revoked or lose its role. If that cannot be said right now, it is asked again at the next beat.
+    async fn may_go_on(&mut self) -> bool {
+        if self.caller.principal == Principal::Owner {
+            return true;
+        }
+        match self.engine.current(&self.caller).await {
+            Ok(current) => self.caller = current,
+            Err(fault) => return fault.code() != Code::Unauthorized,
+        }
+        self.feed.admits(&self.caller)
+    }
+}

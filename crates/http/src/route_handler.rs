@@ -1,0 +1,184 @@
+//! One REST route: from a request to the input of an operation, and from its answer to a response, as the [`Route`] says.
+
+use axum::body::Body;
+use axum::extract::{RawPathParams, Request};
+use axum::http::header::{ETAG, HeaderName, IF_NONE_MATCH, LINK, LOCATION};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+use skald_app::{
+    Answer, Code, Fault, OperationEntry, RequestBody, Route, Success, document, from_text, segment, short,
+    universe_named_by,
+};
+
+use crate::events::{self, LAST_EVENT_ID_FIELD};
+use crate::fault;
+use crate::routes::{RequestContext, Rest, at_revision, json_pieces, read, typed};
+
+/// An operation, and the route by which it is called.
+#[derive(Clone, Copy)]
+pub(crate) struct RouteTarget {
+    pub operation: &'static str,
+    pub route: Route,
+}
+
+type Fields = [(String, String)];
+
+/// Answers a request by the operation that it is for. All targets have the same method and path.
+pub(crate) async fn handle(
+    rest: &Rest,
+    targets: &[RouteTarget],
+    path: &RawPathParams,
+    query: &Fields,
+    request: Request,
+) -> Response {
+    let route = targets[0].route;
+    answered(rest, targets, path, query, request).await.unwrap_or_else(|fault| {
+        // Also where the request was refused before the universe was looked for.
+        let named = path.iter().map(|(name, text)| (route.field_of(name), text));
+        let universe_id = universe_named_by(&from_text(&Value::Null, named));
+        fault::response(route.fault_shape, &universe_id.iter().fold(fault, |fault, id| fault.universe(id)))
+    })
+}
+
+async fn answered(
+    rest: &Rest,
+    targets: &[RouteTarget],
+    path: &RawPathParams,
+    query: &Fields,
+    request: Request,
+) -> Result<Response, Fault> {
+    let asked = RequestContext::by(&request)?;
+    let known = request.headers().get(IF_NONE_MATCH).cloned();
+    let after = match targets[0].route.success {
+        Success::Events => events::last_event_id(request.headers())?,
+        Success::Ok | Success::Page(_) | Success::Created(_) | Success::NoContent => None,
+    };
+    let uri = request.uri().clone();
+    let sent = if targets[0].route.body == RequestBody::None { None } else { Some(read(request).await?) };
+    let RouteTarget { operation, route } = chosen(targets, sent.as_ref());
+    let entry = rest.engine.catalogue().operation(operation)?;
+    let mut input = fields(entry, &route, path, query)?;
+    if let Some(sent) = sent {
+        add_body(&mut input, route.body, sent)?;
+    }
+    if let Some(id) = after {
+        input.insert(LAST_EVENT_ID_FIELD.to_owned(), id.into());
+    }
+    let answer = rest.ask(&asked.caller, operation, input.into(), &asked.work).await?;
+    Ok(match (route.success, answer) {
+        (Success::Ok, answer) => {
+            let response = at_revision(typed(route.mime_type, document(answer, route.mime_type)), &asked.work);
+            match known {
+                Some(known) if route.is_conditional => unless_known(response, &known),
+                _ => response,
+            }
+        }
+        (Success::Page(field), answer) => {
+            let (pieces, beside) = answer.into_field_pieces(field);
+            let response = at_revision(json_pieces(pieces), &asked.work);
+            match beside.get("nextCursor").and_then(Value::as_str) {
+                Some(cursor) => with_header(response, LINK, &next_page(uri.path(), query, cursor)),
+                None => response,
+            }
+        }
+        (Success::Created(template), answer) => {
+            let location = filled(template, &answer);
+            let mut response = at_revision(json_pieces(answer.into_json_pieces()), &asked.work);
+            *response.status_mut() = StatusCode::CREATED;
+            with_header(response, LOCATION, &location)
+        }
+        (Success::NoContent, _) => StatusCode::NO_CONTENT.into_response(),
+        (Success::Events, Answer::Feed(feed)) => events::response(rest, asked.caller, *feed),
+        (Success::Events, Answer::Value(_) | Answer::Prepared(_) | Answer::Object(_)) => {
+            // It is not for a bridge to hold back what its readers are too slow for.
+            let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands");
+            return Err(fault.hint("ask the server that keeps the universe"));
+        }
+    })
+}
+
+/// The operation that a body is for.
+fn chosen(targets: &[RouteTarget], sent: Option<&Value>) -> RouteTarget {
+    let is_array = sent.is_some_and(Value::is_array);
+    let takes_items = |target: &&RouteTarget| matches!(target.route.body, RequestBody::Items(_));
+    *targets.iter().find(|target| takes_items(target) == is_array).unwrap_or(&targets[0])
+}
+
+/// The fields of the input that are in the path and the query, and that the route fills in.
+fn fields(
+    entry: &OperationEntry,
+    route: &Route,
+    path: &RawPathParams,
+    query: &Fields,
+) -> Result<Map<String, Value>, Fault> {
+    let path = path.iter().map(|(name, text)| (route.field_of(name), text));
+    let query = query.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let given: Vec<(&str, &str)> = route.fixed.into_iter().chain(path).chain(query).collect();
+    let repeated = given.iter().enumerate().find(|(at, (name, _))| given[..*at].iter().any(|(other, _)| other == name));
+    if let Some((_, (name, _))) = repeated {
+        return Err(given_twice(name));
+    }
+    match from_text(&entry.full_input, given) {
+        Value::Object(fields) => Ok(fields),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Adds what the body gives. Nothing of it is copied.
+fn add_body(input: &mut Map<String, Value>, body: RequestBody, sent: Value) -> Result<(), Fault> {
+    let sent = match (body, sent) {
+        (RequestBody::None, _) => return Ok(()),
+        (RequestBody::Fields, Value::Object(fields)) => fields,
+        (RequestBody::Fields, other) => {
+            let message = format!("the body is {}, expected an object", short(&other.to_string()));
+            return Err(Fault::new(Code::InvalidParams, message).hint("send one JSON object"));
+        }
+        (RequestBody::Field(field) | RequestBody::Items(field), sent) => Map::from_iter([(field.to_owned(), sent)]),
+    };
+    if let Some(name) = sent.keys().find(|name| input.contains_key(*name)) {
+        return Err(given_twice(name));
+    }
+    input.extend(sent);
+    Ok(())
+}
+
+fn given_twice(name: &str) -> Fault {
+    let fault = Fault::new(Code::InvalidParams, format!("{} is given more than once", short(name)));
+    fault.at(format!("/{name}")).hint("give each field once, and none that the path says already")
+}
+
+/// 304 if the caller says that it has this revision.
+fn unless_known(response: Response, known: &HeaderValue) -> Response {
+    let Some(etag) = response.headers().get(ETAG) else { return response };
+    let mut tags = known.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().trim_start_matches("W/"));
+    if tags.any(|tag| tag == "*" || tag.as_bytes() == etag.as_bytes()) {
+        return (StatusCode::NOT_MODIFIED, [(ETAG, etag.clone())], Body::empty()).into_response();
+    }
+    response
+}
+
+/// The link to the next page: the same request with another cursor.
+fn next_page(path: &str, query: &Fields, cursor: &str) -> String {
+    let cursor = format!("cursor={}", segment(cursor));
+    let others = query.iter().filter(|(name, _)| name != "cursor");
+    let others = others.map(|(name, text)| format!("{}={}", segment(name), segment(text)));
+    let fields: Vec<String> = [cursor].into_iter().chain(others).collect();
+    format!("<{path}?{}>; rel=\"next\"", fields.join("&"))
+}
+
+/// A path with fields of the answer in place of their names.
+fn filled(template: &str, answer: &Answer) -> String {
+    let part = |part: &str| match part.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
+        Some(name) => segment(answer.text_field(name).unwrap_or_default()),
+        None => part.to_owned(),
+    };
+    template.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+fn with_header(mut response: Response, name: HeaderName, value: &str) -> Response {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}

@@ -1,0 +1,399 @@
+//! Decides the waiting commands of a stream as one batch, each against the state that the one before it left.
+//!
+//! A batch can be decided again on top of what others appended meanwhile; nothing here waits or stores.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use skald_domain::decider::{Decider, Given};
+use tokio::sync::oneshot;
+
+use super::stream_kind::{CommandOf, EventOf, RefusalOf, StateOf, replay};
+use super::{
+    Batch, ConcurrentAppends, Hash, Head, IdempotencyKey, IdempotentAnswer, ReadModelChange, Record, SideRow,
+    StreamKind, StreamName, to_micros,
+};
+
+/// A stream's state as it was committed.
+pub struct CommittedState<K: StreamKind> {
+    pub state: StateOf<K>,
+    pub head: Head,
+    /// What readers have asked for, ready for the next one. It goes with the state.
+    pub read_cache: K::ReadCache,
+}
+
+impl<K: StreamKind> CommittedState<K> {
+    pub(super) fn new(state: StateOf<K>, head: Head) -> Self {
+        Self { state, head, read_cache: K::ReadCache::default() }
+    }
+
+    /// What this one became.
+    pub(super) fn then(&self, state: StateOf<K>, head: Head) -> Self {
+        Self { state, head, read_cache: K::next_read_cache(&self.read_cache) }
+    }
+
+    pub fn revision(&self) -> u64 {
+        self.head.revision
+    }
+}
+
+impl<K: StreamKind> Default for CommittedState<K> {
+    fn default() -> Self {
+        Self::new(StateOf::<K>::default(), Head::default())
+    }
+}
+
+/// Makes the answer that a retry under the same key will get again.
+pub type AnswerBuilder<K> = Box<dyn Fn(&Applied<K>) -> String + Send + Sync>;
+
+/// Where the state is left that a command was refused on, for whoever says why it was.
+pub type RefusedOn<K> = Arc<Mutex<Option<Arc<CommittedState<K>>>>>;
+
+/// A command for a stream.
+pub struct Submission<K: StreamKind> {
+    pub command: CommandOf<K>,
+    pub given: Given,
+    /// The revision that the caller has seen and insists on.
+    pub expected: Option<u64>,
+    pub key: Option<(IdempotencyKey, AnswerBuilder<K>)>,
+    /// What stands beside the journal and is stored with the command, if it is accepted.
+    pub side_rows: Vec<SideRow>,
+    pub refused_on: RefusedOn<K>,
+}
+
+impl<K: StreamKind> Submission<K> {
+    pub fn new(command: CommandOf<K>, given: Given) -> Self {
+        Self { command, given, expected: None, key: None, side_rows: Vec::new(), refused_on: Arc::default() }
+    }
+}
+
+/// A command that was accepted and is durable.
+pub struct Applied<K: StreamKind> {
+    /// The state after it. Of a replayed command: the state now.
+    pub committed: Arc<CommittedState<K>>,
+    pub revision: u64,
+    pub events: Arc<[EventOf<K>]>,
+    /// The hash of its record without the answer, by which an answer may name the record.
+    pub content_hash: Hash,
+    /// What was stored under the key, if there was one.
+    pub answer: Option<String>,
+    /// It happened before; this is the same answer again.
+    pub replayed: bool,
+}
+
+impl<K: StreamKind> Clone for Applied<K> {
+    fn clone(&self) -> Self {
+        Self {
+            committed: Arc::clone(&self.committed),
+            revision: self.revision,
+            events: Arc::clone(&self.events),
+            content_hash: self.content_hash,
+            answer: self.answer.clone(),
+            replayed: self.replayed,
+        }
+    }
+}
+
+/// Why a command was not done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalFailure<R> {
+    /// The rules say no. Nothing was stored.
+    Refused(R),
+    RevisionConflict {
+        expected: u64,
+        actual: u64,
+    },
+    IdempotencyMismatch {
+        key: String,
+    },
+    /// Too many wait for this stream or for the store. Nothing was stored.
+    RateLimited,
+    /// Whether it was done is unknown; the cause is for the log.
+    Unavailable(String),
+    /// The same, for a command with an idempotency key, which may be sent again as it is.
+    UnavailableUnderKey(String),
+    /// Another program holds the store. Nothing was stored; the cause is for the log.
+    Held(String),
+    /// What is stored cannot be read; the cause is for the log.
+    Damaged(String),
+    /// A bug in the rules, or in what was asked of the store.
+    Broken(String),
+}
+
+impl<R> JournalFailure<R> {
+    /// The same for a command that was sent with an idempotency key.
+    #[must_use]
+    pub fn under_key(self) -> Self {
+        match self {
+            Self::Unavailable(cause) => Self::UnavailableUnderKey(cause),
+            other => other,
+        }
+    }
+}
+
+pub(super) type SubmissionReply<K> = Result<Applied<K>, JournalFailure<RefusalOf<K>>>;
+
+/// A command and whoever waits for it.
+pub(super) struct PendingSubmission<K: StreamKind> {
+    pub(super) ask: Submission<K>,
+    pub(super) reply: oneshot::Sender<SubmissionReply<K>>,
+}
+
+/// The events of a record that was stored before, and its hash without the answer.
+pub(super) type Replayed<K> = (Arc<[EventOf<K>]>, Hash);
+
+/// What became of one command in this turn.
+enum SubmissionOutcome<K: StreamKind> {
+    SubmissionReply(SubmissionReply<K>),
+    /// Answered before this turn; its record has the events.
+    Replay(IdempotentAnswer),
+}
+
+pub(super) struct BatchDecision<K: StreamKind> {
+    stream: StreamName,
+    base: Arc<CommittedState<K>>,
+    requests: Vec<PendingSubmission<K>>,
+    /// What the store has answered under the keys of this turn, as far as it was asked.
+    answered: BTreeMap<String, IdempotentAnswer>,
+    outcomes: Vec<SubmissionOutcome<K>>,
+    /// The state once the batch is stored.
+    after: Arc<CommittedState<K>>,
+    /// The stream cannot be read on.
+    damage: Option<String>,
+}
+
+/// One accepted command.
+struct AcceptedSubmission<K: StreamKind> {
+    done: Applied<K>,
+    record: Record,
+    command: Option<IdempotentAnswer>,
+    changes: Vec<ReadModelChange>,
+}
+
+impl<K: StreamKind> BatchDecision<K> {
+    pub(super) fn new(stream: StreamName, base: Arc<CommittedState<K>>, requests: Vec<PendingSubmission<K>>) -> Self {
+        let after = Arc::clone(&base);
+        Self { stream, base, requests, answered: BTreeMap::new(), outcomes: Vec::new(), after, damage: None }
+    }
+
+    pub(super) fn after(&self) -> &Arc<CommittedState<K>> {
+        &self.after
+    }
+
+    pub(super) fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+
+    pub(super) fn base_revision(&self) -> u64 {
+        self.base.revision()
+    }
+
+    /// Decides everything anew on top of what was missed.
+    pub(super) fn again(&mut self, missed: ConcurrentAppends) -> Option<Batch> {
+        for command in missed.answered {
+            self.answered.insert(command.key.key.clone(), command);
+        }
+        for record in &missed.records {
+            match replay::<K>(self.base.state.clone(), self.base.head, record) {
+                Ok((state, head)) => self.base = Arc::new(self.base.then(state, head)),
+                Err(damage) => {
+                    self.damage = Some(damage);
+                    return None;
+                }
+            }
+        }
+        self.decide()
+    }
+
+    /// Decides everything anew if there is a newer state to decide on.
+    pub(super) fn decide_on(&mut self, newest: Arc<CommittedState<K>>) -> Option<Batch> {
+        if newest.head == self.base.head {
+            return None;
+        }
+        self.base = newest;
+        self.decide()
+    }
+
+    /// Decides each command against the state that the ones before left. `None` if none was accepted.
+    pub(super) fn decide(&mut self) -> Option<Batch> {
+        let mut now = Arc::clone(&self.base);
+        let mut batch = Batch { expected: now.head, ..Batch::default() };
+        let mut changes: BTreeMap<(String, String), ReadModelChange> = BTreeMap::new();
+        let mut under_key: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut outcomes: Vec<SubmissionOutcome<K>> = Vec::with_capacity(self.requests.len());
+        for request in &self.requests {
+            let ask = &request.ask;
+            if let Some((key, _)) = &ask.key
+                && let Some(outcome) = before(key, &self.answered, &under_key, &outcomes, &self.requests)
+            {
+                outcomes.push(outcome);
+                continue;
+            }
+            let outcome = match step(&self.stream, &now, ask) {
+                Ok(step) => {
+                    now = Arc::clone(&step.done.committed);
+                    batch.records.push(step.record);
+                    batch.side_rows.extend(ask.side_rows.iter().cloned());
+                    if let Some(command) = step.command {
+                        batch.commands.push(command);
+                        under_key.extend(ask.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));
+                    }
+                    for change in step.changes {
+                        let (collection, id) = change.key();
+                        changes.insert((collection.to_owned(), id.to_owned()), change);
+                    }
+                    Ok(step.done)
+                }
+                Err(failure) => {
+                    *ask.refused_on.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&now));
+                    Err(failure)
+                }
+            };
+            outcomes.push(SubmissionOutcome::SubmissionReply(outcome));
+        }
+        self.outcomes = outcomes;
+        self.after = now;
+        batch.changes = changes.into_values().collect();
+        (!batch.records.is_empty()).then_some(batch)
+    }
+
+    /// Keys of commands that were turned down although they may have been accepted once: a retry must not be told no.
+    pub(super) fn doubtful_keys(&self) -> Vec<String> {
+        let pairs = self.requests.iter().zip(&self.outcomes);
+        let doubtful = pairs.filter(|(_, outcome)| {
+            matches!(
+                outcome,
+                SubmissionOutcome::SubmissionReply(Err(
+                    JournalFailure::Refused(_) | JournalFailure::RevisionConflict { .. }
+                ))
+            )
+        });
+        doubtful.filter_map(|(request, _)| Some(request.ask.key.as_ref()?.0.key.clone())).collect()
+    }
+
+    /// Takes up what the store says of those keys. A command that was turned down changed nothing, so the others stand.
+    pub(super) fn resolve(&mut self, answered: Vec<IdempotentAnswer>) {
+        for command in answered {
+            for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
+                let Some((key, _)) = request.ask.key.as_ref().filter(|(key, _)| key.key == command.key.key) else {
+                    continue;
+                };
+                if matches!(outcome, SubmissionOutcome::SubmissionReply(Err(_))) {
+                    *outcome = stored(key, &command);
+                }
+            }
+        }
+    }
+
+    /// Revisions whose events are needed to answer retries.
+    pub(super) fn replayed_revisions(&self) -> Vec<u64> {
+        let replays = self.outcomes.iter().filter_map(|outcome| match outcome {
+            SubmissionOutcome::Replay(command) => Some(command.revision),
+            SubmissionOutcome::SubmissionReply(_) => None,
+        });
+        replays.collect()
+    }
+
+    /// Answers everyone.
+    pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Replayed<K>>) {
+        for (request, outcome) in self.requests.drain(..).zip(self.outcomes.drain(..)) {
+            let reply = match outcome {
+                SubmissionOutcome::SubmissionReply(reply) => reply,
+                SubmissionOutcome::Replay(command) => match replayed.get(&command.revision) {
+                    Some((events, content_hash)) => Ok(Applied {
+                        committed: Arc::clone(&self.after),
+                        revision: command.revision,
+                        events: Arc::clone(events),
+                        content_hash: *content_hash,
+                        answer: Some(command.answer),
+                        replayed: true,
+                    }),
+                    None => Err(JournalFailure::Broken(format!("revision {} has no record", command.revision))),
+                },
+            };
+            // Whoever gave up does not listen.
+            let _ = request.reply.send(reply);
+        }
+    }
+
+    /// Answers everyone that it failed.
+    pub(super) fn fail(&mut self, failure: impl Fn() -> JournalFailure<RefusalOf<K>>) {
+        for request in self.requests.drain(..) {
+            let _ = request.reply.send(Err(failure()));
+        }
+    }
+}
+
+/// What was answered under this key already, in the store or earlier in this turn.
+fn before<K: StreamKind>(
+    key: &IdempotencyKey,
+    answered: &BTreeMap<String, IdempotentAnswer>,
+    under_key: &BTreeMap<&str, usize>,
+    outcomes: &[SubmissionOutcome<K>],
+    requests: &[PendingSubmission<K>],
+) -> Option<SubmissionOutcome<K>> {
+    if let Some(command) = answered.get(&key.key) {
+        return Some(stored(key, command));
+    }
+    let first = *under_key.get(key.key.as_str())?;
+    let same = requests[first].ask.key.as_ref().is_some_and(|(first, _)| first.request == key.request);
+    match &outcomes[first] {
+        SubmissionOutcome::SubmissionReply(Ok(done)) if same => {
+            Some(SubmissionOutcome::SubmissionReply(Ok(Applied { replayed: true, ..done.clone() })))
+        }
+        _ => Some(mismatch(key)),
+    }
+}
+
+fn stored<K: StreamKind>(key: &IdempotencyKey, command: &IdempotentAnswer) -> SubmissionOutcome<K> {
+    if command.key.request == key.request { SubmissionOutcome::Replay(command.clone()) } else { mismatch(key) }
+}
+
+fn mismatch<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K> {
+    SubmissionOutcome::SubmissionReply(Err(JournalFailure::IdempotencyMismatch { key: key.key.clone() }))
+}
+
+/// Decides one command. A panic in the rules is this command's failure, not the stream's.
+fn step<K: StreamKind>(
+    stream: &StreamName,
+    now: &CommittedState<K>,
+    ask: &Submission<K>,
+) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
+    if let Some(expected) = ask.expected.filter(|expected| *expected != now.revision()) {
+        return Err(JournalFailure::RevisionConflict { expected, actual: now.revision() });
+    }
+    catch_unwind(AssertUnwindSafe(|| decided(stream, now, ask)))
+        .unwrap_or_else(|_| Err(JournalFailure::Broken(format!("deciding on {} panicked", stream.noun()))))
+}
+
+fn decided<K: StreamKind>(
+    stream: &StreamName,
+    now: &CommittedState<K>,
+    ask: &Submission<K>,
+) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
+    // A replay sees the moment as it is stored.
+    let given = Given { at: to_micros(ask.given.at), ..ask.given.clone() };
+    let events: Arc<[EventOf<K>]> =
+        K::Rules::decide(&now.state, &ask.command, &given).map_err(JournalFailure::Refused)?.into();
+    let Some(first) = events.first() else {
+        return Err(JournalFailure::Broken(format!("{} accepted a command without an event", stream.noun())));
+    };
+    let body = serde_json::to_string(&*events).map_err(|error| JournalFailure::Broken(error.to_string()))?;
+    let mut record = Record::next(stream, now.head, K::kind(first), given.at, &given.by, body);
+    let state = events.iter().fold(now.state.clone(), |state, event| K::Rules::evolve(state, event, &given));
+    let changes = K::index(stream, &state, &events);
+    let committed = Arc::new(now.then(state, record.head()));
+    let (revision, content_hash) = (record.revision, record.content_hash());
+    let mut done = Applied { committed, revision, events, content_hash, answer: None, replayed: false };
+    let Some((key, answer)) = &ask.key else { return Ok(AcceptedSubmission { done, record, command: None, changes }) };
+    let command = IdempotentAnswer { key: key.clone(), revision, answer: answer(&done) };
+    record = record.with_answer(&command);
+    done.answer = Some(command.answer.clone());
+    // The hash of the record covers the answer, so it is known only now.
+    done.committed = match Arc::try_unwrap(done.committed) {
+        Ok(committed) => Arc::new(CommittedState { head: record.head(), ..committed }),
+        Err(shared) => Arc::new(now.then(shared.state.clone(), record.head())),
+    };
+    Ok(AcceptedSubmission { done, record, command: Some(command), changes })
+}

@@ -1,0 +1,345 @@
+//! The writer of one stream: takes the waiting commands, decides them as a batch, and appends it in one commit.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::mpsc;
+
+use super::decide_batch::{BatchDecision, PendingSubmission, Replayed};
+use super::stream_kind::{events, replay};
+use super::streams::Limits;
+use super::{Append, CommittedState, Journal, JournalFailure, StoreError, StreamKind, StreamName, snapshots};
+
+/// Records read at once when a stream is opened or caught up.
+const PAGE: usize = 1_000;
+/// How often a turn is decided again because others were faster, before it gives up.
+const ATTEMPTS: usize = 16;
+/// No version of a store: the state must be compared with it before it is served.
+const UNCHECKED: u64 = u64::MAX;
+
+/// What readers and the writer of one stream share.
+pub(super) struct StreamCell<K: StreamKind> {
+    pub(super) stream: StreamName,
+    journal: Arc<dyn Journal>,
+    published: ArcSwapOption<CommittedState<K>>,
+    /// The store's version when the published state was last known to be the newest.
+    version: AtomicU64,
+    /// How often everything was forgotten: a load that began before knows too little.
+    forgotten: AtomicU64,
+    /// One loads; who comes meanwhile finds it done.
+    loading: tokio::sync::Mutex<()>,
+    /// How often somebody began to, and the number of the last who did.
+    loads: (AtomicU64, AtomicU64),
+    /// How many loads failed, and why the last one did.
+    failed_loads: Mutex<(u64, Option<StoreError>)>,
+    used: Mutex<Instant>,
+    /// The revision of the newest snapshot, and how many bytes it has.
+    snapshot: (AtomicU64, AtomicU64),
+    is_snapshotting: AtomicBool,
+}
+
+impl<K: StreamKind> StreamCell<K> {
+    pub(super) fn new(stream: StreamName, journal: Arc<dyn Journal>) -> Self {
+        Self {
+            stream,
+            journal,
+            published: ArcSwapOption::empty(),
+            version: AtomicU64::new(UNCHECKED),
+            forgotten: AtomicU64::new(0),
+            loading: tokio::sync::Mutex::new(()),
+            loads: (AtomicU64::new(0), AtomicU64::new(0)),
+            failed_loads: Mutex::default(),
+            used: Mutex::new(Instant::now()),
+            snapshot: (AtomicU64::new(0), AtomicU64::new(0)),
+            is_snapshotting: AtomicBool::new(false),
+        }
+    }
+
+    /// The newest committed state.
+    pub(super) async fn newest(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+        *lock(&self.used) = Instant::now();
+        let begun = self.loads.0.load(Ordering::Acquire);
+        let failed = lock(&self.failed_loads).0;
+        if let Some(committed) = self.fresh().await? {
+            return Ok(committed);
+        }
+        let _loading = self.loading.lock().await;
+        // A load that failed while this one waited would fail again, and each who waits would wait longer than the last.
+        if let (count, Some(error)) = &*lock(&self.failed_loads)
+            && *count > failed
+        {
+            return Err(error.clone());
+        }
+        // What somebody began to load after this one came is new enough for it. Were each to look again, those who wait
+        // for a busy stream would go to the database one after the other.
+        if self.loads.1.load(Ordering::Acquire) > begun
+            && let Some(committed) = self.published.load_full()
+        {
+            return Ok(committed);
+        }
+        let loaded = self.load().await;
+        if let Err(error) = &loaded {
+            let mut failed = lock(&self.failed_loads);
+            *failed = (failed.0 + 1, Some(error.clone()));
+        }
+        loaded
+    }
+
+    /// Reads what is stored, and publishes it. One at a time.
+    async fn load(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+        let number = self.loads.0.fetch_add(1, Ordering::AcqRel) + 1;
+        // Asked before the store is read: what comes in between is looked at again.
+        let forgotten = self.forgotten.load(Ordering::Acquire);
+        let version = self.journal.version()?;
+        let known = match self.published.load_full() {
+            Some(committed) => committed,
+            None => self.opened_at_snapshot().await?,
+        };
+        let committed = self.caught_up(known).await?;
+        self.publish(&committed);
+        self.loads.1.store(number, Ordering::Release);
+        self.version.store(version.unwrap_or(UNCHECKED), Ordering::Release);
+        if self.forgotten.load(Ordering::Acquire) != forgotten {
+            self.version.store(UNCHECKED, Ordering::Release);
+        }
+        Ok(committed)
+    }
+
+    /// A committed state, perhaps not the newest: good enough to decide on, since an append shows whether it was.
+    async fn known(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+        *lock(&self.used) = Instant::now();
+        match self.published.load_full() {
+            Some(committed) => Ok(committed),
+            None => self.newest().await,
+        }
+    }
+
+    /// The published state, if it is the newest.
+    async fn fresh(&self) -> Result<Option<Arc<CommittedState<K>>>, StoreError> {
+        let checked = self.version.load(Ordering::Acquire);
+        let Some(committed) = self.published.load_full() else { return Ok(None) };
+        let is_fresh = match self.journal.version()? {
+            Some(version) => version == checked,
+            None => self.journal.head(&self.stream).await? == committed.head,
+        };
+        Ok(is_fresh.then_some(committed))
+    }
+
+    /// Makes a state visible, unless a newer one is.
+    fn publish(&self, committed: &Arc<CommittedState<K>>) {
+        self.published.rcu(|current| match current {
+            Some(current) if current.revision() >= committed.revision() => Some(Arc::clone(current)),
+            _ => Some(Arc::clone(committed)),
+        });
+    }
+
+    /// After an append whose outcome is unknown nothing is known.
+    fn forget(&self) {
+        self.forgotten.fetch_add(1, Ordering::AcqRel);
+        self.version.store(UNCHECKED, Ordering::Release);
+        self.published.store(None);
+    }
+
+    async fn opened_at_snapshot(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
+        let Some(opened) = snapshots::opened::<K>(&*self.journal, &self.stream).await? else {
+            return Ok(Arc::default());
+        };
+        self.snapshot.0.store(opened.head.revision, Ordering::Relaxed);
+        self.snapshot.1.store(opened.bytes, Ordering::Relaxed);
+        Ok(Arc::new(CommittedState::new(opened.state, opened.head)))
+    }
+
+    async fn caught_up(&self, known: Arc<CommittedState<K>>) -> Result<Arc<CommittedState<K>>, StoreError> {
+        let (mut state, mut head, mut is_changed) = (None, known.head, false);
+        loop {
+            let page = self.journal.read(&self.stream, head.revision, PAGE).await?;
+            for record in &page {
+                let before = state.take().unwrap_or_else(|| known.state.clone());
+                let (next, next_head) = replay::<K>(before, head, record).map_err(StoreError::Damaged)?;
+                (state, head, is_changed) = (Some(next), next_head, true);
+            }
+            if page.len() < PAGE {
+                break;
+            }
+        }
+        Ok(match state {
+            Some(state) if is_changed => Arc::new(known.then(state, head)),
+            _ => known,
+        })
+    }
+}
+
+/// Works through the mailbox until nobody has used the stream for a while. `leave` takes the cell out of the map.
+pub(super) async fn run<K: StreamKind>(
+    cell: Arc<StreamCell<K>>,
+    mut requests: mpsc::Receiver<PendingSubmission<K>>,
+    limits: Limits,
+    leave: impl Fn(&Arc<StreamCell<K>>) + Send + 'static,
+) {
+    loop {
+        let mut batch = Vec::new();
+        match tokio::time::timeout(limits.idle, requests.recv_many(&mut batch, limits.commands_per_commit)).await {
+            Ok(0) => return,
+            Ok(_) => {
+                turn(&cell, batch, &mut requests).await;
+                snapshot_if_due(&cell, limits.records_per_snapshot);
+                listen(&requests).await;
+            }
+            Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
+                // What slipped in before the door closed is still served; a newer actor may run beside this one, as
+                // another process might.
+                requests.close();
+                leave(&cell);
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+/// Whoever was answered may have more to say, which then shares the next commit: lets them speak for as long as they do.
+async fn listen<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) {
+    let mut heard = None;
+    while heard != Some(requests.len()) {
+        heard = Some(requests.len());
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Decides and stores one batch, and answers everyone in it.
+async fn turn<K: StreamKind>(
+    cell: &Arc<StreamCell<K>>,
+    batch: Vec<PendingSubmission<K>>,
+    waiting: &mut mpsc::Receiver<PendingSubmission<K>>,
+) {
+    let turn = match cell.known().await {
+        Ok(committed) => BatchDecision::new(cell.stream.clone(), committed, batch),
+        Err(error) => {
+            fail(&mut BatchDecision::new(cell.stream.clone(), Arc::default(), batch), waiting, &error);
+            return;
+        }
+    };
+    let turn = Arc::new(Mutex::new(turn));
+    if let Err(error) = stored(cell, &turn).await {
+        if error != StoreError::Full {
+            cell.forget();
+        }
+        fail(&mut lock(&turn), waiting, &error);
+        return;
+    }
+    cell.publish(lock(&turn).after());
+    match replays(cell, &turn).await {
+        Ok(replayed) => lock(&turn).finish(&replayed),
+        Err(error) => fail(&mut lock(&turn), waiting, &error),
+    }
+}
+
+/// Answers everyone in a turn why it failed. If the store was the reason, all who wait behind it are told the same: they
+/// have waited as long as the turn took, and would have to wait as long again.
+fn fail<K: StreamKind>(
+    turn: &mut BatchDecision<K>,
+    waiting: &mut mpsc::Receiver<PendingSubmission<K>>,
+    error: &StoreError,
+) {
+    // Taken out first: who sends again once the turn is answered is not one of them.
+    let mut behind = Vec::new();
+    if matches!(error, StoreError::Unavailable(_) | StoreError::Held(_)) {
+        behind.extend(std::iter::from_fn(|| waiting.try_recv().ok()));
+    }
+    turn.fail(|| failure(error));
+    for request in behind {
+        // Whoever gave up does not listen.
+        let _ = request.reply.send(Err(failure(error)));
+    }
+}
+
+async fn stored<K: StreamKind>(
+    cell: &Arc<StreamCell<K>>,
+    turn: &Arc<Mutex<BatchDecision<K>>>,
+) -> Result<(), StoreError> {
+    let mut batch = lock(turn).decide();
+    if batch.is_none() {
+        // Nobody is turned down for what was true a moment ago.
+        let newest = cell.newest().await?;
+        batch = lock(turn).decide_on(newest);
+    }
+    for _ in 0..ATTEMPTS {
+        let Some(decided) = batch else { return Ok(()) };
+        let shared = Arc::clone(turn);
+        let again = Box::new(move |missed| lock(&shared).again(missed));
+        let append = Append { stream: cell.stream.clone(), batch: decided, again: Some(again) };
+        match cell.journal.append(append).await {
+            Ok(()) => {
+                return lock(turn).damage().map_or(Ok(()), |damage| Err(StoreError::Damaged(damage.to_owned())));
+            }
+            Err(StoreError::Conflict { .. }) => {
+                let after = lock(turn).base_revision();
+                let records = cell.journal.read(&cell.stream, after, PAGE).await?;
+                batch = lock(turn).again(super::ConcurrentAppends { records, answered: Vec::new() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(StoreError::Unavailable(format!("{} could not be caught up with", cell.stream)))
+}
+
+/// Looks up what the retries among the commands were answered.
+async fn replays<K: StreamKind>(
+    cell: &Arc<StreamCell<K>>,
+    turn: &Arc<Mutex<BatchDecision<K>>>,
+) -> Result<BTreeMap<u64, Replayed<K>>, StoreError> {
+    let doubtful = lock(turn).doubtful_keys();
+    if !doubtful.is_empty() {
+        let answered = cell.journal.answered(&cell.stream, doubtful).await?;
+        lock(turn).resolve(answered);
+    }
+    let revisions = lock(turn).replayed_revisions();
+    let mut replayed = BTreeMap::new();
+    for revision in revisions {
+        if let Some(record) = cell.journal.read(&cell.stream, revision.saturating_sub(1), 1).await?.first() {
+            let events = events::<K>(record).map_err(StoreError::Damaged)?.into();
+            replayed.insert(revision, (events, record.content_hash()));
+        }
+    }
+    Ok(replayed)
+}
+
+/// Snapshots are written beside the work, and the larger the last one was, the later comes the next.
+fn snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
+    let Some(committed) = cell.published.load_full() else { return };
+    let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
+    let is_due = K::IS_OPENED_AT_SNAPSHOTS && committed.revision() >= last + records_per_snapshot.max(bytes / 1_024);
+    if !is_due || cell.is_snapshotting.swap(true, Ordering::AcqRel) {
+        return;
+    }
+    let cell = Arc::clone(cell);
+    tokio::spawn(async move {
+        match snapshots::keep(&*cell.journal, &cell.stream, &committed).await {
+            Ok(bytes) => {
+                cell.snapshot.0.store(committed.revision(), Ordering::Relaxed);
+                cell.snapshot.1.store(bytes, Ordering::Relaxed);
+            }
+            Err(error) => tracing::debug!(stream = cell.stream.as_str(), %error, "a snapshot was not kept"),
+        }
+        cell.is_snapshotting.store(false, Ordering::Release);
+    });
+}
+
+pub(super) fn failure<R>(error: &StoreError) -> JournalFailure<R> {
+    match error {
+        StoreError::Full => JournalFailure::RateLimited,
+        StoreError::Unavailable(cause) => JournalFailure::Unavailable(cause.clone()),
+        StoreError::Held(cause) => JournalFailure::Held(cause.clone()),
+        StoreError::Damaged(cause) => JournalFailure::Damaged(cause.clone()),
+        StoreError::Conflict { .. } | StoreError::Refused(_) | StoreError::Unsupported(_) => {
+            JournalFailure::Broken(error.to_string())
+        }
+    }
+}
+
+/// Nothing that is kept behind these locks is ever left half changed.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,171 @@
+//! Converts the catalogue, answers and faults into rmcp's types.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD as STANDARD;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolResult, CompleteResult, CompletionInfo, ContentBlock, ErrorCode, GetPromptResult, JsonObject, MetaObject,
+    Prompt, PromptArgument, PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
+    Tool, ToolAnnotations,
+};
+use serde_json::{Value, json};
+use skald_app::{
+    Answer, Catalogue, Class, Completion, ContentsText, Exposed, Fault, OperationEntry, OperationKind, PromptEntry,
+    ReadContents, short,
+};
+
+use crate::png::png;
+use crate::{ToolNames, prepared_json};
+
+/// The `_meta` key under which an error stands once more, for programs.
+const ERROR_KEY: &str = "skald/error";
+/// The one under which an answer says where the campaign stands: a client sends it back as `skald/expectedRevision`.
+const REVISION_KEY: &str = "skald/revision";
+
+pub(crate) fn tools(catalogue: &Catalogue, names: ToolNames) -> Vec<Tool> {
+    let offered = catalogue.operations().iter().filter(|entry| entry.exposed == Exposed::Everywhere);
+    offered.map(|entry| tool(entry, names)).collect()
+}
+
+fn tool(entry: &OperationEntry, names: ToolNames) -> Tool {
+    let is_read = entry.kind == OperationKind::Read;
+    let annotations =
+        ToolAnnotations::new().read_only(is_read).destructive(entry.destructive).idempotent(is_read).open_world(false);
+    Tool::new(names.shown(entry.name), entry.summary, Arc::clone(&**entry.input))
+        .with_title(entry.title)
+        .with_raw_output_schema(Arc::clone(&entry.output))
+        .with_annotations(annotations)
+}
+
+pub(crate) fn called(answer: Result<Answer, Fault>, revision: Option<&u64>) -> CallToolResult {
+    let mut result = match answer {
+        Ok(answer @ (Answer::Value(_) | Answer::Object(_) | Answer::Feed(_))) => {
+            CallToolResult::structured(answer.into_value())
+        }
+        Ok(Answer::Prepared(prepared)) => {
+            let marks = prepared_json::hold(&prepared);
+            let mut result = CallToolResult::success(vec![ContentBlock::text(marks.text)]);
+            result.structured_content = Some(marks.json.into());
+            result
+        }
+        Err(fault) => return failed(&fault),
+    };
+    result.meta = at_revision(revision);
+    result
+}
+
+fn at_revision(revision: Option<&u64>) -> Option<MetaObject> {
+    revision.map(|revision| meta(REVISION_KEY, json!(revision)))
+}
+
+fn meta(key: &str, value: Value) -> MetaObject {
+    MetaObject(JsonObject::from_iter([(key.to_owned(), value)]))
+}
+
+/// An answer whose picture is shown beside it, as an image. Without one if it cannot be drawn: the numbers are there.
+pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
+    let svg = answer.as_object_mut().and_then(|fields| fields.shift_remove(field));
+    let mut result = CallToolResult::structured(answer);
+    if let Some(Value::String(svg)) = svg {
+        match tokio::task::spawn_blocking(move || png(&svg)).await {
+            Ok(Ok(png)) => result.content.push(ContentBlock::image(STANDARD.encode(png), "image/png")),
+            Ok(Err(error)) => tracing::warn!(%error, "a picture could not be drawn"),
+            Err(_) => tracing::warn!("drawing a picture panicked"),
+        }
+    }
+    result
+}
+
+/// A sentence for the model, the object for programs. No structured content: a client would check it against the output
+/// schema and throw the error away.
+fn failed(fault: &Fault) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![
+        ContentBlock::text(fault.to_string()),
+        ContentBlock::text(fault.envelope().to_string()),
+    ]);
+    result.meta = Some(meta(ERROR_KEY, json!(fault.body())));
+    result
+}
+
+/// A failure of what is not a tool call. The class alone decides the code.
+pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
+    let code = match fault.class() {
+        Class::NotFound | Class::Invalid | Class::Refused | Class::Conflict | Class::TooLarge => {
+            ErrorCode::INVALID_PARAMS
+        }
+        Class::Unauthenticated | Class::Denied => ErrorCode::INVALID_REQUEST,
+        Class::Limited | Class::Unavailable | Class::Internal => ErrorCode::INTERNAL_ERROR,
+    };
+    ErrorData::new(code, fault.to_string(), Some(fault.envelope()))
+}
+
+/// A failure to read a resource: one that is not there has a code of its own, and the URI is named once more.
+pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
+    let mut error = protocol_error(fault);
+    if fault.class() == Class::NotFound {
+        error.code = ErrorCode::RESOURCE_NOT_FOUND;
+    }
+    if let Some(Value::Object(data)) = &mut error.data {
+        data.insert("uri".to_owned(), short(uri).into());
+    }
+    error
+}
+
+pub(crate) fn resource(resource: &skald_app::Resource) -> Resource {
+    Resource::new(resource.uri, resource.name)
+        .with_title(resource.title)
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+/// One of a template's resources.
+pub(crate) fn one(resource: &skald_app::Resource, field: &str, value: &str) -> Resource {
+    Resource::new(resource.with(field, value), value)
+        .with_title(format!("{}: {value}", resource.title))
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+pub(crate) fn template(resource: &skald_app::Resource) -> ResourceTemplate {
+    ResourceTemplate::new(resource.uri, resource.name)
+        .with_title(resource.title)
+        .with_description(resource.summary)
+        .with_mime_type(resource.mime_type)
+}
+
+pub(crate) fn contents(uri: String, contents: ReadContents, revision: Option<&u64>) -> ReadResourceResult {
+    let text = match contents.text {
+        ContentsText::Text(text) => text,
+        ContentsText::Prepared(prepared) => prepared_json::hold(&prepared).text,
+    };
+    let text = ResourceContents::text(text, uri).with_mime_type(contents.mime_type);
+    ReadResourceResult::new(vec![match at_revision(revision) {
+        Some(meta) => text.with_meta(meta),
+        None => text,
+    }])
+}
+
+pub(crate) fn prompt(entry: &PromptEntry) -> Prompt {
+    let arguments = entry.arguments.iter().map(|argument| {
+        PromptArgument::new(argument.name.as_str())
+            .with_description(argument.summary.as_str())
+            .with_required(argument.required)
+    });
+    Prompt::new(entry.name, Some(entry.summary), Some(arguments.collect())).with_title(entry.title)
+}
+
+pub(crate) fn rendered(entry: &PromptEntry, text: String) -> GetPromptResult {
+    let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
+    result.description = Some(entry.summary.to_owned());
+    result
+}
+
+pub(crate) fn completed(completion: Completion) -> Result<CompleteResult, ErrorData> {
+    let has_more = completion.total > completion.values.len();
+    let total = u32::try_from(completion.total).ok();
+    CompletionInfo::with_pagination(completion.values, total, has_more)
+        .map(CompleteResult::new)
+        .map_err(|error| ErrorData::internal_error(error, None))
+}

@@ -1,0 +1,97 @@
+//! Labels of arrows, and a text description of the flow chart for screen readers.
+
+use super::{Arrow, Flow, FlowProgress};
+use crate::label::{shorten, width};
+
+/// Stops and arrows that a description names.
+const NAMED_MAX: usize = 60;
+/// Units that one line has.
+const ROOM: f64 = 236.0;
+const SIZE: f64 = 12.0;
+const SIZE_SMALL: f64 = 11.0;
+const LINE_HEIGHT: f64 = 15.0;
+
+/// What stands at an arrow, line by line.
+pub(super) struct Lines {
+    pub(super) lines: Vec<TextLine>,
+    pub(super) width: f64,
+}
+
+pub(super) struct TextLine {
+    pub(super) text: String,
+    pub(super) size: f64,
+    /// Whether it is what must be true, and not what happens.
+    pub(super) is_condition: bool,
+}
+
+impl Lines {
+    pub(super) fn height(&self) -> f64 {
+        super::real(self.lines.len()) * LINE_HEIGHT + 4.0
+    }
+
+    /// The height of a loop that has this name.
+    pub(super) fn slot(&self) -> f64 {
+        self.height().max(30.0) + 4.0
+    }
+
+    /// The baseline of each line below the top.
+    pub(super) fn baselines(&self) -> impl Iterator<Item = (f64, &TextLine)> {
+        self.lines.iter().enumerate().map(|(index, line)| (super::real(index) * LINE_HEIGHT + 13.0, line))
+    }
+}
+
+/// The name of an arrow; with where it leads, if that is not drawn.
+pub(super) fn label(arrow: &Arrow, target: Option<&str>) -> Lines {
+    let line = |text: String, size: f64, is_condition: bool| TextLine { text, size, is_condition };
+    let mut lines = vec![line(shorten(arrow.name, SIZE, ROOM), SIZE, false)];
+    if let Some(condition) = arrow.condition {
+        let room = ROOM - width("[]", SIZE_SMALL);
+        lines.push(line(format!("[{}]", shorten(condition, SIZE_SMALL, room)), SIZE_SMALL, true));
+    }
+    if let Some(by) = arrow.by {
+        let room = ROOM - width("by ", SIZE_SMALL);
+        lines.push(line(format!("by {}", shorten(by, SIZE_SMALL, room)), SIZE_SMALL, true));
+    }
+    if let Some(target) = target {
+        let room = ROOM - width("→ ", SIZE);
+        lines.push(line(format!("→ {}", shorten(target, SIZE, room)), SIZE, false));
+    }
+    let widest = lines.iter().map(|line| width(&line.text, line.size)).fold(0.0, f64::max);
+    Lines { lines, width: widest + 8.0 }
+}
+
+/// An arrow in words, at full length.
+pub(super) fn arrow(flow: &Flow, arrow: &Arrow) -> String {
+    let condition = arrow.condition.map(|condition| format!(" [{condition}]")).unwrap_or_default();
+    let (from, to) = (flow.stops[arrow.from].name, flow.stops[arrow.to].name);
+    let by = arrow.by.map(|by| format!(" by {by}")).unwrap_or_default();
+    format!("{from} → {to}: {}{condition}{by}", arrow.name)
+}
+
+pub(super) fn description(flow: &Flow) -> String {
+    let names = |is_meant: &dyn Fn(usize) -> bool| {
+        let meant: Vec<&str> =
+            flow.stops.iter().enumerate().filter(|(index, _)| is_meant(*index)).map(|(_, stop)| stop.name).collect();
+        let more =
+            if meant.len() > NAMED_MAX { format!(" and {} more", meant.len() - NAMED_MAX) } else { String::new() };
+        (!meant.is_empty()).then(|| format!("{}{more}", meant[..meant.len().min(NAMED_MAX)].join(", ")))
+    };
+    let sentence = |before: &str, found: Option<String>| found.map(|found| format!("{before}: {found}."));
+    let of = |progress: FlowProgress| names(&|index| flow.stops[index].progress == progress);
+    let sentences = [
+        Some(format!("{} and {}.", counted(flow.stops.len(), "state"), counted(flow.arrows.len(), "transition"))),
+        sentence("Begins in", names(&|index| flow.start == Some(index))),
+        sentence("Ends in", names(&|index| flow.stops[index].is_last)),
+        sentence("Current", of(FlowProgress::Current)),
+        sentence("Visited", of(FlowProgress::Visited)),
+    ];
+    let arrows = flow.arrows.iter().take(NAMED_MAX).map(|found| format!("{}.", arrow(flow, found)));
+    let more = flow.arrows.len().saturating_sub(NAMED_MAX);
+    let more = (more > 0).then(|| format!("And {}.", counted(more, "more transition")));
+    sentences.into_iter().flatten().chain(arrows).chain(more).collect::<Vec<_>>().join(" ")
+}
+
+/// How many there are, with the word for it.
+fn counted(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}

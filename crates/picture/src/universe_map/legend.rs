@@ -1,0 +1,65 @@
+//! The legend below the panels: kinds of bodies, and a note about what the picture leaves out.
+
+use super::scene::{Disc, FOOT, MapLayout, WIDTH};
+use super::text::{counts, groups, notes};
+use super::{Band, Body, Kind, Path, Ring, UniverseScene, shapes};
+use crate::MARGIN;
+use crate::label::{shorten, width};
+use crate::palette::Ink;
+use crate::svg::Svg;
+
+const SIZE: f64 = 12.0;
+
+pub(super) fn draw(svg: &mut Svg, sky: &UniverseScene, scene: &MapLayout) {
+    let y = scene.height - FOOT + 22.0;
+    let mut x = MARGIN + 2.0;
+    for (kind, words) in counts(sky) {
+        let room = width(&words, SIZE) + 42.0;
+        if x + room > WIDTH - MARGIN {
+            break;
+        }
+        let radius = match kind {
+            Kind::Star | Kind::BlackHole | Kind::Planet => 5.0,
+            Kind::Moon | Kind::Asteroid => 2.4,
+            _ => 3.4,
+        };
+        // The tail of a comet needs room to its left.
+        let (at, radius, light) = match kind {
+            Kind::Star => ((x + 9.0, y - 4.0), radius, None),
+            Kind::Comet => ((x + 16.0, y - 4.0), 1.9, Some((x + 90.0, y - 8.0))),
+            _ => ((x + 9.0, y - 4.0), radius, Some((x - 40.0, y + 10.0))),
+        };
+        shapes::body(svg, &sample(kind), &Disc { body: 0, at, radius, light });
+        svg.label(x + 24.0, y, SIZE).fill(Ink::Text).text(&words);
+        x += room;
+    }
+    let lines = [notes(scene), groups(sky)].into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>();
+    let line = lines.join(" · ");
+    let size = 11.0;
+    svg.label(MARGIN, scene.height - 16.0, size).fill(Ink::Muted).text(&shorten(&line, size, WIDTH - 2.0 * MARGIN));
+}
+
+/// What a kind looks like.
+fn sample(kind: Kind) -> Body<'static> {
+    let color = match kind {
+        Kind::Star => "#ffd23f",
+        Kind::Planet => "#4f8fe0",
+        Kind::Comet => "#bfe3ff",
+        _ => "#a7b0bd",
+    };
+    Body {
+        name: "",
+        kind,
+        color,
+        mass: 0.0,
+        radius: 0.0,
+        parent: None,
+        at: (0.0, 0.0),
+        path: Path::Straight { from: (0.0, 0.0), to: (0.0, 0.0) },
+        is_rogue: false,
+        ring: None::<Ring>,
+        tail: (kind == Kind::Comet).then_some("#9fd0ff"),
+        accretion: None,
+        bands: Vec::<Band>::new(),
+    }
+}

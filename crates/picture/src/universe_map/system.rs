@@ -1,0 +1,159 @@
+//! Layout of one system in its panel: the root in the middle, and everything that moves around it.
+
+use std::collections::BTreeMap;
+
+use super::labels::{Labels, Wish};
+use super::scene::{Disc, Panel, PanelArea};
+use super::{Body, Kind, Point, UniverseScene};
+
+/// Bodies that are drawn with all that belongs to them.
+const DISCS_MAX: usize = 600;
+/// Bodies that are drawn as dots beside those.
+const DOTS_MAX: usize = 20_000;
+/// What the ruler and the note take at the bottom of a panel.
+const STRIP: f64 = 38.0;
+/// The radius of a system in the largest panel.
+const LARGEST: f64 = 360.0;
+
+/// All bodies, and which of them are drawn.
+pub(super) struct Stock<'a> {
+    pub(super) sky: &'a UniverseScene<'a>,
+    children: Vec<Vec<usize>>,
+    is_drawn: Vec<bool>,
+    /// The least and the greatest radius of each kind, as logarithms.
+    sizes: BTreeMap<Kind, (f64, f64)>,
+    pub(super) dots_left: usize,
+}
+
+impl<'a> Stock<'a> {
+    pub(super) fn new(sky: &'a UniverseScene<'a>) -> Self {
+        let mut children = vec![Vec::new(); sky.bodies.len()];
+        let mut sizes: BTreeMap<Kind, (f64, f64)> = BTreeMap::new();
+        for (index, body) in sky.bodies.iter().enumerate() {
+            if let Some(parent) = body.parent {
+                children[parent].push(index);
+            }
+            let size = size(body);
+            let range = sizes.entry(body.kind).or_insert((size, size));
+            *range = (range.0.min(size), range.1.max(size));
+        }
+        for siblings in &mut children {
+            siblings.sort_by(|one, other| rank(&sky.bodies[*one]).cmp(&rank(&sky.bodies[*other])).then(one.cmp(other)));
+        }
+        Self { sky, children, is_drawn: vec![false; sky.bodies.len()], sizes, dots_left: DOTS_MAX }
+    }
+
+    pub(super) fn body(&self, index: usize) -> &'a Body<'a> {
+        &self.sky.bodies[index]
+    }
+
+    /// What moves around a body, the most important first.
+    pub(super) fn children(&self, index: usize) -> &[usize] {
+        &self.children[index]
+    }
+
+    /// Whether there is anything around a body.
+    pub(super) fn has_around(&self, index: usize) -> bool {
+        !self.children[index].is_empty() || !self.body(index).bands.is_empty()
+    }
+
+    pub(super) fn draw(&mut self, index: usize) {
+        self.is_drawn[index] = true;
+    }
+
+    pub(super) fn is_drawn(&self, index: usize) -> bool {
+        self.is_drawn[index]
+    }
+
+    pub(super) fn drawn(&self) -> usize {
+        self.is_drawn.iter().filter(|drawn| **drawn).count()
+    }
+
+    /// The radius of a body's disc: by its kind, and among its kind by its size.
+    pub(super) fn disc(&self, index: usize, is_root: bool) -> f64 {
+        let body = self.body(index);
+        let (least, greatest) = match body.kind {
+            Kind::Star if is_root => (14.0, 20.0),
+            Kind::Star => (8.0, 13.0),
+            Kind::BlackHole => (9.0, 13.0),
+            _ if is_root => (9.0, 13.0),
+            Kind::Planet => (4.0, 10.0),
+            Kind::Other => (3.5, 6.5),
+            Kind::Comet => (2.6, 3.4),
+            Kind::Moon => (1.9, 3.2),
+            Kind::Asteroid => (1.6, 2.8),
+            Kind::LagrangePoint => (3.2, 3.2),
+        };
+        let (low, high) = self.sizes.get(&body.kind).copied().unwrap_or_default();
+        let share = if high - low > 1e-9 { (size(body) - low) / (high - low) } else { 0.5 };
+        least + (greatest - least) * share.clamp(0.0, 1.0)
+    }
+}
+
+fn size(body: &Body) -> f64 {
+    body.radius.clamp(1e-12, 1e12).ln()
+}
+
+/// What is more important comes first: by kind, then the heavier.
+pub(super) fn rank(body: &Body) -> (Kind, u64) {
+    let mass = if body.mass > 0.0 { body.mass } else { 0.0 };
+    // Numbers above zero are in the order of their bits.
+    (body.kind, u64::MAX - mass.to_bits())
+}
+
+/// Places one system.
+pub(super) struct Placer<'s, 'a> {
+    pub(super) stock: &'s mut Stock<'a>,
+    pub(super) panel: Panel<'a>,
+    pub(super) middle: Point,
+    /// How large everything is, compared with the largest panel.
+    pub(super) factor: f64,
+    pub(super) discs_left: usize,
+    pub(super) wishes: Vec<Wish>,
+}
+
+impl<'s, 'a> Placer<'s, 'a> {
+    /// `share` is how many panels there are.
+    pub(super) fn new(stock: &'s mut Stock<'a>, area: PanelArea, share: usize) -> Self {
+        let field = PanelArea { height: area.height - STRIP, ..area };
+        let radius = field.width.min(field.height) / 2.0;
+        let factor = (radius / LARGEST).clamp(0.62, 1.0);
+        let middle = field.middle();
+        let discs_left = DISCS_MAX / share.max(1);
+        Self { stock, panel: Panel::new(area), middle, factor, discs_left, wishes: Vec::new() }
+    }
+
+    pub(super) fn system(mut self, root: usize, is_named: bool, labels: &mut Labels) -> Panel<'a> {
+        let body = self.stock.body(root);
+        let radius = self.stock.disc(root, true) * self.factor;
+        if is_named {
+            body.name.clone_into(&mut self.panel.title);
+        }
+        self.stock.draw(root);
+        self.panel.discs.push(Disc { body: root, at: self.middle, radius, light: None });
+        self.wish(root, self.middle, radius, (None, 0.0));
+        let reach = (self.panel.area.width / 2.0).min(self.middle.1 - self.panel.area.top) - 10.0;
+        if let Some(radii) = self.around(root, self.middle, radius, reach, 1) {
+            radii.scale.words().clone_into(&mut self.panel.note);
+            self.panel.ruler = Some((self.middle, radii));
+        }
+        let strip = PanelArea { top: self.panel.area.bottom() - STRIP, height: STRIP, ..self.panel.area };
+        let title = PanelArea {
+            height: if is_named { 30.0 } else { 0.0 },
+            width: self.panel.area.width * 0.6,
+            ..self.panel.area
+        };
+        labels.place(self.stock.sky, &self.panel, &[strip, title], self.wishes);
+        self.panel
+    }
+
+    /// Asks for a label beside a disc: away from a parent, and outside of what moves around it.
+    pub(super) fn wish(&mut self, index: usize, at: Point, radius: f64, (parent_at, clear): (Option<Point>, f64)) {
+        let body = self.stock.body(index);
+        if body.name.trim().is_empty() {
+            return;
+        }
+        let disc = Disc { body: index, at, radius, light: None };
+        self.wishes.push(Wish::beside(body, (disc.reach(body), clear), at, parent_at, self.factor));
+    }
+}

@@ -1,0 +1,310 @@
+use proptest::prelude::*;
+
+use super::scene::{MapLayout, PanelArea};
+use super::*;
+use crate::tests::texts;
+
+fn body(name: &str, kind: Kind, parent: Option<usize>, distance: f64, degrees: f64) -> Body<'_> {
+    let (sin, cos) = degrees.to_radians().sin_cos();
+    Body {
+        name,
+        kind,
+        color: "#c8a070",
+        mass: 1.0,
+        radius: 1.0,
+        parent,
+        at: (distance * cos, distance * sin),
+        path: Path::Orbit { center: (0.0, 0.0), major: (distance, 0.0), minor: (0.0, distance) },
+        is_rogue: false,
+        ring: None,
+        tail: None,
+        accretion: None,
+        bands: Vec::new(),
+    }
+}
+
+fn cloud(name: &str, at: Point, size: f64) -> Cloud<'_> {
+    Cloud { name, color: "#6a4c93", accent: "#ff6b9d", at, size: (size, size), density: 0.5 }
+}
+
+fn sky(bodies: Vec<Body<'_>>) -> UniverseScene<'_> {
+    UniverseScene { title: "Here", time: 0.0, bodies, clouds: Vec::new(), groups: Vec::new(), theme: Theme::Auto }
+}
+
+/// Distances as those of the Solar System, with moons that are a thousand times nearer.
+fn solar() -> Vec<Body<'static>> {
+    let mut bodies = vec![body("Sun", Kind::Star, None, 0.0, 0.0)];
+    for (name, distance, degrees) in [
+        ("Mercury", 0.39, 252.0),
+        ("Venus", 0.72, 182.0),
+        ("Earth", 1.0, 100.0),
+        ("Mars", 1.52, 355.0),
+        ("Jupiter", 5.2, 34.0),
+        ("Saturn", 9.5, 50.0),
+        ("Uranus", 19.2, 313.0),
+        ("Neptune", 30.1, 305.0),
+    ] {
+        bodies.push(body(name, Kind::Planet, Some(0), distance, degrees));
+    }
+    bodies.push(body("Moon", Kind::Moon, Some(3), 0.0026, 218.0));
+    for (name, distance, degrees) in
+        [("Io", 0.0028, 20.0), ("Europa", 0.0045, 130.0), ("Ganymede", 0.0072, 250.0), ("Callisto", 0.0126, 330.0)]
+    {
+        bodies.push(body(name, Kind::Moon, Some(5), distance, degrees));
+    }
+    let belt = |name, inner, outer| Band { name, color: "#a08c72", inner, outer, opacity: 0.6, is_disk: false };
+    bodies[0].bands = vec![belt("Asteroid belt", 2.1, 3.3), belt("Kuiper belt", 31.0, 49.0)];
+    bodies[6].ring = Some(Ring { outer: 2.3, color: "#cdb98c" });
+    bodies
+}
+
+/// Everything is where it may be. What is said is what the layout itself goes by.
+fn is_right<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
+    let scene = MapLayout::new(sky);
+    let card = PanelArea { left: 0.0, top: 0.0, width: scene::WIDTH, height: scene.height };
+    for panel in &scene.panels {
+        assert!(card.holds(&panel.area), "{:?}", panel.area);
+        for disc in &panel.discs {
+            assert!(
+                panel.area.holds(&PanelArea::around(disc.at, disc.radius)),
+                "{disc:?} is outside of {:?}",
+                panel.area
+            );
+        }
+        for dot in &panel.dots {
+            assert!(panel.area.holds(&PanelArea::around(*dot, 0.5)), "{dot:?}");
+        }
+    }
+    for (index, label) in scene.labels.iter().enumerate() {
+        assert!(scene.panels.iter().any(|panel| panel.area.holds(&label.area)), "{label:?} is in no panel");
+        for other in &scene.labels[..index] {
+            assert!(!label.area.meets(&other.area), "{} meets {}", label.text, other.text);
+        }
+        for disc in scene.panels.iter().flat_map(|panel| &panel.discs) {
+            assert!(!label.area.meets(&PanelArea::around(disc.at, disc.radius)), "{} covers {disc:?}", label.text);
+        }
+    }
+    scene
+}
+
+#[test]
+fn a_solar_system_has_all_its_names() {
+    let sky = sky(solar());
+    let scene = is_right(&sky);
+    assert_eq!((scene.unlabelled, scene.undrawn, scene.dotted), (0, 0, 0));
+    let texts = texts(&sky.svg());
+    for name in sky.bodies.iter().map(|body| body.name).chain(["Asteroid belt", "Kuiper belt"]) {
+        assert!(texts.iter().any(|text| text == name), "{name} is missing");
+    }
+    assert!(texts.contains(&"time 0 · 1 star, 8 planets, 5 moons, 2 belts".to_owned()), "{texts:?}");
+    // From the star outwards, in their order and apart.
+    let discs = &scene.panels[0].discs;
+    let from_star = |disc: &scene::Disc| radii::length((disc.at.0 - discs[0].at.0, disc.at.1 - discs[0].at.1));
+    let planets: Vec<f64> =
+        discs.iter().filter(|disc| sky.bodies[disc.body].kind == Kind::Planet).map(from_star).collect();
+    assert!(planets.windows(2).all(|pair| pair[1] - pair[0] > 15.0), "{planets:?}");
+}
+
+#[test]
+fn even_distances_are_drawn_to_scale() {
+    let planet = |number: u8| body("planet", Kind::Planet, Some(0), f64::from(number) * 10.0, f64::from(number) * 40.0);
+    let mut bodies = vec![body("star", Kind::Star, None, 0.0, 0.0)];
+    bodies.extend((1..=6).map(planet));
+    let even = sky(bodies.clone());
+    assert_eq!(is_right(&even).panels[0].note, "distances to scale");
+    // Something far away bends the scale, and the picture says so.
+    bodies.push(body("far", Kind::Planet, Some(0), 1e7, 0.0));
+    let far = sky(bodies);
+    assert_eq!(is_right(&far).panels[0].note, "distances on a logarithmic scale");
+}
+
+#[test]
+fn the_same_sky_is_the_same_picture() {
+    let one = sky(solar());
+    assert_eq!(one.svg(), one.clone().svg());
+    assert_ne!(one.svg(), UniverseScene { time: 1.0, ..one.clone() }.svg());
+}
+
+#[test]
+fn a_forced_theme_has_no_style_sheet() {
+    for (theme, ground) in [(Theme::Light, "#f5f7fb"), (Theme::Dark, "#0a0e17")] {
+        let svg = UniverseScene { theme, ..sky(solar()) }.svg();
+        assert!(!svg.contains("<style>") && svg.contains(ground), "{theme:?}");
+    }
+    let svg = sky(solar()).svg();
+    assert!(svg.contains("@media (prefers-color-scheme: dark)") && svg.contains(".fill-sky{fill:#0a0e17}"));
+}
+
+#[test]
+fn colours_are_read_in_every_form() {
+    let read = |text: &str| colour::Colour::read(text).text();
+    assert_eq!(["#fa0", "#FA08", "#ffaa00", "#FFAA0080"].map(read), ["#ffaa00"; 4].map(str::to_owned));
+    let grey = read("");
+    assert_eq!(["red", "#red", "#12", "#12345", "fa0", "#ffaa0g"].map(read), [(); 6].map(|()| grey.clone()));
+}
+
+#[test]
+fn an_empty_sky_says_so() {
+    let svg = sky(Vec::new()).svg();
+    assert_eq!(texts(&svg)[..3], ["Here", "time 0 · nothing in it yet", "An empty sky"].map(str::to_owned));
+}
+
+#[test]
+fn names_stay_text() {
+    let names = ["<script>alert(1)</script>", "\"onload=\"x", "🪐 Ω", "كوكب المريخ", "]]>&amp;", "\u{0}\u{b}"];
+    let long = "x".repeat(200);
+    let mut bodies = vec![body(names[0], Kind::Star, None, 0.0, 0.0)];
+    for (number, name) in (1_u8..).zip(names.iter().copied().chain([long.as_str()])) {
+        bodies.push(body(name, Kind::Planet, Some(0), f64::from(number), f64::from(number) * 77.0));
+    }
+    bodies[0].bands =
+        vec![Band { name: "<b>", color: "red\"/>", inner: 8.0, outer: 9.0, opacity: f64::NAN, is_disk: true }];
+    let hostile = UniverseScene {
+        title: names[0],
+        groups: names.to_vec(),
+        clouds: vec![cloud("<i>", (9.0, 9.0), 2.0)],
+        ..sky(bodies)
+    };
+    is_right(&hostile);
+    let svg = hostile.svg();
+    for markup in ["<script", "<b>", "<i>", "\"onload=\"", "red"] {
+        assert!(!svg.contains(markup), "{markup}");
+    }
+    assert!(texts(&svg).contains(&names[0].to_owned()));
+}
+
+#[test]
+fn systems_at_one_place_are_drawn_apart() {
+    let mut bodies: Vec<Body> = (0..30).map(|_| body("a system", Kind::Star, None, 0.0, 0.0)).collect();
+    bodies.extend((0..30).map(|parent| body("a planet", Kind::Planet, Some(parent), 5.0, 10.0)));
+    let galaxy = sky(bodies);
+    let scene = is_right(&galaxy);
+    assert_eq!(scene.panels.len(), 1 + scene::PANELS_MAX);
+    assert_eq!((scene.panelless, scene.undrawn), (21, 21));
+    let discs = &scene.panels[0].discs;
+    for (index, disc) in discs.iter().enumerate() {
+        for other in &discs[..index] {
+            let distance = radii::length((disc.at.0 - other.at.0, disc.at.1 - other.at.1));
+            assert!(distance > disc.radius + other.radius, "{disc:?} is on {other:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wanderer_has_a_dashed_way_and_an_arrow() {
+    let mut rogue = body("Nomad", Kind::Planet, None, 0.0, 0.0);
+    rogue.is_rogue = true;
+    rogue.path = Path::Straight { from: (-20.0, 3.0), to: (20.0, -3.0) };
+    let svg = UniverseScene { clouds: vec![cloud("Rose", (30.0, 0.0), 20.0)], ..sky(vec![rogue]) }.svg();
+    assert!(svg.contains("stroke-dasharray") && texts(&svg).contains(&"Rose".to_owned()));
+}
+
+#[test]
+fn a_great_many_bodies_take_bounded_room() {
+    let mut stones = vec![body("star", Kind::Star, None, 0.0, 0.0)];
+    for number in 0..10_000_u32 {
+        let mut stone = body("a stone of some name", Kind::Asteroid, Some(0), 0.0, 0.0);
+        let number = f64::from(number);
+        stone.at = (number.sin() * (50.0 + number / 100.0), number.cos() * (50.0 + number / 100.0));
+        // No circle, so that its orbit is many points.
+        stone.path = Path::Orbit { center: (1.0, 0.0), major: (60.0, 9.0), minor: (-7.0, 40.0) };
+        stone.mass = number;
+        stones.push(stone);
+    }
+    let planets = stones
+        .iter()
+        .map(|stone| Body { kind: if stone.parent.is_some() { Kind::Planet } else { Kind::Star }, ..stone.clone() });
+    let planets = planets.collect::<Vec<_>>();
+    // One below the other, all the way down.
+    let chain = (0..100_000)
+        .map(|index: usize| body("link", Kind::Planet, index.checked_sub(1), 3.0, 20.0))
+        .collect::<Vec<_>>();
+    let roots = (0..10_000).map(|_| body("root", Kind::Star, None, 3.0, 20.0)).collect::<Vec<_>>();
+    for bodies in [stones, planets, chain, roots] {
+        let many = sky(bodies);
+        let scene = is_right(&many);
+        let drawn: usize = scene.panels.iter().map(|panel| panel.discs.len() + panel.dots.len()).sum();
+        assert!(drawn + scene.undrawn >= many.bodies.len(), "{drawn} drawn and {} not", scene.undrawn);
+        let svg = many.svg();
+        assert!(svg.len() < 1_000_000, "{} bytes", svg.len());
+        assert!(texts(&svg).len() < 300);
+    }
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![-100.0..100.0_f64, 0.0..1.0_f64, -1e7..1e7_f64, any::<f64>(), Just(0.0), Just(f64::MAX)]
+}
+
+fn point() -> impl Strategy<Value = Point> {
+    (number(), number())
+}
+
+fn kind() -> impl Strategy<Value = Kind> {
+    prop::sample::select(vec![
+        Kind::Star,
+        Kind::BlackHole,
+        Kind::Planet,
+        Kind::Comet,
+        Kind::Moon,
+        Kind::Other,
+        Kind::Asteroid,
+        Kind::LagrangePoint,
+    ])
+}
+
+fn any_body() -> impl Strategy<Value = (Body<'static>, usize)> {
+    let path = prop_oneof![
+        (point(), point(), point()).prop_map(|(center, major, minor)| Path::Orbit { center, major, minor }),
+        (point(), point()).prop_map(|(from, to)| Path::Straight { from, to }),
+    ];
+    let looks =
+        (kind(), any::<bool>(), any::<bool>(), number(), number(), prop::sample::select(vec!["", "a", "Some World"]));
+    let band = prop::collection::vec((number(), number(), number(), any::<bool>()), 0..3);
+    (looks, point(), path, band, 0..80_usize).prop_map(
+        |((kind, is_rogue, is_rich, mass, radius, name), at, path, bands, parent)| {
+            let ring = is_rich.then_some(Ring { outer: mass, color: "#fff" });
+            let bands = bands.into_iter().map(|(inner, outer, opacity, is_disk)| Band {
+                name,
+                color: "#abc",
+                inner,
+                outer,
+                opacity,
+                is_disk,
+            });
+            let body = Body {
+                mass,
+                radius,
+                at,
+                path,
+                is_rogue,
+                ring,
+                tail: is_rich.then_some("#fff"),
+                accretion: is_rich.then_some("#fa0"),
+                bands: bands.collect(),
+                ..body(name, kind, None, 0.0, 0.0)
+            };
+            (body, parent)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_sky_is_well_formed(
+        bodies in prop::collection::vec(any_body(), 0..80),
+        clouds in prop::collection::vec((point(), point(), number()), 0..4),
+        time in number(),
+    ) {
+        let linked = bodies.into_iter().enumerate().map(|(index, (body, parent))| {
+            // The first is a root, and so is one in ten of the others.
+            let parent = (index > 0 && parent >= 8).then(|| parent % index);
+            Body { parent, ..body }
+        });
+        let clouds = clouds.into_iter().map(|(at, size, density)| Cloud { size, density, ..cloud("a cloud", at, 1.0) });
+        let any = UniverseScene { time, clouds: clouds.collect(), ..sky(linked.collect()) };
+        is_right(&any);
+        texts(&any.svg());
+    }
+}

@@ -1,0 +1,35 @@
+//! Reads all pages of a list (runs, history) and joins them.
+
+use serde_json::{Value, json};
+use skald_app::{Fault, limits};
+
+use super::engine_access::EngineAccess;
+use super::print_reply::PrintedReply;
+use super::{RUN, text};
+use crate::arguments::ListRunsArguments;
+
+pub(super) async fn runs(desk: &EngineAccess, list: &ListRunsArguments) -> Result<PrintedReply, Fault> {
+    let input = json!({"process_id": list.process_id, "campaign_id": list.campaign_id, "status": list.status});
+    let runs = all(desk, "state_gate.list_runs", input, "runs").await?;
+    Ok(PrintedReply::done(text::runs(&runs), json!({"runs": runs})))
+}
+
+pub(super) async fn history(desk: &EngineAccess, run_id: &str) -> Result<PrintedReply, Fault> {
+    let history = all(desk, RUN, json!({"method": "history", "run_id": run_id}), "history").await?;
+    Ok(PrintedReply::done(text::history(&history), json!({"run_id": run_id, "history": history})))
+}
+
+async fn all(desk: &EngineAccess, operation: &str, mut input: Value, field: &str) -> Result<Vec<Value>, Fault> {
+    input["limit"] = json!(limits::PAGE_MAX);
+    let mut rows = Vec::new();
+    loop {
+        let mut page = desk.call(operation, input.clone()).await?;
+        if let Value::Array(more) = page[field].take() {
+            rows.extend(more);
+        }
+        match page["next_cursor"].take() {
+            Value::Null => return Ok(rows),
+            cursor => input["cursor"] = cursor,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Gate commands that change a run (emit, override, cancel), with the expected revision and the idempotency key.
+
+use serde_json::{Value, json};
+use skald_app::{Code, Fault, short};
+
+use super::engine_access::EngineAccess;
+use super::print_reply::PrintedReply;
+use super::{GET_STATE, RUN, text};
+use crate::arguments::ChangeArguments;
+use crate::open_store;
+use crate::output::note;
+
+pub(super) async fn emit(
+    desk: &EngineAccess,
+    mut input: Value,
+    change: &ChangeArguments,
+) -> Result<PrintedReply, Fault> {
+    let made = settle(desk, &mut input, change).await?;
+    let mut answer = desk.call("state_gate.emit_event", input).await?;
+    if let Some(key) = made {
+        answer["idempotency_key"] = key;
+    }
+    Ok(if answer["success"] == true {
+        PrintedReply::done(text::emitted(&answer["result"]), answer)
+    } else {
+        PrintedReply::refused(text::refused(&answer["error"]), answer)
+    })
+}
+
+/// Overrides a guard, or cancels the run.
+pub(super) async fn change(
+    desk: &EngineAccess,
+    mut input: Value,
+    change: &ChangeArguments,
+) -> Result<PrintedReply, Fault> {
+    let made = settle(desk, &mut input, change).await?;
+    let mut answer = desk.call(RUN, input).await?;
+    if let Some(key) = made {
+        answer["idempotency_key"] = key;
+    }
+    let text = match answer.get("overridden") {
+        Some(taken) => text::emitted(taken),
+        None => text::cancelled(&answer),
+    };
+    Ok(PrintedReply::done(text, answer))
+}
+
+/// Adds the terms. A key that is made is told before anything is done: whoever hears no answer retries with it.
+///
+/// The revision that a run has now is not taken for a key that was given: a retry would read another, and be refused as
+/// another request.
+async fn settle(desk: &EngineAccess, input: &mut Value, change: &ChangeArguments) -> Result<Option<Value>, Fault> {
+    input["expected_revision"] = match (change.expected_revision, &change.idempotency_key) {
+        (Some(revision), _) => json!(revision),
+        (None, Some(key)) => return Err(keyed(key)),
+        (None, None) => desk.call(GET_STATE, json!({"run_id": input["run_id"]})).await?["revision"].take(),
+    };
+    if let Some(key) = &change.idempotency_key {
+        input["idempotency_key"] = json!(key);
+        return Ok(None);
+    }
+    let key = json!(format!("cli-{}", &open_store::identity()[..32]));
+    note(&format!("idempotency key: {}, expected revision: {}", text::word(&key), input["expected_revision"]));
+    input["idempotency_key"] = key.clone();
+    Ok(Some(key))
+}
+
+fn keyed(key: &str) -> Fault {
+    let message = format!("the key {:?} says nothing of the revision that you have seen", short(key));
+    let fault = Fault::new(Code::InvalidParams, message).at("/expected_revision");
+    fault.hint("give --expected-revision with a key of your own, so that a retry is the same request")
+}

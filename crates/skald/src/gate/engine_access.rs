@@ -1,0 +1,74 @@
+//! Opens the engine for gate commands: on a store, in memory, or at a server, with the caller to act as.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use skald_app::{Caller, Code, Engine, Fault, Work};
+
+use crate::arguments::GateCallArguments;
+use crate::{bridge, open_store};
+
+pub(super) struct EngineAccess {
+    engine: Arc<dyn Engine>,
+    caller: Caller,
+}
+
+impl EngineAccess {
+    /// On the store that is named, which is made if it is not there.
+    pub(super) async fn open(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(address) = &arguments.addr {
+            return Self::at_server(address, arguments).await;
+        }
+        let opened = open_store::engine(&arguments.store, &arguments.gate).await;
+        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+    }
+
+    /// On a store that is there already.
+    pub(super) async fn existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(address) = &arguments.addr {
+            return Self::at_server(address, arguments).await;
+        }
+        let opened = open_store::existing_engine(&arguments.store, &arguments.gate).await;
+        Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
+    }
+
+    /// On nothing: for what is only looked at.
+    pub(super) fn forgetful() -> Self {
+        Self { engine: open_store::forgetful(), caller: Caller::owner() }
+    }
+
+    /// With a server, which knows who calls by the token alone.
+    async fn at_server(address: &str, arguments: &GateCallArguments) -> Result<Self, Fault> {
+        if let Some(role) = &arguments.gate.role {
+            let fault =
+                Fault::new(Code::InvalidParams, format!("a server is not told by --role {role} what somebody is"));
+            return Err(fault.at("/role").hint("leave --role and SKALD_ROLE out; a token has a role of its own"));
+        }
+        let started = bridge::start(address).map_err(|error| {
+            Fault::new(Code::InvalidParams, format!("{error:#}")).at("/addr").hint("name the gRPC address of a server")
+        });
+        Self::on(started?, arguments).await
+    }
+
+    async fn on(engine: Arc<dyn Engine>, arguments: &GateCallArguments) -> Result<Self, Fault> {
+        let token = arguments.token.read().map_err(|error| Fault::new(Code::InvalidParams, format!("{error:#}")))?;
+        let caller = match token {
+            Some(token) => engine.authenticate(&token).await?,
+            None => Caller::owner(),
+        };
+        Ok(Self { engine, caller })
+    }
+
+    /// Calls an operation. Fields that are null were not given.
+    pub(super) async fn call(&self, operation: &str, mut input: Value) -> Result<Value, Fault> {
+        if let Some(fields) = input.as_object_mut() {
+            fields.retain(|_, value| !value.is_null());
+        }
+        self.engine.call(&self.caller, operation, input, &Work::default()).await
+    }
+}
+
+fn unopened(error: &anyhow::Error) -> Fault {
+    let fault = Fault::new(Code::Unavailable, format!("{error:#}"));
+    fault.hint("name the store that the server uses; `skald gate create-run` and `submit` make one that is not there")
+}

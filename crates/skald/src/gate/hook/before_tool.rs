@@ -1,0 +1,88 @@
+//! The `PreToolUse` hook: decides whether an agent may use a tool.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use skald_app::Fault;
+use skald_tool_calls::tool_call;
+
+use super::decision::{HookDecision, HookVerdict};
+use super::guarded_paths::Guarded;
+use super::paths::by_links;
+use super::request::HookRequest;
+use super::{ask, go_to_project, own_tools, told};
+use crate::arguments::{GateCallArguments, NoRun, PreToolUseArguments, WhenAllowed};
+use crate::gate::named_run;
+
+pub(super) fn decide(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> HookDecision {
+    let mut decision = settled(arguments, pre).unwrap_or_else(|why| HookDecision::deny(&why));
+    if decision.verdict == HookVerdict::Allow && pre.when_allowed == WhenAllowed::Nothing {
+        decision.verdict = HookVerdict::Silent;
+    }
+    decision
+}
+
+fn settled(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Result<HookDecision, String> {
+    let closed = |fault: &Fault| format!("the gate cannot be asked, so no tool is used: {}", told(fault));
+    let request = HookRequest::read("PreToolUse", pre.tool_name.as_deref(), pre.tool_input.as_deref())
+        .map_err(|why| format!("the gate does not understand the agent, so no tool is used: {why}"))?;
+    if own_tools::is_own(&request.tool_name, &pre.servers) {
+        return Ok(HookDecision::new(
+            HookVerdict::Allow,
+            "the tools of the gate are always open: by them a run goes on",
+        ));
+    }
+    let working = request.cwd.clone().map_or_else(std::env::current_dir, Ok).unwrap_or_else(|_| PathBuf::from("/"));
+    go_to_project().map_err(|fault| closed(&fault))?;
+    if let Some(why) = Guarded::new(&working, arguments, pre).refuses(&request.tool_name, &request.tool_input) {
+        return Ok(HookDecision::deny(&why));
+    }
+    match named_run::found(&pre.run).map_err(|fault| closed(&fault))? {
+        None => Ok(without_run(pre.when_no_run)),
+        Some(run_id) => {
+            let input = from_project(&working, &request.tool_name, request.tool_input);
+            in_run(arguments, &run_id, &request.tool_name, &input).map_err(|fault| closed(&fault))
+        }
+    }
+}
+
+fn without_run(when: NoRun) -> HookDecision {
+    let verdict = match when {
+        NoRun::Allow => HookVerdict::Allow,
+        NoRun::Ask => HookVerdict::Ask,
+        NoRun::Deny => HookVerdict::Deny,
+    };
+    HookDecision::new(
+        verdict,
+        "no run is named here; ask a person to begin one with `skald gate create-run --process-id ID --write-config`, \
+         or to give the hook --run-id",
+    )
+}
+
+/// What a tool is used with, its files named from the project on, as a process names them: agents send whole paths. A
+/// file that is elsewhere, or behind a link that leads elsewhere, keeps its whole path.
+fn from_project(working: &Path, tool: &str, mut input: Value) -> Value {
+    let Ok(project) = std::env::current_dir().and_then(|project| project.canonicalize()) else { return input };
+    tool_call::map_paths(tool, &mut input, &|path| {
+        let found = by_links(working, path);
+        let shown = found.strip_prefix(&project).unwrap_or(&found).to_string_lossy().into_owned();
+        // The project itself is no file of it.
+        if shown.is_empty() { path.to_owned() } else { shown }
+    });
+    input
+}
+
+fn in_run(arguments: &GateCallArguments, run_id: &str, tool: &str, tool_input: &Value) -> Result<HookDecision, Fault> {
+    let input = json!({"run_id": run_id, "tool_name": tool, "tool_input": tool_input});
+    let answer = ask(arguments, async |desk| desk.call("state_gate.tool_permission", input).await)?;
+    let verdict = match answer["decision"].as_str() {
+        Some("allow") => HookVerdict::Allow,
+        Some("ask") => HookVerdict::Ask,
+        _ => HookVerdict::Deny,
+    };
+    let reason = answer["reason"].as_str().unwrap_or("the gate gave no reason");
+    // Whoever is told no should know what to do instead.
+    let prompt = answer["current_state_prompt"].as_str().filter(|_| verdict == HookVerdict::Deny);
+    let reason = prompt.map_or_else(|| reason.to_owned(), |prompt| format!("{reason}. What to do there: {prompt}"));
+    Ok(HookDecision { verdict, reason })
+}

@@ -1,0 +1,396 @@
+//! Folder changes by a shell command: moved or deleted folders, changed permissions, and files put into folders.
+
+use skald_tool_calls::shell::{ShellCommand, Word};
+
+/// What a command does to a folder, which is named as in the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum FolderChange {
+    /// It is moved, deleted, replaced, or gets other permissions, with all that is below.
+    Whole(String),
+    /// It gets a file or a folder of this name; the name may be a pattern.
+    Entry { folder: String, name: String },
+    /// It gets files whose names the command does not say.
+    Entries(String),
+}
+
+/// Programs that move or delete their arguments, or change who may use them.
+const WHOLE: &[&str] = &[
+    "rm",
+    "rmdir",
+    "unlink",
+    "shred",
+    "srm",
+    "trash",
+    "trash-put",
+    "gio",
+    "chmod",
+    "chown",
+    "chgrp",
+    "chattr",
+    "chflags",
+    "setfacl",
+    "chcon",
+    "setfattr",
+    "xattr",
+    "truncate",
+    "rename",
+    "prename",
+    "mount",
+    "umount",
+    "gzip",
+    "bzip2",
+    "xz",
+    "zstd",
+    "compress",
+    "remove-item",
+    "rename-item",
+    "move-item",
+    "del",
+    "erase",
+    "rd",
+    "ren",
+    "icacls",
+    "takeown",
+];
+/// Programs that put their first arguments into, or in the place of, the last one.
+const INTO: [&str; 12] =
+    ["mv", "gmv", "cp", "gcp", "ln", "gln", "install", "ginstall", "rsync", "scp", "ditto", "link"];
+/// Those of them that take the first arguments away, or leave a second name for them.
+const AWAY: [&str; 5] = ["mv", "gmv", "ln", "gln", "link"];
+/// Programs that only look, so that they may name any folder.
+const READERS: &[&str] = &[
+    "ls",
+    "ll",
+    "dir",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "find",
+    "fd",
+    "tree",
+    "du",
+    "df",
+    "stat",
+    "file",
+    "test",
+    "[",
+    "[[",
+    "cd",
+    "pushd",
+    "popd",
+    "pwd",
+    "echo",
+    "printf",
+    "diff",
+    "cmp",
+    "realpath",
+    "readlink",
+    "basename",
+    "dirname",
+    "mkdir",
+    "true",
+    "false",
+    ":",
+    "sort",
+    "uniq",
+    "md5sum",
+    "sha256sum",
+    "jq",
+    "less",
+    "more",
+    "exa",
+    "eza",
+    "bat",
+    "export",
+];
+/// Subcommands of git that leave the working files as they are.
+const GIT_READERS: [&str; 14] = [
+    "status",
+    "diff",
+    "log",
+    "show",
+    "add",
+    "commit",
+    "ls-files",
+    "blame",
+    "check-ignore",
+    "grep",
+    "branch",
+    "fetch",
+    "push",
+    "rev-parse",
+];
+
+/// Whether a command only looks at the folders that it names.
+pub(super) fn is_reader(command: &ShellCommand) -> bool {
+    let Some(program) = command.program() else { return false };
+    let actions = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-x", "-X"];
+    let acts = |word: &Word| actions.contains(&word.text.as_str());
+    match program.as_str() {
+        "git" => git_subcommand(command).is_some_and(|at| GIT_READERS.contains(&command.words[at].text.as_str())),
+        "find" | "fd" => !command.words.iter().any(acts),
+        program => READERS.contains(&program),
+    }
+}
+
+/// What a command does to folders, as far as it is known of its program.
+pub(super) fn changes(command: &ShellCommand) -> Vec<FolderChange> {
+    let Some(program) = command.program() else { return whole(arguments(command, 1, &[])) };
+    match program.as_str() {
+        name if WHOLE.contains(&name) => whole(arguments(command, 1, &[])),
+        name if INTO.contains(&name) => into(command, name),
+        "tar" | "bsdtar" | "gtar" => tar(command),
+        "unzip" | "unar" | "7z" | "7za" | "7zr" | "7zz" | "unrar" | "rar" | "cpio" | "jar" | "ar" | "pax" => {
+            unpack(command, &program)
+        }
+        "zip" if has(command, &["-m", "--move"]) => whole(arguments(command, 1, &[])),
+        "find" | "gfind" => find(command),
+        "git" => git(command),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a program moves, deletes or replaces folders that it is given.
+pub(super) fn is_changing(program: &str) -> bool {
+    WHOLE.contains(&program) || INTO.contains(&program)
+}
+
+/// Whether a command does something to what it is given when it runs, as `xargs rm` does.
+pub(super) fn changes_more(command: &ShellCommand) -> bool {
+    command.has_more_words && command.program().is_some_and(|program| is_changing(&program))
+}
+
+/// Where a command lists files: its arguments, or the working folder. With the pattern of `find -name`, if that is all
+/// that it looks for.
+pub(super) fn listed(command: &ShellCommand) -> (Vec<String>, Option<String>) {
+    let program = command.program().unwrap_or_default();
+    let names = if program == "find" { find_folders(command) } else { arguments(command, 1, &[]) };
+    let lists = matches!(program.as_str(), "ls" | "find" | "fd" | "tree" | "git");
+    let names = if names.is_empty() && lists { vec![".".to_owned()] } else { names };
+    (names, find_name(command))
+}
+
+fn whole(names: Vec<String>) -> Vec<FolderChange> {
+    names.into_iter().map(FolderChange::Whole).collect()
+}
+
+fn has(command: &ShellCommand, options: &[&str]) -> bool {
+    command.words.iter().skip(1).any(|word| options.contains(&word.text.as_str()))
+}
+
+/// Whether one of several letters behind a dash is this.
+fn has_letter(command: &ShellCommand, letter: char) -> bool {
+    let is_cluster = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains(letter);
+    command.words.iter().skip(1).any(|word| is_cluster(&word.text))
+}
+
+/// The words that are no options. Options of `valued` are followed by their value.
+fn arguments(command: &ShellCommand, from: usize, valued: &[&str]) -> Vec<String> {
+    let (mut found, mut at, mut is_past) = (Vec::new(), from, false);
+    while let Some(text) = command.words.get(at).map(|word| word.text.as_str()) {
+        if is_past || !text.starts_with('-') || text == "-" {
+            found.push(text.to_owned());
+        } else if text == "--" {
+            is_past = true;
+        } else if valued.contains(&text) {
+            at += 1;
+        }
+        at += 1;
+    }
+    found
+}
+
+/// The value of an option: `-C x`, `-Cx`, `--directory=x` or `--directory x`.
+fn value(command: &ShellCommand, short: &str, long: &str) -> Option<String> {
+    let words = &command.words;
+    words.iter().enumerate().skip(1).find_map(|(at, word)| {
+        let text = word.text.as_str();
+        let next = || words.get(at + 1).map(|word| word.text.clone());
+        if text == short || text == long {
+            return next();
+        }
+        let joined = text.strip_prefix(long).and_then(|rest| rest.strip_prefix('='));
+        let joined = joined.or_else(|| text.strip_prefix(short).filter(|_| !text.starts_with("--")));
+        joined.map(str::to_owned)
+    })
+}
+
+/// `mv a b folder`, `cp -t folder a b`, `rsync -a x/ folder`.
+fn into(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
+    let valued = ["-t", "-S", "-m", "-o", "-g", "-e", "--target-directory", "--suffix", "--mode", "--exclude", "--rsh"];
+    let mut sources = arguments(command, 1, &valued);
+    let target = value(command, "-t", "--target-directory").filter(|_| program != "rsync");
+    let Some(folder) = target.or_else(|| sources.pop()) else { return Vec::new() };
+    let mut found = if AWAY.contains(&program) || has(command, &["--remove-source-files"]) {
+        whole(sources.clone())
+    } else {
+        Vec::new()
+    };
+    let replaces = has_letter(command, 'T') || has(command, &["--no-target-directory", "--delete", "--delete-after"]);
+    if replaces && program != "rsync" || has(command, &["--delete", "--delete-after"]) {
+        found.push(FolderChange::Whole(folder.clone()));
+    }
+    for source in sources {
+        let is_content = source.ends_with("/.") || source == "." || (program == "rsync" && source.ends_with('/'));
+        let name = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned();
+        found.push(if is_content || name == ".." {
+            FolderChange::Entries(folder.clone())
+        } else {
+            FolderChange::Entry { folder: folder.clone(), name }
+        });
+    }
+    found
+}
+
+fn tar(command: &ShellCommand) -> Vec<FolderChange> {
+    let first = command.words.get(1).map(|word| word.text.as_str()).unwrap_or_default();
+    let is_bundle = !first.starts_with('-') && first.contains('x');
+    let is_long = has(command, &["--extract", "--get"]);
+    if has(command, &["--remove-files"]) {
+        return whole(arguments(command, 1, &["-f", "--file", "-C", "--directory"]));
+    }
+    if !is_bundle && !is_long && !has_letter(command, 'x') {
+        return Vec::new();
+    }
+    let is_absolute = has_letter(command, 'P') || has(command, &["--absolute-names", "--absolute-paths"]);
+    let folder = if is_absolute { "/".to_owned() } else { target_folder(command, "-C", "--directory") };
+    vec![FolderChange::Entries(folder)]
+}
+
+fn unpack(command: &ShellCommand, program: &str) -> Vec<FolderChange> {
+    let first = command.words.get(1).map(|word| word.text.as_str()).unwrap_or_default();
+    let (unpacks, option) = match program {
+        "unzip" => (!["-l", "-t", "-v", "-z", "-Z", "-p", "-c"].iter().any(|option| first.starts_with(option)), "-d"),
+        "unar" => (true, "-o"),
+        "cpio" => (has_letter(command, 'i') || has(command, &["--extract"]), "-D"),
+        "pax" => (has_letter(command, 'r'), "-s"),
+        "jar" | "ar" => (first.contains('x'), "-C"),
+        _ => (matches!(first, "x" | "e"), "-o"),
+    };
+    if unpacks { vec![FolderChange::Entries(target_folder(command, option, "--directory"))] } else { Vec::new() }
+}
+
+fn target_folder(command: &ShellCommand, short: &str, long: &str) -> String {
+    value(command, short, long).unwrap_or_else(|| ".".to_owned())
+}
+
+/// `find` with an action, or with a command that does more than look.
+fn find(command: &ShellCommand) -> Vec<FolderChange> {
+    let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref());
+    let acts = inner.flat_map(|line| line.all()).any(|command| !is_reader(command));
+    if acts || has(command, &["-delete"]) { whole(find_folders(command)) } else { Vec::new() }
+}
+
+fn find_folders(command: &ShellCommand) -> Vec<String> {
+    let words = command.words.iter().skip(1).map(|word| word.text.as_str());
+    let words = words.skip_while(|text| matches!(*text, "-H" | "-L" | "-P"));
+    let folders = words.take_while(|text| !text.starts_with('-') && !matches!(*text, "(" | "!" | ","));
+    let folders: Vec<String> = folders.map(str::to_owned).collect();
+    if folders.is_empty() { vec![".".to_owned()] } else { folders }
+}
+
+/// The pattern of names to which `find` keeps, if nothing widens it.
+pub(super) fn find_name(command: &ShellCommand) -> Option<String> {
+    let widens = ["-o", "-or", "!", "-not", ","];
+    if command.program().as_deref() != Some("find") || has(command, &widens) {
+        return None;
+    }
+    let at = command.words.iter().position(|word| matches!(word.text.as_str(), "-name" | "-iname"))?;
+    command.words.get(at + 1).filter(|word| word.is_literal).map(|word| word.text.clone())
+}
+
+fn git_subcommand(command: &ShellCommand) -> Option<usize> {
+    command.first_argument_at().filter(|at| *at < command.words.len())
+}
+
+/// Where git works: below the folders of its options `-C`.
+pub(super) fn git_folders(command: &ShellCommand) -> Vec<String> {
+    let end = git_subcommand(command).unwrap_or(command.words.len());
+    let words = &command.words[..end];
+    let after = words.windows(2).filter(|pair| pair[0].text == "-C").map(|pair| pair[1].text.clone());
+    if command.program().as_deref() == Some("git") { after.collect() } else { Vec::new() }
+}
+
+fn git(command: &ShellCommand) -> Vec<FolderChange> {
+    let Some(at) = git_subcommand(command) else { return Vec::new() };
+    let named = |valued: &[&str]| arguments(command, at + 1, valued);
+    let or_here = |names: Vec<String>| whole(if names.is_empty() { vec![".".to_owned()] } else { names });
+    let is_staged_only = has(command, &["--staged", "-S"]) && !has(command, &["--worktree", "-W"]);
+    match command.words[at].text.as_str() {
+        "rm" if !has(command, &["--cached", "-n", "--dry-run"]) => whole(named(&[])),
+        "mv" => whole(named(&[])),
+        "checkout" => whole(named(&["-b", "-B", "--orphan"])),
+        "restore" if !is_staged_only => whole(named(&["-s", "--source"])),
+        "clean" if !has_letter(command, 'n') && !has(command, &["--dry-run"]) => or_here(named(&["-e", "--exclude"])),
+        "stash"
+            if has_letter(command, 'u')
+                || has_letter(command, 'a')
+                || has(command, &["--all", "--include-untracked"]) =>
+        {
+            let given = named(&["-m", "--message"]);
+            or_here(given.into_iter().filter(|name| !matches!(name.as_str(), "push" | "save")).collect())
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(line: &str) -> Vec<FolderChange> {
+        skald_tool_calls::shell::read(line).all().into_iter().flat_map(changes).collect()
+    }
+
+    fn entry(folder: &str, name: &str) -> FolderChange {
+        FolderChange::Entry { folder: folder.to_owned(), name: name.to_owned() }
+    }
+
+    #[test]
+    fn what_programs_do_to_folders_is_known() {
+        let gone = |name: &str| FolderChange::Whole(name.to_owned());
+        let filled = |name: &str| FolderChange::Entries(name.to_owned());
+        for (line, expected) in [
+            ("rm -rf a b", vec![gone("a"), gone("b")]),
+            ("chmod -R 777 .", vec![gone("777"), gone(".")]),
+            ("mv a b", vec![gone("a"), entry("b", "a")]),
+            ("mv -t b a", vec![gone("a"), entry("b", "a")]),
+            ("cp -r /x/y b", vec![entry("b", "y")]),
+            ("cp -r x/. b", vec![filled("b")]),
+            ("cp -rT x b", vec![gone("b"), entry("b", "x")]),
+            ("rsync -a x/ b", vec![filled("b")]),
+            ("rsync -a --delete x b", vec![gone("b"), entry("b", "x")]),
+            ("tar xf a.tar", vec![filled(".")]),
+            ("tar -xzf a.tgz -C b", vec![filled("b")]),
+            ("tar --extract --directory=b -f a", vec![filled("b")]),
+            ("tar -tf a.tar", vec![]),
+            ("unzip a.zip -d b", vec![filled("b")]),
+            ("unzip -l a.zip", vec![]),
+            ("7z x a.7z -ob", vec![filled("b")]),
+            ("find a -delete", vec![gone("a")]),
+            ("find -name x -exec ls {} +", vec![]),
+            ("git clean -fdx", vec![gone(".")]),
+            ("git clean -n", vec![]),
+            ("git checkout -- a", vec![gone("a")]),
+            ("git restore --staged .", vec![]),
+            ("git stash -u", vec![gone(".")]),
+            ("git status", vec![]),
+            ("$x a", vec![gone("a")]),
+            ("ls a", vec![]),
+        ] {
+            assert_eq!(of(line), expected, "{line}");
+        }
+        assert_eq!(of("find a -exec rm {} +"), [gone("a"), gone("{}")]);
+        assert_eq!(
+            find_name(&skald_tool_calls::shell::read("find . -name '*.rs'").commands[0]),
+            Some("*.rs".to_owned())
+        );
+        assert_eq!(find_name(&skald_tool_calls::shell::read("find . -name a -o -name b").commands[0]), None);
+    }
+}

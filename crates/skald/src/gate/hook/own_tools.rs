@@ -1,0 +1,69 @@
+//! Recognises the gate's own MCP tools by the names that agents use for them.
+
+use skald_app::{Catalogue, Exposed, Toolset};
+
+/// Whether a tool is one of the gate's on one of these servers: `mcp__skald__state_gate_emit_event`. A tool of another
+/// server, or one that the gate does not have, is no other than any tool, whatever it is called.
+pub(super) fn is_own(tool: &str, servers: &[String]) -> bool {
+    let of_server = |server: &String| tool.strip_prefix("mcp__")?.strip_prefix(&as_named(server))?.strip_prefix("__");
+    let mut named = servers.iter().filter_map(of_server).peekable();
+    if named.peek().is_none() {
+        return false;
+    }
+    let catalogue = Catalogue::whole();
+    let tools = catalogue.operations().iter();
+    let tools: Vec<&str> = tools
+        .filter(|entry| entry.toolset == Toolset::Gate && entry.exposed == Exposed::Everywhere)
+        .map(|entry| entry.name)
+        .collect();
+    // Clients write the dot of a name as it is, or as an underscore.
+    named.any(|named| tools.iter().any(|tool| *tool == named || tool.replace('.', "_") == named))
+}
+
+/// A server's name as it stands in the names of its tools.
+pub(super) fn as_named(server: &str) -> String {
+    let is_kept = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    server.trim().chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect()
+}
+
+/// Whether it is the one that moves a run.
+pub(super) fn emits(tool: &str) -> bool {
+    tool.ends_with("__state_gate_emit_event") || tool.ends_with("__state_gate.emit_event")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gates_tools_are_told_by_their_names_and_their_server() {
+        let servers = ["skald", "state-gate", "my table", "a__b"].map(str::to_owned);
+        for tool in [
+            "mcp__skald__state_gate_get_state",
+            "mcp__skald__state_gate.run",
+            "mcp__state-gate__state_gate.emit_event",
+            "mcp__my_table__state_gate_list_events",
+            "mcp__a__b__state_gate_create_run",
+        ] {
+            assert!(is_own(tool, &servers), "{tool}");
+        }
+        for tool in [
+            "Bash",
+            "state_gate_get_state",
+            "mcp__state_gate_get_state",
+            "mcp__evil__state_gate_get_state",
+            "mcp__evil__state_gate_delete_all",
+            "mcp__skald__state_gate_delete_all",
+            "mcp__skald__state_gate_",
+            "mcp__skald__write_state_gate_run",
+            "mcp__skald_state_gate_run",
+            "mcp__skald__x__state_gate_run",
+            "mcp__skald__duality_roll",
+            // Not for an agent: it is what the hook asks.
+            "mcp__skald__state_gate_tool_permission",
+        ] {
+            assert!(!is_own(tool, &servers), "{tool}");
+        }
+        assert!(emits("mcp__skald__state_gate_emit_event") && !emits("mcp__skald__state_gate_run"));
+    }
+}

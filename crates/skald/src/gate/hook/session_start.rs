@@ -1,0 +1,32 @@
+//! The `SessionStart` hook: prints the state of the run when an agent starts or has lost its context.
+
+use serde_json::json;
+use skald_app::Fault;
+
+use super::{ask, go_to_project, told};
+use crate::arguments::{GateCallArguments, RunArguments};
+use crate::gate::{GET_STATE, named_run, text};
+
+pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Option<String> {
+    let context = match standing(arguments, run) {
+        Ok(None) => return None,
+        Ok(Some(text)) => format!(
+            "This work is under a gate: the run below says what to do, and moves on only by its events. Send them with the \
+             tools of the gate, with the revision as expected_revision.\n\n{text}"
+        ),
+        // Its tools will be denied; it should know why.
+        Err(fault) => format!(
+            "This work is under a gate that cannot be read, so tools are denied: {}. Ask a person to look at it.",
+            told(&fault)
+        ),
+    };
+    let output = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": context}});
+    Some(output.to_string())
+}
+
+fn standing(arguments: &GateCallArguments, run: &RunArguments) -> Result<Option<String>, Fault> {
+    go_to_project()?;
+    let Some(run_id) = named_run::found(run)? else { return Ok(None) };
+    let state = ask(arguments, async |desk| desk.call(GET_STATE, json!({"run_id": run_id})).await)?;
+    Ok(Some(text::state(&state)))
+}

@@ -1,0 +1,80 @@
+//! Default folders of process files and artifacts, used unless the command line names others.
+
+use std::path::{Path, PathBuf};
+
+use skald_gate_files::FoldersOptions;
+
+use crate::arguments::GateArguments;
+
+/// What a working folder has for its gates.
+const OWN: &str = ".state_gate";
+
+/// The folders of the gates of a process in a working folder. Nodes on one PostgreSQL may be on several machines, so they
+/// share no folder unless they are given one.
+pub(crate) fn folders(
+    arguments: &GateArguments,
+    working: &Path,
+    data: Option<&Path>,
+    is_shared: bool,
+) -> FoldersOptions {
+    let own = working.join(OWN);
+    let process_folders = match arguments.process_dirs.as_slice() {
+        [] => [own.join("processes")].into_iter().chain(data.map(|data| data.join("processes"))).collect(),
+        named => named.iter().map(|folder| working.join(folder)).collect(),
+    };
+    let artifacts = match &arguments.artifact_dir {
+        Some(folder) => Some(working.join(folder)),
+        None if is_shared => None,
+        None if own.is_dir() => Some(own.join("artifacts")),
+        None => data.map(|data| data.join("artifacts")),
+    };
+    FoldersOptions { working: working.to_owned(), process_folders, artifacts }
+}
+
+/// The platform's data directory, where there is a home.
+pub(crate) fn data() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "skald").map(|folders| folders.data_dir().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: &str = "/data";
+
+    fn chosen(arguments: &GateArguments, working: &Path, is_shared: bool) -> (Vec<PathBuf>, Option<PathBuf>) {
+        let options = folders(arguments, working, Some(Path::new(DATA)), is_shared);
+        assert_eq!(options.working, working);
+        (options.process_folders, options.artifacts)
+    }
+
+    #[test]
+    fn the_working_folder_comes_before_the_data_directory() {
+        let (arguments, plain) = (GateArguments::default(), Path::new("/nowhere/at/all"));
+        let of = |working: &Path| vec![working.join(".state_gate/processes"), PathBuf::from("/data/processes")];
+        assert_eq!(chosen(&arguments, plain, false), (of(plain), Some("/data/artifacts".into())));
+        assert_eq!(chosen(&arguments, plain, true), (of(plain), None));
+
+        let working = std::env::temp_dir().join(format!("skald-folders-{}", std::process::id()));
+        std::fs::create_dir_all(working.join(OWN)).unwrap();
+        assert_eq!(chosen(&arguments, &working, false), (of(&working), Some(working.join(".state_gate/artifacts"))));
+        assert_eq!(chosen(&arguments, &working, true).1, None);
+        std::fs::remove_dir_all(&working).unwrap();
+
+        let homeless = folders(&arguments, plain, None, false);
+        assert_eq!((homeless.process_folders.len(), homeless.artifacts), (1, None));
+    }
+
+    #[test]
+    fn folders_that_are_named_are_taken() {
+        let arguments = GateArguments {
+            process_dirs: vec!["a".into(), "/b".into()],
+            artifact_dir: Some("proofs".into()),
+            role: None,
+        };
+        let expected = (vec!["/home/a".into(), "/b".into()], Some("/home/proofs".into()));
+        for is_shared in [false, true] {
+            assert_eq!(chosen(&arguments, Path::new("/home"), is_shared), expected);
+        }
+    }
+}

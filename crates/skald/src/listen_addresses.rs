@@ -1,0 +1,65 @@
+//! Binds the listeners of a server, and requires tokens on addresses that others than the owner can reach.
+
+use std::net::SocketAddr;
+
+use anyhow::{Context, anyhow, bail};
+use skald_app::Local;
+use tokio::net::{TcpListener, lookup_host};
+
+/// A listener, and whether a token is required there.
+pub(crate) struct ListenAddresses {
+    pub listener: TcpListener,
+    pub is_token_required: bool,
+}
+
+/// What an address is for, and the option that names it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Purpose {
+    pub option: &'static str,
+    pub example: &'static str,
+}
+
+pub(crate) const HTTP: Purpose = Purpose { option: "--http-addr", example: crate::arguments::DEFAULT_HTTP_ADDR };
+pub(crate) const GRPC: Purpose = Purpose { option: "--grpc-addr", example: crate::arguments::DEFAULT_GRPC_ADDR };
+
+/// Binds. A token is required where others than the owner can reach it, and where the caller says so; then there must be
+/// tokens in this world. In a world elsewhere, that server sees to it.
+pub(crate) async fn listen(
+    address: &str,
+    purpose: Purpose,
+    local: Option<&Local>,
+    is_token_required: bool,
+) -> anyhow::Result<ListenAddresses> {
+    let Purpose { option, example } = purpose;
+    let addresses: Vec<SocketAddr> = lookup_host(address)
+        .await
+        .with_context(|| format!("{address:?} is not an address to listen on; try {example}"))?
+        .collect();
+    let is_open = addresses.iter().any(|address| !address.ip().is_loopback());
+    let is_token_required = is_token_required || is_open;
+    if let (true, Some(local)) = (is_token_required, local) {
+        let tokens = local.app().tokens().await.map_err(|fault| anyhow!("{}", fault.body().message))?;
+        check_tokens(&addresses, tokens.len())?;
+    }
+    let listener = TcpListener::bind(&*addresses).await.with_context(|| {
+        format!("cannot listen on {address}; if the port is taken, choose another with {option} 127.0.0.1:PORT")
+    })?;
+    Ok(ListenAddresses { listener, is_token_required })
+}
+
+/// Refuses to listen where a token is required, as long as nobody has one.
+fn check_tokens(addresses: &[SocketAddr], tokens: usize) -> anyhow::Result<()> {
+    if tokens > 0 {
+        return Ok(());
+    }
+    match addresses.iter().find(|address| !address.ip().is_loopback()) {
+        Some(open) => bail!(
+            "refusing to listen on {open}: there are no tokens, so whoever reaches it would be the game master or nobody. \
+             Make one first: skald token create NAME --role gm; or listen on 127.0.0.1"
+        ),
+        None => bail!(
+            "refusing to serve: a token is required, and there is none, so nobody could call. \
+             Make one first: skald token create NAME --role gm; or leave out --require-token and --allowed-hosts"
+        ),
+    }
+}

@@ -1,0 +1,146 @@
+//! Opens the store, and builds the engine with the system's clock and randomness.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use skald_app::{App, Clock, Entropy, Local};
+use skald_journal::Journal;
+use skald_store::OpenError;
+use tokio_util::sync::CancellationToken;
+
+use crate::arguments::{GateArguments, StoreArguments};
+use crate::gate_folders::{data, folders};
+
+/// How soon a store that cannot be reached is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// How often whoever waits for a store says so.
+const SAY_AGAIN: Duration = Duration::from_secs(10);
+
+struct OsEntropy;
+
+impl Entropy for OsEntropy {
+    fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness");
+        bytes
+    }
+}
+
+struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> jiff::Timestamp {
+        jiff::Timestamp::now()
+    }
+}
+
+/// A name that nobody else has or can guess.
+pub(crate) fn identity() -> String {
+    skald_journal::hex(&OsEntropy.bytes())
+}
+
+/// An engine that keeps nothing: for a roll in a terminal, and for what is generated.
+pub(crate) fn forgetful() -> Arc<Local> {
+    Local::new(app_on(Arc::new(skald_store::Memory::new())))
+}
+
+/// The engine on the store that the command line names.
+pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
+    local(journal(arguments).await?, arguments, gate)
+}
+
+/// The same for a server: one that is started while its database is away waits for it. `None` if it is stopped first.
+pub(crate) async fn engine_when_reachable(
+    arguments: &StoreArguments,
+    gate: &GateArguments,
+    stopping: &CancellationToken,
+) -> anyhow::Result<Option<Arc<Local>>> {
+    let mut said: Option<Instant> = None;
+    loop {
+        let opened = tokio::select! {
+            () = stopping.cancelled() => return Ok(None),
+            opened = engine(arguments, gate) => opened,
+        };
+        let error = match opened {
+            Ok(engine) => return Ok(Some(engine)),
+            Err(error) => error,
+        };
+        let Some(away @ OpenError::Unreachable { .. }) = error.downcast_ref() else { return Err(error) };
+        if said.is_none_or(|said| said.elapsed() >= SAY_AGAIN) {
+            tracing::warn!("waiting for the store: {away}");
+            said = Some(Instant::now());
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return Ok(None),
+            () = tokio::time::sleep(TRY_AGAIN) => {}
+        }
+    }
+}
+
+/// The engine on a store that is there already: whoever only looks makes no new file.
+pub(crate) async fn existing_engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
+    local(existing(arguments).await?, arguments, gate)
+}
+
+/// With the files of its gates.
+fn local(journal: Arc<dyn Journal>, arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
+    let mut app = app_on(journal);
+    app.default_campaign.clone_from(&arguments.campaign);
+    if let Some(role) = gate.role.as_deref().map(str::trim).filter(|role| !role.is_empty()) {
+        role.clone_into(&mut app.gate_role);
+    }
+    // A working folder that is gone has no files.
+    let working = std::env::current_dir().unwrap_or_default();
+    let options = folders(gate, &working, data().as_deref(), skald_store::is_shared(&address(arguments)?));
+    app.files = Arc::new(skald_gate_files::Folders::new(options));
+    Ok(Local::new(app))
+}
+
+fn app_on(journal: Arc<dyn Journal>) -> App {
+    App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
+}
+
+/// A store that is there already.
+pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = address(arguments)?;
+    if let Some(path) = address.strip_prefix("sqlite:")
+        && !std::path::Path::new(path).exists()
+    {
+        bail!("there is no file {path}; name one with --store sqlite:PATH");
+    }
+    journal(arguments).await
+}
+
+/// Where everything is kept, as the command line or the platform has it.
+pub(crate) fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
+    match &arguments.store {
+        Some(address) => Ok(address.clone()),
+        None => Ok(format!("sqlite:{}", default_file()?.display())),
+    }
+}
+
+pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
+    let address = address(arguments)?;
+    if let Some(path) = address.strip_prefix("sqlite:")
+        && let Some(folder) = std::path::Path::new(path).parent().filter(|folder| !folder.as_os_str().is_empty())
+    {
+        skald_store::create_private_folder(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    }
+    let opened = skald_store::open(&address).await;
+    let journal = opened.with_context(
+        || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
+    )?;
+    // The last step of bringing an older store up to date, before anybody reads or verifies it.
+    let imported = app_on(Arc::clone(&journal)).import_earlier_tokens().await;
+    imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
+    Ok(journal)
+}
+
+/// One file in the platform's data directory.
+fn default_file() -> anyhow::Result<PathBuf> {
+    let folder = data().ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
+    Ok(folder.join("skald.db"))
+}

@@ -1,0 +1,202 @@
+//! Databases of earlier versions: each is opened, verifies, is read, is written to and verifies again.
+//!
+//! The folder `tests/fixtures` has a database for each version of the schema from 5 on, and beside each a JSON file with
+//! what was written. A version without a fixture fails here; `cargo xtask fixture` writes the one of this version.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::gate_documented::CREATE;
+use crate::gate_served::Run;
+use crate::program_under_test::{Seat, Surface, World};
+use crate::universe::{send, star};
+
+/// The first version of the schema that has a fixture.
+const FIRST_VERSION: i64 = 5;
+const CLUE: &str = "The bell was cast from a church door.";
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn fixture(version: i64, extension: &str) -> PathBuf {
+    fixtures().join(format!("world-schema-{version}.{extension}"))
+}
+
+fn schema_version(path: &Path) -> i64 {
+    let file = rusqlite::Connection::open(path).expect("a file");
+    file.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version")
+}
+
+/// The version that this program gives to a new file.
+fn current_version() -> i64 {
+    let world = World::sqlite();
+    world.token(&["Nobody", "--role", "guest"]);
+    schema_version(&database(&world))
+}
+
+fn database(world: &World) -> PathBuf {
+    PathBuf::from(world.store().strip_prefix("sqlite:").expect("a file"))
+}
+
+/// A world on a copy of a fixture.
+fn copied(version: i64) -> (World, Value) {
+    let world = World::sqlite();
+    std::fs::copy(fixture(version, "db"), database(&world)).expect("the fixture is there");
+    let written = std::fs::read_to_string(fixture(version, "json")).expect("what was written is there");
+    (world, serde_json::from_str(&written).expect("JSON"))
+}
+
+fn assert_sound(world: &World) {
+    let output = world.run(&["verify"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("sound: "), "{said}");
+}
+
+/// What a reader sees of the world that was written.
+fn read_all(seat: &mut Seat, ids: &Value) -> Value {
+    let [campaign, universe, run] = ["campaign_id", "universe_id", "run_id"].map(|field| ids[field].clone());
+    let campaign_uri = format!("campaign://{}", campaign.as_str().expect("an id"));
+    let mut state = seat.ok("state_gate.get_state", &json!({"run_id": run}));
+    // Where files of evidence would lie is up to the process that is asked.
+    state.as_object_mut().expect("an object").remove("artifact_base_path");
+    json!({
+        "campaigns": seat.listing("campaigns://list"),
+        "campaign": seat.listing(&campaign_uri),
+        "participants": seat.listing(&format!("{campaign_uri}/participants")),
+        "actors": seat.listing(&format!("{campaign_uri}/actors")),
+        "sessions": seat.listing(&format!("{campaign_uri}/sessions")),
+        "events": seat.listing(&format!("{campaign_uri}/events")),
+        "universes": seat.listing("universes://list"),
+        "universe": seat.ok("get_universe_state", &json!({"universeId": universe})),
+        "runs": seat.ok("state_gate.list_runs", &json!({})),
+        "run": state,
+        "history": seat.ok("state_gate.run", &json!({"method": "history", "run_id": run})),
+        "artifact": seat.ok("state_gate.run", &json!({"method": "artifact", "run_id": run, "path": "clue-door.md"})),
+    })
+}
+
+#[test]
+fn databases_of_earlier_versions_open_verify_and_go_on() {
+    for version in FIRST_VERSION..=current_version() {
+        assert!(fixture(version, "db").exists(), "the fixture of version {version} is missing: cargo xtask fixture");
+        let (world, written) = copied(version);
+        assert_eq!(schema_version(&database(&world)), version);
+        assert_sound(&world);
+        let ids = &written["ids"];
+        {
+            let server = world.serve(&[]);
+            let token = written["token"].as_str().expect("a token");
+            let mut player = server.seat_of(Surface::Rest, Some(token), "test");
+            let seen = player.listing("campaigns://list");
+            assert_eq!(seen["campaigns"][0]["id"], ids["campaign_id"], "the token of before is let in: {seen}");
+            let mut owner = world.stdio(&[]);
+            assert_eq!(read_all(&mut owner, ids), written["read"], "schema {version}");
+            go_on(&mut owner, ids);
+        }
+        assert_sound(&world);
+        assert_eq!(schema_version(&database(&world)), current_version(), "the file is of this version now");
+    }
+}
+
+/// Writes to everything that was there, and creates anew.
+fn go_on(owner: &mut Seat, ids: &Value) {
+    let campaign = &ids["campaign_id"];
+    owner.ok("session_note", &json!({"campaign_id": campaign, "text": "They went on."}));
+    owner.ok("duality_action_roll", &json!({"session_id": ids["session_id"]}));
+    owner.ok("session_end", &json!({"campaign_id": campaign}));
+    let recap = owner.ok("session_recap", &json!({"campaign_id": campaign, "session_id": ids["session_id"]}));
+    assert!(recap.to_string().contains("They found a door.") && recap.to_string().contains("They went on."), "{recap}");
+    let universe = ids["universe_id"].as_str().expect("an id");
+    let before = owner.ok("get_universe_state", &json!({"universeId": universe}));
+    send(owner, universe, &star("comet", Some("sol")));
+    let after = owner.ok("get_universe_state", &json!({"universeId": universe}));
+    assert_ne!(before, after);
+    let run = Run::of(&json!({"run_id": ids["run_id"]}));
+    let clue = json!({"path": "clue-third.md", "text": "The abbot lied."});
+    let fields = json!({"payload": {"summary": "a lie", "source": "witness"}, "artifacts": [clue]});
+    let moved = run.emits(owner, "submit_clue", &fields);
+    assert_eq!(moved["transition"]["to_state"], "confrontation", "the evidence of before counts: {moved}");
+    let next = Run::create(owner, "quest");
+    next.emits(owner, "decline_quest", &json!({}));
+    owner.ok("universe", &json!({"method": "create", "name": "Another", "campaignId": campaign}));
+    let listed = owner.listing("universes://list");
+    assert_eq!(listed["universes"].as_array().map(Vec::len), Some(3), "{listed}");
+}
+
+/// A small world with something of every kind. Answers its ids.
+fn write_world(owner: &mut Seat) -> Value {
+    let campaign = owner.ok("campaign_create", &json!({"name": "The Bell of Dunmere", "gm_mode": "HUMAN"}));
+    let campaign_id = &campaign["id"];
+    let of = |fields: Value| {
+        let mut input = fields;
+        input["campaign_id"] = campaign_id.clone();
+        input
+    };
+    let participant = owner.ok("participant_create", &of(json!({"display_name": "Nora", "role": "PLAYER"})));
+    let actor = owner.ok("actor_create", &of(json!({"name": "Wren", "kind": "PC"})));
+    owner.ok("actor_create", &of(json!({"name": "The Abbot", "kind": "NPC"})));
+    let control = json!({"actor_id": actor["id"], "controller": participant["id"]});
+    owner.ok("actor_control_set", &of(control));
+    let session = owner.ok("session_start", &of(json!({"name": "The First Evening"})));
+    owner.ok("session_note", &of(json!({"text": "They found a door."})));
+    let roll = json!({"session_id": session["id"], "actor_id": actor["id"], "modifier": 2, "difficulty": 14});
+    owner.ok("duality_action_roll", &roll);
+    let universe = owner.ok("universe", &json!({"method": "create", "name": "Dunmere", "campaignId": campaign_id}));
+    let universe_id = universe["universe"]["id"].as_str().expect("an id");
+    send(owner, universe_id, &star("sol", None));
+    for planet in ["ember", "frost"] {
+        send(owner, universe_id, &star(planet, Some("sol")));
+    }
+    owner.ok("universe", &json!({"method": "create", "name": "Of no campaign"}));
+    let quest = json!({"process_id": "quest", "campaign_id": campaign_id, "context": {"quest": "Find the bell"}});
+    let run = Run::of(&owner.ok(CREATE, &quest));
+    run.emits(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
+    let clue = |name: &str, text: &str| {
+        let artifacts = json!([{"path": name, "text": text}]);
+        json!({"payload": {"summary": "a clue", "source": "place"}, "artifacts": artifacts})
+    };
+    run.emits(owner, "submit_clue", &clue("clue-door.md", CLUE));
+    run.emits(owner, "submit_clue", &clue("clue-rope.md", "The rope was cut, not torn."));
+    let (code, _) =
+        run.is_refused(owner, "submit_outcome", &json!({"payload": {"outcome": "victory", "summary": "x"}}));
+    assert_eq!(code, "INVALID_EVENT");
+    json!({
+        "campaign_id": campaign_id, "session_id": session["id"], "universe_id": universe_id, "run_id": run.id,
+    })
+}
+
+/// A fixture that is there is never written again, since what it is for is that another program wrote it.
+#[test]
+fn this_version_has_a_fixture() {
+    let version = current_version();
+    let (file, text) = (fixture(version, "db"), fixture(version, "json"));
+    if std::env::var_os("SKALD_WRITE_FIXTURE").is_some() && !file.exists() {
+        write_fixture(&file, &text);
+    }
+    assert!(file.exists() && text.exists(), "run cargo xtask fixture");
+}
+
+fn write_fixture(file: &Path, text: &Path) {
+    let world = World::sqlite();
+    // The run remembers where its files lie: a place that says nothing of this machine.
+    let artifacts = std::env::temp_dir().join("skald-fixture");
+    let mut command: Command = world.command(&["mcp", "--artifact-dir"]);
+    command.arg(&artifacts);
+    let mut owner = Seat::over_stdio(command);
+    let ids = write_world(&mut owner);
+    let campaign = ids["campaign_id"].as_str().expect("an id");
+    let (token, _) = world.token(&["Nora", "--role", "player", "--for", campaign]);
+    let read = read_all(&mut owner, &ids);
+    owner.end();
+    let mut log = database(&world).into_os_string();
+    log.push("-wal");
+    assert!(!Path::new(&log).exists(), "all is in the one file");
+    std::fs::create_dir_all(fixtures()).expect("a folder");
+    std::fs::copy(database(&world), file).expect("a copy");
+    let written = json!({"ids": ids, "token": token, "read": read});
+    std::fs::write(text, serde_json::to_string_pretty(&written).expect("JSON") + "\n").expect("a file");
+    let _ = std::fs::remove_dir_all(artifacts);
+}

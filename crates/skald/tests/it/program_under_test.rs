@@ -1,0 +1,532 @@
+//! Test world: a store, the processes on it, and clients on each surface.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use skald_testkit::message::{self, BOTH, JSON, initialize, request};
+use skald_testkit::{Client, Events, Reply};
+
+use crate::process::{PATIENCE, Running, skald};
+use crate::test_stores;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+    Postgres,
+}
+
+/// What a test plays in. Its files are gone afterwards.
+pub(crate) struct World {
+    store: String,
+    folder: PathBuf,
+}
+
+impl World {
+    pub(crate) fn new(kind: Kind) -> Self {
+        let (name, folder) = fresh_folder();
+        let store = match kind {
+            Kind::Memory => "memory".to_owned(),
+            Kind::Sqlite => format!("sqlite:{}", folder.join("world.db").display()),
+            Kind::Postgres => schema_in(&test_stores::told("SKALD_TEST_POSTGRES"), &name),
+        };
+        Self { store, folder }
+    }
+
+    /// On the PostgreSQL whose transaction ids are still few. One test has it for itself.
+    pub(crate) fn on_new_postgres() -> Self {
+        let (name, folder) = fresh_folder();
+        Self { store: schema_in(&test_stores::told("SKALD_TEST_NEW_POSTGRES"), &name), folder }
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        Self::new(Kind::Sqlite)
+    }
+
+    /// The address of the store.
+    pub(crate) fn store(&self) -> &str {
+        &self.store
+    }
+
+    pub(crate) fn folder(&self) -> &PathBuf {
+        &self.folder
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = skald(arguments);
+        command.env("SKALD_STORE", &self.store);
+        command
+    }
+
+    /// Runs a command that ends by itself.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).stdin(Stdio::null()).output().expect("the binary starts")
+    }
+
+    /// A new token, and its id.
+    pub(crate) fn token(&self, arguments: &[&str]) -> (String, String) {
+        let output = self.run(&[&["token", "create", "--json"], arguments].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let created: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let text = |field: &str| created[field].as_str().expect("a text").to_owned();
+        (text("token"), text("id"))
+    }
+
+    pub(crate) fn serve(&self, arguments: &[&str]) -> Server {
+        Self::greeted(self.serve_command(arguments))
+    }
+
+    /// The same in a working folder of its own.
+    pub(crate) fn serve_in(&self, working: &Path, arguments: &[&str]) -> Server {
+        let mut command = self.serve_command(arguments);
+        command.current_dir(working);
+        Self::greeted(command)
+    }
+
+    fn serve_command(&self, arguments: &[&str]) -> Command {
+        self.command(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat())
+    }
+
+    fn greeted(command: Command) -> Server {
+        let (running, address) = Running::greeted(command);
+        let grpc = running.grpc_address();
+        Server { address, grpc, running }
+    }
+
+    /// A client's own process.
+    pub(crate) fn stdio(&self, arguments: &[&str]) -> Seat {
+        Seat::over_stdio(self.command(&[&["mcp"], arguments].concat()))
+    }
+
+    /// A client of this surface, and the process that it is served by if that is not its own.
+    pub(crate) fn seat(&self, surface: Surface) -> (Seat, Option<Server>) {
+        if surface == Surface::Stdio {
+            return (self.stdio(&[]), None);
+        }
+        let server = self.serve(&[]);
+        if surface == Surface::Bridge {
+            return (server.bridged(&[]), Some(server));
+        }
+        (server.seat(surface), Some(server))
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A name that nobody else has, and a folder of that name.
+fn fresh_folder() -> (String, PathBuf) {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("world_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(&name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    (name, folder)
+}
+
+/// The address of a fresh schema.
+fn schema_in(server: &str, schema: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let (client, connection) =
+            tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+        tokio::spawn(connection);
+        client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+    });
+    format!("{server}?options=-csearch_path%3D{schema}&application_name={schema}")
+}
+
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    pub(crate) grpc: SocketAddr,
+    running: Running,
+}
+
+impl Server {
+    /// Ends it without a word, whatever it is doing.
+    pub(crate) fn kill(self) {
+        self.running.kill();
+    }
+
+    pub(crate) fn signal(&self, name: &str) {
+        self.running.signal(name);
+    }
+
+    /// The command of a bridge to it.
+    pub(crate) fn bridge(&self, arguments: &[&str]) -> Command {
+        skald(&[&["mcp", "--addr", &self.grpc.to_string()], arguments].concat())
+    }
+
+    /// A client's own bridge to it.
+    pub(crate) fn bridged(&self, arguments: &[&str]) -> Seat {
+        Seat::over_stdio(self.bridge(arguments))
+    }
+
+    pub(crate) fn seat(&self, surface: Surface) -> Seat {
+        self.seat_of(surface, None, "test")
+    }
+
+    /// A seat of whoever holds a token, under a client's name.
+    pub(crate) fn seat_of(&self, surface: Surface, token: Option<&str>, name: &str) -> Seat {
+        let client = Client::connect(self.address);
+        let link = match surface {
+            Surface::Stdio | Surface::Bridge => unreachable!("a client on stdio has a process of its own"),
+            Surface::Session => Link::Session { client, id: String::new() },
+            Surface::Stateless => Link::Stateless { client },
+            Surface::Rest => Link::Rest { client },
+        };
+        let mut seat =
+            Seat { link, token: token.map(str::to_owned), name: name.to_owned(), address: Some(self.address) };
+        seat.begin();
+        seat
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Surface {
+    Stdio,
+    /// MCP over HTTP, of a revision with a handshake.
+    Session,
+    /// MCP over HTTP, of the revision without one.
+    Stateless,
+    Rest,
+    /// MCP over stdio, of a bridge to a server.
+    Bridge,
+}
+
+pub(crate) const SURFACES: [Surface; 5] =
+    [Surface::Stdio, Surface::Session, Surface::Stateless, Surface::Rest, Surface::Bridge];
+pub(crate) const OVER_HTTP: [Surface; 3] = [Surface::Session, Surface::Stateless, Surface::Rest];
+
+enum Link {
+    Stdio(Running),
+    Session { client: Client, id: String },
+    Stateless { client: Client },
+    Rest { client: Client },
+}
+
+/// A client at the table. What it sends and gets is the same on every surface.
+pub(crate) struct Seat {
+    link: Link,
+    token: Option<String>,
+    name: String,
+    address: Option<SocketAddr>,
+}
+
+/// How a request is to be done.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct How<'a> {
+    pub(crate) key: Option<&'a str>,
+    pub(crate) revision: Option<u64>,
+}
+
+/// The answer, or the fault.
+pub(crate) type Answer = Result<Value, Value>;
+
+impl Seat {
+    pub(crate) fn over_stdio(command: Command) -> Self {
+        let mut running = Running::start(command);
+        running.answer(&initialize("2025-11-25"));
+        Self { link: Link::Stdio(running), token: None, name: "test".to_owned(), address: None }
+    }
+
+    /// Ends a client's own process as clients do, and waits for it.
+    pub(crate) fn end(self) {
+        let Link::Stdio(mut running) = self.link else { panic!("only a client on stdio has a process") };
+        running.close_input();
+        let (status, _, errors) = running.end();
+        assert!(status.success(), "{errors}");
+    }
+
+    fn begin(&mut self) {
+        let token = self.authorization();
+        if let Link::Session { client, id } = &mut self.link {
+            let headers = headers(&[JSON], token.as_ref());
+            let opened = client.send("POST", "/mcp", &headers, initialize("2025-11-25").to_string().as_bytes());
+            opened.header("mcp-session-id").expect("a session").clone_into(id);
+        }
+    }
+
+    /// Says another name from now on, where a name is said with each request.
+    pub(crate) fn rename(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+    }
+
+    fn authorization(&self) -> Option<String> {
+        self.token.as_ref().map(|token| format!("Bearer {token}"))
+    }
+
+    /// An MCP request; the whole message that answers it.
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let token = self.authorization();
+        let mut message = request(7, method, params);
+        match &mut self.link {
+            Link::Stdio(running) => running.answer(&message),
+            Link::Session { client, id } => {
+                let sent = headers(&[JSON, ("Mcp-Session-Id", id.as_str())], token.as_ref());
+                client.send("POST", "/mcp", &sent, message.to_string().as_bytes()).json()
+            }
+            Link::Stateless { client } => {
+                let given = message["params"]["_meta"].take();
+                message = message::modern(message);
+                message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"]["name"] = json!(self.name);
+                for (name, value) in given.as_object().cloned().unwrap_or_default() {
+                    message["params"]["_meta"][name] = value;
+                }
+                let of_message = message::modern_headers(&message);
+                let of_message: Vec<(&str, &str)> =
+                    of_message.iter().map(|(name, value)| (*name, value.as_str())).collect();
+                let sent = headers(&of_message, token.as_ref());
+                client.send("POST", "/mcp", &sent, message.to_string().as_bytes()).json()
+            }
+            Link::Rest { .. } => panic!("REST has no messages"),
+        }
+    }
+
+    /// Calls an operation and takes the answer apart as a client of the surface does.
+    pub(crate) fn call_so(&mut self, tool: &str, arguments: &Value, how: How) -> Answer {
+        let token = self.authorization();
+        if let Link::Rest { client } = &mut self.link {
+            let revision = how.revision.map(|revision| format!("\"{revision}\""));
+            let key = how.key.map(|key| ("Idempotency-Key", key));
+            let revision = revision.as_ref().map(|revision| ("If-Match", revision.as_str()));
+            let given: Vec<(&str, &str)> = [Some(JSON), key, revision].into_iter().flatten().collect();
+            let sent = headers(&given, token.as_ref());
+            return rest(&client.send("POST", &format!("/api/v1/{tool}"), &sent, arguments.to_string().as_bytes()));
+        }
+        let mut meta = Map::new();
+        meta.extend(how.key.map(|key| ("skald/idempotencyKey".to_owned(), json!(key))));
+        meta.extend(how.revision.map(|revision| ("skald/expectedRevision".to_owned(), json!(revision))));
+        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments, "_meta": meta}));
+        called(&answer)
+    }
+
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Answer {
+        self.call_so(tool, arguments, How::default())
+    }
+
+    /// The answer of a call that is right.
+    pub(crate) fn ok(&mut self, tool: &str, arguments: &Value) -> Value {
+        self.call(tool, arguments).unwrap_or_else(|fault| panic!("{tool} {arguments}: {fault}"))
+    }
+
+    /// The fault of a call that is not.
+    pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> Value {
+        match self.call(tool, arguments) {
+            Ok(answer) => panic!("{tool} {arguments} was not refused: {answer}"),
+            Err(fault) => fault,
+        }
+    }
+
+    /// Reads a resource: as one, or by its route.
+    pub(crate) fn read(&mut self, uri: &str) -> Answer {
+        let token = self.authorization();
+        if let Link::Rest { client } = &mut self.link {
+            let path = match uri {
+                "campaigns://list" => "/campaigns".to_owned(),
+                "context://current" => "/context".to_owned(),
+                "universes://list" => "/universes".to_owned(),
+                uri => {
+                    let schemes =
+                        [("campaign://", "/campaigns/"), ("universe://", "/universes/"), ("docs://", "/docs/")];
+                    schemes.iter().fold(uri.to_owned(), |path, (scheme, prefix)| path.replace(scheme, prefix))
+                }
+            };
+            return rest(&client.send("GET", &format!("/api/v1{path}"), &headers(&[], token.as_ref()), b""));
+        }
+        let answer = self.ask("resources/read", &json!({"uri": uri}));
+        let error = &answer["error"];
+        if error.is_object() {
+            let fault = error["data"]["error"].clone();
+            let is_missing = fault["status"] == "NotFound" && !matches!(self.link, Link::Stateless { .. });
+            // The code of its own is gone since 2026-07-28.
+            let expected = if is_missing { -32002 } else { -32602 };
+            assert_eq!(error["code"], expected, "{answer}");
+            // A long one is cut.
+            let named = error["data"]["uri"].as_str().expect("a URI").trim_end_matches('…');
+            assert!(uri.starts_with(named), "{answer}");
+            return Err(fault);
+        }
+        let contents = &answer["result"]["contents"][0];
+        assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!(uri), &json!("application/json")));
+        Ok(serde_json::from_str(contents["text"].as_str().expect("a text")).expect("JSON"))
+    }
+
+    pub(crate) fn listing(&mut self, uri: &str) -> Value {
+        self.read(uri).unwrap_or_else(|fault| panic!("{uri}: {fault}"))
+    }
+
+    /// A stream on which news of these resources comes, and of the list of them.
+    pub(crate) fn watch(&mut self, uris: &[&str]) -> News {
+        let token = self.authorization();
+        let address = self.address;
+        let open = |method: &str, sent: &[(&str, &str)], body: &[u8]| {
+            let client = Client::connect(address.expect("a server"));
+            client.open(method, "/mcp", &headers(sent, token.as_ref()), body)
+        };
+        if let Link::Stateless { .. } = self.link {
+            let filter = json!({"notifications": {"resourceSubscriptions": uris, "resourcesListChanged": true}});
+            let message = message::modern(request(5, "subscriptions/listen", &filter));
+            let of_message = message::modern_headers(&message);
+            let sent: Vec<(&str, &str)> = of_message.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let mut events = open("POST", &sent, message.to_string().as_bytes());
+            let acknowledged = events.next().expect("an acknowledgement");
+            assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged", "{acknowledged}");
+            return News(events);
+        }
+        let Link::Session { id, .. } = &self.link else { panic!("only MCP over HTTP has such a stream") };
+        let sent = [BOTH, ("Mcp-Session-Id", id.as_str())];
+        let events = open("GET", &sent, b"");
+        for uri in uris {
+            let subscribed = self.ask("resources/subscribe", &json!({"uri": uri}));
+            assert_eq!(subscribed["result"], json!({}), "{subscribed}");
+        }
+        News(events)
+    }
+
+    pub(crate) fn is_rest(&self) -> bool {
+        matches!(self.link, Link::Rest { .. })
+    }
+
+    pub(crate) fn process(&mut self) -> &mut Running {
+        match &mut self.link {
+            Link::Stdio(running) => running,
+            _ => panic!("only a client on stdio has a process of its own"),
+        }
+    }
+}
+
+/// Notifications as they come.
+pub(crate) struct News(Events);
+
+impl News {
+    /// The resource that changed; `list` if it is the list of them.
+    pub(crate) fn next(&mut self) -> String {
+        told(&self.0.next().expect("news"))
+    }
+
+    /// Whether any more comes within a moment. The answer that ends a listener's request is no news.
+    pub(crate) fn comes(&mut self) -> bool {
+        self.0.wait_at_most(Duration::from_millis(300));
+        let comes = self.0.any(|message| message.get("method").is_some());
+        self.0.wait_at_most(PATIENCE);
+        comes
+    }
+
+    /// The stream itself.
+    pub(crate) fn into_events(self) -> Events {
+        self.0
+    }
+
+    /// All that comes until something was heard of.
+    pub(crate) fn until(&mut self, last: &str) -> Vec<String> {
+        let mut heard = Vec::new();
+        while heard.last().is_none_or(|uri| uri != last) {
+            heard.push(self.next());
+        }
+        heard
+    }
+}
+
+/// What a notification is of.
+pub(crate) fn told(message: &Value) -> String {
+    match message["method"].as_str() {
+        Some("notifications/resources/updated") => message["params"]["uri"].as_str().expect("a URI").to_owned(),
+        Some("notifications/resources/list_changed") => "list".to_owned(),
+        _ => panic!("not a notification of a change: {message}"),
+    }
+}
+
+fn headers<'a>(given: &[(&'a str, &'a str)], token: Option<&'a String>) -> Vec<(&'a str, &'a str)> {
+    given.iter().copied().chain(token.map(|token| ("Authorization", token.as_str()))).collect()
+}
+
+/// A REST answer. The status of a fault is the one that its class has.
+pub(crate) fn rest(reply: &Reply) -> Answer {
+    let json = reply.json();
+    if reply.status == 200 {
+        return Ok(json);
+    }
+    let fault = json["error"].clone();
+    let expected = match fault["status"].as_str().expect("a status") {
+        "InvalidArgument" => 400,
+        "Unauthenticated" => 401,
+        "PermissionDenied" => 403,
+        "NotFound" => 404,
+        "Aborted" => 409,
+        "FailedPrecondition" => 422,
+        "ResourceExhausted" => 413,
+        other => panic!("{other}: {json}"),
+    };
+    assert_eq!(reply.status, expected, "{json}");
+    Err(fault)
+}
+
+/// A tool's answer. A refusal stands in three places, for models and for programs.
+fn called(answer: &Value) -> Answer {
+    let result = &answer["result"];
+    let text = |at: usize| result["content"][at]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    if result["isError"] != true {
+        let content = &result["structuredContent"];
+        assert_eq!(&serde_json::from_str::<Value>(text(0)).expect("JSON"), content);
+        return Ok(content.clone());
+    }
+    let fault = &result["_meta"]["skald/error"];
+    assert_eq!(result.get("structuredContent"), None);
+    assert!(text(0).starts_with(fault["code"].as_str().expect("a code")), "{answer}");
+    assert_eq!(&serde_json::from_str::<Value>(text(1)).expect("JSON")["error"], fault);
+    Err(fault.clone())
+}
+
+/// The code and the gRPC name of a fault.
+pub(crate) fn named(fault: &Value) -> (&str, &str) {
+    let text = |field: &str| fault[field].as_str().unwrap_or_else(|| panic!("no {field} in {fault}"));
+    (text("code"), text("status"))
+}
+
+/// One test per scenario and store, on each with every surface.
+macro_rules! at_every_table {
+    ($($scenario:ident,)+) => {
+        at_every_table!(@ memory Memory $($scenario,)+);
+        at_every_table!(@ sqlite Sqlite $($scenario,)+);
+        at_every_table!(@ postgres Postgres $($scenario,)+);
+    };
+    (@ $module:ident $kind:ident $($scenario:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $scenario() {
+                for surface in $crate::program_under_test::SURFACES {
+                    let world = $crate::program_under_test::World::new($crate::program_under_test::Kind::$kind);
+                    let (mut seat, _server) = world.seat(surface);
+                    super::$scenario(&mut seat);
+                }
+            })+
+        }
+    };
+}
+pub(crate) use at_every_table;
+
+/// One test per scenario and store, each against one server.
+macro_rules! on_every_store {
+    ($($scenario:ident,)+) => {
+        on_every_store!(@ memory Memory $($scenario,)+);
+        on_every_store!(@ sqlite Sqlite $($scenario,)+);
+        on_every_store!(@ postgres Postgres $($scenario,)+);
+    };
+    (@ $module:ident $kind:ident $($scenario:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $scenario() {
+                let world = $crate::program_under_test::World::new($crate::program_under_test::Kind::$kind);
+                super::$scenario(&world.serve(&[]));
+            })+
+        }
+    };
+}
+pub(crate) use on_every_store;

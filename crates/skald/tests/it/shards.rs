@@ -1,0 +1,117 @@
+//! The shard of a stream: all streams of one campaign have the same, so that they can be taken to another database.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::gate_documented::CREATE;
+use crate::gate_served::Run;
+use crate::program_under_test::{Seat, World};
+use crate::universe::{send, star};
+
+/// The tables whose rows have a shard.
+const TABLES: [(&str, &str); 6] = [
+    ("heads", "stream, shard, revision, hash"),
+    ("commands", "stream, key, shard, request, revision, answer"),
+    ("documents", "collection, id, shard, stream, rank, body, partition"),
+    ("snapshots", "stream, shard, version, revision, hash, body, mark, parts, digest"),
+    ("snapshot_parts", "stream, mark, part, shard, revision, body"),
+    // The position orders the records of one database, which gives it anew.
+    ("records", "shard, stream, revision, kind, at, by, body, previous, hash, answer"),
+];
+
+fn database(world: &World) -> PathBuf {
+    PathBuf::from(world.store().strip_prefix("sqlite:").expect("a file"))
+}
+
+fn assert_sound(world: &World) {
+    let output = world.run(&["verify"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains("sound: "), "{said}");
+}
+
+/// A campaign with a session, a universe and a run that has evidence and a refused attempt.
+struct Played {
+    campaign_id: String,
+    universe_id: String,
+    run: Run,
+}
+
+impl Played {
+    fn new(owner: &mut Seat, name: &str) -> Self {
+        let id = |answer: &Value| answer["id"].as_str().expect("an id").to_owned();
+        let campaign_id = id(&owner.ok("campaign_create", &json!({"name": name, "gm_mode": "HUMAN"})));
+        owner.ok("session_start", &json!({"campaign_id": campaign_id}));
+        let universe = json!({"method": "create", "name": name, "campaignId": campaign_id});
+        let universe_id = id(&owner.ok("universe", &universe)["universe"]);
+        send(owner, &universe_id, &star("sol", None));
+        let run = Run::of(&owner.ok(CREATE, &json!({"process_id": "quest", "campaign_id": campaign_id})));
+        run.emits(owner, "accept_quest", &json!({"payload": {"terms": "ten silver"}}));
+        let played = Self { campaign_id, universe_id, run };
+        played.hand_in(owner, name);
+        played.run.is_refused(owner, "decline_quest", &json!({}));
+        played
+    }
+
+    fn hand_in(&self, owner: &mut Seat, text: &str) {
+        let artifacts = json!([{"path": format!("clue-{text}.md"), "text": text}]);
+        let fields = json!({"payload": {"summary": "a clue", "source": "place"}, "artifacts": artifacts});
+        self.run.emits(owner, "submit_clue", &fields);
+    }
+
+    /// Reads it and goes on with it, where it is.
+    fn goes_on(&self, owner: &mut Seat) {
+        let campaigns = owner.listing("campaigns://list");
+        let ids: Vec<&Value> = campaigns["campaigns"].as_array().expect("a list").iter().map(|c| &c["id"]).collect();
+        assert_eq!(ids, [&json!(self.campaign_id)], "only this one is here");
+        assert_eq!(owner.listing("universes://list")["universes"][0]["id"], json!(self.universe_id));
+        owner.ok("session_note", &json!({"campaign_id": self.campaign_id, "text": "They went on."}));
+        send(owner, &self.universe_id, &star("ember", Some("sol")));
+        self.hand_in(owner, "second");
+        assert_eq!(self.run.history(owner).len(), 5, "with the attempt that was refused");
+    }
+}
+
+#[test]
+fn the_streams_of_a_shard_move_to_a_second_database() {
+    let (first, second) = (World::sqlite(), World::sqlite());
+    let mut owner = first.stdio(&[]);
+    let [stays, moves] = ["stays", "moves"].map(|name| Played::new(&mut owner, name));
+    owner.end();
+    // A database with the tables, and nothing in them.
+    second.stdio(&[]).end();
+    let file = rusqlite::Connection::open(database(&first)).expect("a file");
+    let shard_of = |stream: String| -> i64 {
+        file.query_row("SELECT shard FROM heads WHERE stream = ?1", [stream], |row| row.get(0)).expect("a stream")
+    };
+    let shard = shard_of(format!("campaign/{}", moves.campaign_id));
+    assert_eq!(shard_of(format!("universe/{}", moves.universe_id)), shard);
+    assert_eq!(shard_of(format!("run/{}", moves.run.id)), shard);
+    assert_ne!(shard_of(format!("campaign/{}", stays.campaign_id)), shard);
+    file.execute("ATTACH ?1 AS second", [database(&second).display().to_string()]).expect("the second file");
+    // Rows without a shard: attempts belong to their run, and what is named by its hash is needed on both sides.
+    let run_id = &moves.run.id;
+    let campaign_id = &moves.campaign_id;
+    let beside = format!("kind = 'attempt/{run_id}' OR key IN ('run/{run_id}', 'campaign/{campaign_id}')");
+    let copied = format!("{beside} OR kind IN ('artifact', 'process')");
+    let side_rows = format!(
+        "INSERT INTO second.shelf SELECT * FROM shelf WHERE {copied};
+        DELETE FROM shelf WHERE {beside};"
+    );
+    let of_shard = TABLES.map(|(table, columns)| {
+        let order = if table == "records" { "ORDER BY position" } else { "" };
+        format!(
+            "INSERT INTO second.{table} ({columns}) SELECT {columns} FROM {table} WHERE shard = {shard} {order};
+            DELETE FROM {table} WHERE shard = {shard};"
+        )
+    });
+    file.execute_batch(&format!("BEGIN; {side_rows} {} COMMIT;", of_shard.concat())).expect("rows that move");
+    drop(file);
+    for (world, played) in [(&first, &stays), (&second, &moves)] {
+        assert_sound(world);
+        let mut owner = world.stdio(&[]);
+        played.goes_on(&mut owner);
+        owner.end();
+        assert_sound(world);
+    }
+}

@@ -1,0 +1,50 @@
+//! Stores for the program under test: a fresh SQLite file or PostgreSQL schema each.
+
+use skald_testkit::TemporaryFolder;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A fresh store, by its address.
+pub(crate) struct Place {
+    pub(crate) address: String,
+    _folder: Option<TemporaryFolder>,
+}
+
+impl Place {
+    pub(crate) fn memory() -> Self {
+        Self { address: "memory".to_owned(), _folder: None }
+    }
+
+    pub(crate) fn sqlite() -> Self {
+        let folder = TemporaryFolder::new();
+        Self { address: format!("sqlite:{}", folder.file("world.db").display()), _folder: Some(folder) }
+    }
+
+    /// A schema in the PostgreSQL that is there for tests and nothing else.
+    pub(crate) fn postgres() -> Self {
+        Self::schema_in(&told("SKALD_TEST_POSTGRES"))
+    }
+
+    /// A schema in a PostgreSQL.
+    pub(crate) fn schema_in(server: &str) -> Self {
+        let schema = fresh("program");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        runtime.block_on(async {
+            let (client, connection) =
+                tokio_postgres::connect(server, tokio_postgres::NoTls).await.expect("PostgreSQL answers");
+            tokio::spawn(connection);
+            client.batch_execute(&format!("CREATE SCHEMA {schema}")).await.expect("a schema");
+        });
+        Self { address: format!("{server}?options=-csearch_path%3D{schema}"), _folder: None }
+    }
+}
+
+/// What `cargo xtask test` tells the tests.
+pub(crate) fn told(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask test` sets it"))
+}
+
+/// A name that nobody else has.
+fn fresh(kind: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("{kind}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}

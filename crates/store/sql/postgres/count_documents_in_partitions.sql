@@ -1,0 +1,1 @@
+SELECT count(*) FROM documents WHERE collection = $1 AND partition = ANY ($2::text[])

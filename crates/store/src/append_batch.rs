@@ -1,0 +1,52 @@
+//! Checks a batch against its stream's current head, while the stream is locked, and has it decided again if outdated.
+
+use skald_journal::{Append, ConcurrentAppends, Head, IdempotentAnswer, Record, StoreError, StreamName};
+
+/// Records that a batch may have missed and still be decided again at once; with more it is sent back.
+pub(crate) const MISSED_MAX: usize = 1_024;
+
+/// A store that somebody holds for writing.
+pub(crate) trait Ledger {
+    type Error;
+
+    fn head(&self, stream: &StreamName) -> Result<Head, Self::Error>;
+    fn records(&self, stream: &StreamName, after: u64, limit: usize) -> Result<Vec<Record>, Self::Error>;
+    fn answered(&self, stream: &StreamName, key: &str) -> Result<Option<IdempotentAnswer>, Self::Error>;
+}
+
+/// What to do with an append.
+pub(crate) enum Fit {
+    /// Its batch fits now.
+    Store,
+    /// Deciding again left nothing to store.
+    Nothing,
+    SendBack(StoreError),
+}
+
+/// Has the batch decided again until it fits.
+pub(crate) fn fit<L: Ledger>(ledger: &L, append: &mut Append) -> Result<Fit, L::Error> {
+    loop {
+        let (stream, batch) = (&append.stream, &append.batch);
+        let mut missed = ConcurrentAppends::default();
+        for command in &batch.commands {
+            missed.answered.extend(ledger.answered(stream, &command.key.key)?);
+        }
+        let head = ledger.head(stream)?;
+        if head == batch.expected && missed.answered.is_empty() {
+            return Ok(if batch.records.is_empty() { Fit::Nothing } else { Fit::Store });
+        }
+        let conflict = Ok(Fit::SendBack(StoreError::Conflict { head }));
+        let Some(again) = &mut append.again else { return conflict };
+        if head != batch.expected {
+            missed.records = ledger.records(stream, batch.expected.revision, MISSED_MAX + 1)?;
+            // Neither can be decided here: too much that is new, or a head that is not where records lead.
+            if missed.records.is_empty() || missed.records.len() > MISSED_MAX {
+                return conflict;
+            }
+        }
+        match again(missed) {
+            Some(batch) => append.batch = batch,
+            None => return Ok(Fit::Nothing),
+        }
+    }
+}

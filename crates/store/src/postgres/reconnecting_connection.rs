@@ -1,0 +1,138 @@
+//! A connection that reconnects in the background whenever it is lost. Callers wait a moment for the new one; after
+//! that, calls fail at once until there is one.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use skald_journal::StoreError;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout_at};
+use tokio_postgres::Row;
+
+use super::address::Database;
+use super::database_error::Trouble;
+use super::session::{DatabaseSession, Parameters, WAIT};
+use super::status::Status;
+
+/// The first and the longest pause between attempts to connect. The longest decides how soon a node is ready after its
+/// database.
+pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
+/// How long after a loss callers wait for a new connection. Later they are told at once that there is none.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A connection for all who use it, made again when it is lost.
+pub(super) struct ReconnectingConnection {
+    state: watch::Receiver<ConnectionState>,
+    keeper: JoinHandle<()>,
+}
+
+enum ConnectionState {
+    Connected(Arc<DatabaseSession>),
+    /// Lost just now. Mostly there is another at once, so callers wait for it.
+    Reconnecting,
+    /// There is none, and why.
+    Unreachable(String),
+}
+
+impl ReconnectingConnection {
+    /// Connects. `number` is this connection's among those of the node.
+    pub(super) async fn open(database: &Database, number: usize, status: Arc<Status>) -> Result<Self, Trouble> {
+        let session = DatabaseSession::open(database).await?;
+        let (sender, state) = watch::channel(ConnectionState::Connected(Arc::clone(&session)));
+        let keeper = Keeper { database: database.clone(), number, status, state: sender };
+        Ok(Self { state, keeper: tokio::spawn(keeper.run(session)) })
+    }
+
+    /// The connection, or why there is none.
+    pub(super) async fn session(&self, deadline: Instant) -> Result<Arc<DatabaseSession>, StoreError> {
+        let mut state = self.state.clone();
+        // The keeper needs a moment to notice a connection that has ended.
+        let is_settled = |state: &ConnectionState| match state {
+            ConnectionState::Connected(session) => !session.is_closed(),
+            ConnectionState::Reconnecting => false,
+            ConnectionState::Unreachable(_) => true,
+        };
+        match timeout_at(deadline, state.wait_for(is_settled)).await {
+            Ok(Ok(state)) => match &*state {
+                ConnectionState::Connected(session) => Ok(Arc::clone(session)),
+                ConnectionState::Unreachable(why) => Err(StoreError::Unavailable(why.clone())),
+                ConnectionState::Reconnecting => Err(Trouble::Late.explain()),
+            },
+            Ok(Err(_)) | Err(_) => Err(Trouble::Late.explain()),
+        }
+    }
+
+    /// A read that a lost connection cuts off is asked once more on a new one, if there is time.
+    pub(super) async fn query(&self, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
+        let deadline = Instant::now() + WAIT;
+        let mut found = self.session(deadline).await?.query(text, parameters, deadline).await;
+        if matches!(&found, Err(trouble @ Trouble::Failed(_)) if trouble.is_loss()) {
+            found = self.session(deadline).await?.query(text, parameters, deadline).await;
+        }
+        found.map_err(|trouble| trouble.explain())
+    }
+
+    pub(super) async fn execute(&self, text: &'static str, parameters: Parameters<'_>) -> Result<u64, StoreError> {
+        let deadline = Instant::now() + WAIT;
+        let done = self.session(deadline).await?.execute(text, parameters, deadline).await;
+        done.map_err(|trouble| trouble.explain())
+    }
+}
+
+impl Drop for ReconnectingConnection {
+    fn drop(&mut self) {
+        self.keeper.abort();
+    }
+}
+
+/// Watches over the connection of a link.
+struct Keeper {
+    database: Database,
+    number: usize,
+    status: Arc<Status>,
+    state: watch::Sender<ConnectionState>,
+}
+
+impl Keeper {
+    /// Runs until it is aborted.
+    async fn run(self, mut session: Arc<DatabaseSession>) {
+        loop {
+            let why = session.ended().await;
+            self.status.is_down(self.number, why);
+            self.state.send_replace(ConnectionState::Reconnecting);
+            session = self.reconnect().await;
+            self.state.send_replace(ConnectionState::Connected(Arc::clone(&session)));
+            self.status.is_up(self.number);
+        }
+    }
+
+    /// Tries until it works.
+    async fn reconnect(&self) -> Arc<DatabaseSession> {
+        let mut attempts = std::pin::pin!(self.attempts());
+        tokio::select! {
+            biased;
+            session = &mut attempts => return session,
+            () = sleep(GRACE) => self.is_unreachable(Trouble::Late.words()),
+        }
+        attempts.await
+    }
+
+    async fn attempts(&self) -> Arc<DatabaseSession> {
+        let mut pause = PAUSES.0;
+        loop {
+            match DatabaseSession::open(&self.database).await {
+                Ok(session) => return session,
+                Err(trouble) => self.is_unreachable(trouble.words()),
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+
+    fn is_unreachable(&self, why: String) {
+        tracing::debug!(why, "the database cannot be reached");
+        self.status.is_down(self.number, &why);
+        self.state.send_replace(ConnectionState::Unreachable(why));
+    }
+}

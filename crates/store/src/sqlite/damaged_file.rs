@@ -1,0 +1,41 @@
+//! Remembers that the SQLite file is damaged, until it is replaced. Intact data is still read, and every write is
+//! refused, since it could make the damage worse.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use skald_journal::{StoreError, StoreHealth};
+use tokio::sync::watch;
+
+use super::file::is_damage;
+use super::writer::explain;
+
+pub(super) struct Damage {
+    is_found: AtomicBool,
+    health: watch::Sender<StoreHealth>,
+}
+
+impl Damage {
+    pub(super) fn new(health: watch::Sender<StoreHealth>) -> Self {
+        Self { is_found: AtomicBool::new(false), health }
+    }
+
+    pub(super) fn is_found(&self) -> bool {
+        self.is_found.load(Ordering::Acquire)
+    }
+
+    /// What an error means to whoever asked. Damage is remembered.
+    pub(super) fn explain(&self, error: &rusqlite::Error) -> StoreError {
+        if is_damage(error) && !self.is_found.swap(true, Ordering::AcqRel) {
+            tracing::error!(%error, "the file is damaged; nothing more is written to it");
+            self.health.send_replace(StoreHealth::Unready(format!(
+                "the file is damaged ({error}): what is whole can be read, nothing is written; restore a backup"
+            )));
+        }
+        explain(error)
+    }
+
+    /// What a write is told.
+    pub(super) fn refusal() -> StoreError {
+        StoreError::Damaged("nothing is written to a damaged file".to_owned())
+    }
+}

@@ -1,0 +1,122 @@
+//! Read-only SQLite connections, and polling for writes by other processes.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use skald_journal::StoreError;
+use tokio::sync::{Semaphore, watch};
+
+use super::damaged_file::Damage;
+use super::file::DatabasePath;
+use super::sql;
+
+/// Reads at once; more would only fight for the same two or four cores.
+const READERS: usize = 8;
+/// How often to look whether another process has written. inotify alone would be too early.
+const LOOK: Duration = Duration::from_millis(10);
+
+pub(super) struct Readers {
+    place: DatabasePath,
+    damage: Arc<Damage>,
+    idle: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+}
+
+impl Readers {
+    pub(super) fn new(place: DatabasePath, damage: Arc<Damage>) -> Arc<Self> {
+        Arc::new(Self { place, damage, idle: Mutex::default(), permits: Semaphore::new(READERS) })
+    }
+
+    /// Runs a short read on a thread that may block.
+    pub(super) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let _permit = self.permits.acquire().await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let readers = Arc::clone(self);
+        let read = move || {
+            let idle = lock(&readers.idle).pop();
+            let connection = idle.map_or_else(|| readers.place.connect_to_read(), Ok)?;
+            let found = work(&connection)?;
+            lock(&readers.idle).push(connection);
+            Ok(found)
+        };
+        let read = tokio::task::spawn_blocking(read).await;
+        read.map_err(|error| StoreError::Unavailable(error.to_string()))?
+            .map_err(|error: rusqlite::Error| self.damage.explain(&error))
+    }
+}
+
+/// Sees whether somebody else has written.
+pub(super) struct Lookout {
+    process: i64,
+    damage: Arc<Damage>,
+    seen: Mutex<SeenWrites>,
+    wakes: watch::Sender<u64>,
+}
+
+struct SeenWrites {
+    connection: Connection,
+    /// SQLite's mark of what other connections, of this process too, have committed.
+    data_version: i64,
+    /// Who wrote last, and how often that changed.
+    writer: (i64, i64),
+    /// How often others may have written.
+    version: u64,
+}
+
+impl Lookout {
+    pub(super) fn new(
+        place: &DatabasePath,
+        process: i64,
+        wakes: watch::Sender<u64>,
+        damage: Arc<Damage>,
+    ) -> rusqlite::Result<Arc<Self>> {
+        let connection = place.connect_to_read()?;
+        let seen = Mutex::new(SeenWrites { connection, data_version: -1, writer: (0, 0), version: 0 });
+        Ok(Arc::new(Self { process, damage, seen, wakes }))
+    }
+
+    /// Grows when another process has written. Our own commits leave it as it is.
+    pub(super) fn version(&self) -> Result<u64, StoreError> {
+        lock(&self.seen).look(self.process).map_err(|error| self.damage.explain(&error))
+    }
+
+    /// Looks again and again, on a thread of its own, until the other end of the channel is gone.
+    pub(super) fn watch(&self, over: &Receiver<()>) {
+        let mut known = None;
+        while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+            if self.wakes.receiver_count() == 0 {
+                continue;
+            }
+            if let Ok(version) = self.version()
+                && known.replace(version) != Some(version)
+            {
+                self.wakes.send_modify(|wakes| *wakes += 1);
+            }
+        }
+    }
+}
+
+impl SeenWrites {
+    fn look(&mut self, process: i64) -> rusqlite::Result<u64> {
+        let data_version =
+            self.connection.prepare_cached(sql::DATA_VERSION)?.query_row([], |row| row.get::<_, i64>(0))?;
+        if data_version != self.data_version {
+            let writer =
+                self.connection.prepare_cached(sql::WRITER)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            // As long as the last writer is this process, and was before, nobody else came between.
+            if writer != self.writer || writer.0 != process {
+                self.version += 1;
+            }
+            (self.data_version, self.writer) = (data_version, writer);
+        }
+        Ok(self.version)
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

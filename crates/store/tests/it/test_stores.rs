@@ -1,0 +1,103 @@
+//! The stores under test: memory, a fresh SQLite file, a fresh PostgreSQL schema.
+
+use skald_testkit::TemporaryFolder;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use skald_journal::Journal;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+    Postgres,
+}
+
+/// A fresh store, and the way to open it once more.
+pub(crate) struct Place {
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) address: String,
+    _folder: TemporaryFolder,
+}
+
+impl Place {
+    pub(crate) async fn new(kind: Kind) -> Self {
+        let folder = TemporaryFolder::new();
+        let address = match kind {
+            Kind::Memory => "memory".to_owned(),
+            Kind::Sqlite => format!("sqlite:{}", folder.file("world.db").display()),
+            Kind::Postgres => postgres().await,
+        };
+        Self { journal: skald_store::open(&address).await.unwrap(), address, _folder: folder }
+    }
+
+    /// The same store as another process or node would have it.
+    pub(crate) async fn beside(&self) -> Arc<dyn Journal> {
+        match self.address.as_str() {
+            "memory" => Arc::clone(&self.journal),
+            address => skald_store::open(address).await.unwrap(),
+        }
+    }
+}
+
+/// A PostgreSQL for tests, and nothing else: each test gets a schema of its own.
+pub(crate) fn server() -> String {
+    std::env::var("SKALD_TEST_POSTGRES").expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address")
+}
+
+/// The address of a fresh schema.
+pub(crate) async fn postgres() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let schema = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    client(&server()).await.batch_execute(&format!("CREATE SCHEMA {schema}")).await.unwrap();
+    format!("{}?options=-csearch_path%3D{schema}&application_name={schema}", server())
+}
+
+/// A connection of the test's own.
+pub(crate) async fn client(address: &str) -> tokio_postgres::Client {
+    let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+type Promise = fn(Place) -> Pin<Box<dyn Future<Output = ()>>>;
+
+pub(crate) fn keep(kind: Kind, promise: Promise) {
+    block_on(async { promise(Place::new(kind).await).await });
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(future)
+}
+
+/// Waits until something is so, and fails if it takes too long.
+pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
+    for _ in 0..1_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{what} did not come");
+}
+
+/// One test per promise and store.
+macro_rules! on_every_store {
+    ($($promise:ident,)+) => {
+        on_every_store!(@ memory Memory $($promise,)+);
+        on_every_store!(@ sqlite Sqlite $($promise,)+);
+        on_every_store!(@ postgres Postgres $($promise,)+);
+    };
+    (@ $module:ident $kind:ident $($promise:ident,)+) => {
+        mod $module {
+            $(#[test]
+            fn $promise() {
+                $crate::test_stores::keep($crate::test_stores::Kind::$kind, |place| Box::pin(super::$promise(place)));
+            })+
+        }
+    };
+}
+pub(crate) use on_every_store;

@@ -1,0 +1,96 @@
+//! Files of the gate benchmark: its process and the store with all runs, in memory and then on the disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context;
+
+use super::super::BenchOptions;
+use super::agent::Agent;
+use super::runs::chance;
+use crate::paths;
+
+pub(super) const PROCESS_ID: &str = "loop";
+/// A state that every event leads back to, and one that ends it, since a process must have an end.
+const PROCESS: &str = "\
+process: {id: loop, version: '1.0.0', name: Loop, initial_state: working}
+states:
+  - {name: working}
+  - {name: done, is_final: true}
+events:
+  - {name: work, allowed_roles: ['*']}
+  - {name: finish, allowed_roles: ['*']}
+transitions:
+  - {from: working, event: work, to: working}
+  - {from: working, event: finish, to: done}
+";
+/// Files here are only in memory, where there is such a place.
+const MEMORY: &str = "/dev/shm";
+const STORE: &str = "runs.db";
+/// What SQLite has written and not yet taken over.
+const LOG: &str = "runs.db-wal";
+
+pub(super) struct House {
+    skald: PathBuf,
+    folder: PathBuf,
+}
+
+/// A folder that is gone when nobody needs it any more.
+pub(super) struct GateFolder(PathBuf);
+
+impl Drop for GateFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is removed the next time.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl House {
+    /// A house with its process, and no runs yet.
+    pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
+        let house = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
+        let processes = house.folder.join("processes");
+        let _ = fs::remove_dir_all(&house.folder);
+        fs::create_dir_all(&processes)?;
+        fs::write(processes.join(format!("{PROCESS_ID}.yaml")), PROCESS)?;
+        Ok(house)
+    }
+
+    /// A place in memory.
+    pub(super) fn in_memory(&self, name: &str) -> anyhow::Result<GateFolder> {
+        let memory = Path::new(MEMORY);
+        let folder = if memory.is_dir() { memory } else { &self.folder };
+        // Another workspace may be measured at the same time; what was left behind in this one is found again.
+        made(folder.join(format!("skald-gate-bench-{:x}-{name}", chance(&self.folder))))
+    }
+
+    /// Takes the runs to the disk. No server may have them open.
+    pub(super) fn bring(&self, from: &GateFolder) -> anyhow::Result<GateFolder> {
+        let place = made(self.folder.join("runs"))?;
+        for name in [STORE, LOG] {
+            let file = from.0.join(name);
+            if file.exists() {
+                fs::copy(&file, place.0.join(name)).with_context(|| format!("{name} cannot be copied"))?;
+                fs::File::open(place.0.join(name))?.sync_all()?;
+            }
+        }
+        Ok(place)
+    }
+
+    /// An agent that talks to a server over the runs in a place.
+    pub(super) fn open(&self, place: &GateFolder) -> anyhow::Result<Agent> {
+        let mut command = Command::new(&self.skald);
+        command.args(["mcp", "--store", &format!("sqlite:{}", place.0.join(STORE).display())]);
+        command.arg("--process-dir").arg(self.folder.join("processes"));
+        command.arg("--artifact-dir").arg(self.folder.join("artifacts"));
+        // A gate of the folder that the bench runs in would be another one.
+        Agent::start(command.current_dir(&self.folder))
+    }
+}
+
+fn made(folder: PathBuf) -> anyhow::Result<GateFolder> {
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    Ok(GateFolder(folder))
+}

@@ -1,0 +1,188 @@
+//! What one campaign costs beside 10 and beside 10,000 universes and runs of others: listing its universes and its runs,
+//! and a guard that asks about it. Whoever asks has a token for this campaign alone.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use serde_json::{Value, json};
+
+use super::BenchOptions;
+use super::gate::agent::Agent;
+use super::load::Connection;
+use super::process::BenchServer;
+use super::report::{Gate, ReportTable, grouped};
+use super::statistics::median;
+use crate::{paths, run};
+
+/// Universes of other campaigns, and as many runs.
+const OTHERS: [usize; 2] = [10, 10_000];
+/// How many other campaigns they belong to, at most.
+const OTHER_CAMPAIGNS: usize = 100;
+/// Universes and runs of the campaign that is asked about.
+const OWN: usize = 20;
+const ROUNDS: usize = 200;
+const WARM_UP_ROUNDS: usize = 10;
+/// How much dearer a call may be beside many others.
+const FLAT_MAX: f64 = 1.3;
+/// Files here are only in memory, where there is such a place.
+const MEMORY: &str = "/dev/shm";
+const PROCESS: &str = "\
+process: {id: counted, version: '1.0.0', name: Counted, initial_state: working}
+states:
+  - {name: working}
+  - {name: done, is_final: true}
+events:
+  - {name: finish, allowed_roles: ['*']}
+transitions:
+  - {from: working, event: finish, to: done, guard: has_universes}
+guards:
+  has_universes: {type: cel, expression: campaign.universe_count > 0, message: there is no universe}
+";
+
+/// A server on a store with one campaign that is asked about, and others.
+struct World {
+    server: BenchServer,
+    token: String,
+    campaign_id: String,
+    run_id: String,
+    folder: PathBuf,
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // What cannot be removed is removed the next time.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The calls that are timed: a name, the operation, and what the answer has to hold so often.
+const CALLS: [(&str, &str, &str, usize); 3] = [
+    ("universes of one campaign", "universe_read", "\"createdAt\"", OWN),
+    ("runs of one campaign", "state_gate.list_runs", "\"run_id\"", OWN),
+    ("a guard over its facts", "state_gate.list_events", "\"finish\"", 1),
+];
+
+pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
+    let mut worlds = Vec::new();
+    for others in OTHERS {
+        worlds.push(World::build(options, others)?);
+    }
+    // Only now: a connection on which nothing comes for a while is closed.
+    let opened = worlds.iter().map(|world| Connection::open(world.server.address));
+    let mut connections: Vec<Connection> = opened.collect::<anyhow::Result<_>>()?;
+    let mut times = vec![[const { Vec::new() }; CALLS.len()]; worlds.len()];
+    for round in 0..WARM_UP_ROUNDS + ROUNDS {
+        // Each has its turn first as often as last.
+        for step in 0..worlds.len() {
+            let at = (round + step) % worlds.len();
+            for (call, times) in CALLS.iter().zip(&mut times[at]) {
+                let took = worlds[at].call(&mut connections[at], call)?;
+                if round >= WARM_UP_ROUNDS {
+                    times.push(took.as_secs_f64() * 1e3);
+                }
+            }
+        }
+    }
+    Ok(report(times))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "some thousands")]
+fn report(times: Vec<[Vec<f64>; CALLS.len()]>) -> Vec<Gate> {
+    let medians: Vec<[f64; CALLS.len()]> = times.into_iter().map(|of_world| of_world.map(median)).collect();
+    let title = format!("One campaign of {OWN} universes and runs beside those of others, medians of {ROUNDS} calls");
+    let headings: Vec<String> = OTHERS.iter().map(|others| format!("beside {}", grouped(*others as f64))).collect();
+    let headings: Vec<&str> = [""].into_iter().chain(headings.iter().map(String::as_str)).chain(["ratio"]).collect();
+    let mut table = ReportTable::new(title, &headings);
+    let mut gates = Vec::new();
+    for (number, (name, ..)) in CALLS.iter().enumerate() {
+        let [few, many] = [medians[0][number], medians[1][number]];
+        let ratio = many / few;
+        table.row([(*name).to_owned(), format!("{few:.2} ms"), format!("{many:.2} ms"), format!("{ratio:.2}")]);
+        gates.push(Gate::ratio_at_most(format!("{name}, beside many / beside few"), ratio, FLAT_MAX));
+    }
+    table.print();
+    gates
+}
+
+impl World {
+    fn build(options: &BenchOptions, others: usize) -> anyhow::Result<Self> {
+        let memory = Path::new(MEMORY);
+        let parent = if memory.is_dir() { memory.to_owned() } else { paths::target() };
+        let folder = parent.join(format!("skald-lists-bench-{}-{others}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("processes"))?;
+        fs::write(folder.join("processes/counted.yaml"), PROCESS)?;
+        let skald = |words: &[&str]| {
+            let mut command = Command::new(&options.skald);
+            command.args(words).args(["--store", &format!("sqlite:{}", folder.join("world.db").display())]);
+            command.current_dir(&folder);
+            command
+        };
+        let gate = ["--process-dir", "processes", "--artifact-dir", "artifacts"];
+        let mut owner = Agent::start(skald(&["mcp"]).args(gate))?;
+        let campaign_id = create_campaign(&mut owner)?;
+        let run_id = fill(&mut owner, &[&campaign_id], OWN)?;
+        let mut campaigns = Vec::new();
+        for _ in 0..others.min(OTHER_CAMPAIGNS) {
+            campaigns.push(create_campaign(&mut owner)?);
+        }
+        fill(&mut owner, &campaigns.iter().map(String::as_str).collect::<Vec<_>>(), others)?;
+        owner.leave()?;
+        let token = ["token", "create", "Bench", "--json", "--role", "gm", "--for", &campaign_id];
+        let created: Value = serde_json::from_str(&run::captured(&mut skald(&token))?)?;
+        let token = created["token"].as_str().context("there is no token")?.to_owned();
+        let server = BenchServer::start(
+            |port| {
+                let mut command = skald(&["serve", "--grpc-addr", "off"]);
+                command.args(gate).args(["--http-addr", &format!("127.0.0.1:{port}")]);
+                command
+            },
+            Stdio::null(),
+        )?;
+        Ok(Self { server, token, campaign_id, run_id, folder })
+    }
+
+    /// Makes one of the calls over REST. Says how long the answer took.
+    fn call(
+        &self,
+        connection: &mut Connection,
+        (_, operation, word, count): &(&str, &str, &str, usize),
+    ) -> anyhow::Result<Duration> {
+        let input = match *operation {
+            "universe_read" => json!({}),
+            "state_gate.list_runs" => json!({"campaign_id": self.campaign_id}),
+            _ => json!({"run_id": self.run_id}),
+        };
+        let (host, token, body) = (self.server.address, &self.token, input.to_string());
+        let request = format!(
+            "POST /api/v1/{operation} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n\
+             authorization: Bearer {token}\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let started = Instant::now();
+        connection.exchange(request.as_bytes()).context((*operation).to_owned())?;
+        let took = started.elapsed();
+        let answer = String::from_utf8_lossy(&connection.body);
+        ensure!(answer.matches(word).count() >= *count, "{operation} was answered: {answer}");
+        Ok(took)
+    }
+}
+
+fn create_campaign(owner: &mut Agent) -> anyhow::Result<String> {
+    let (_, campaign) = owner.call("campaign_create", &json!({"name": "Bench", "gm_mode": "HUMAN"}))?;
+    campaign["id"].as_str().map(str::to_owned).context("a campaign has no id")
+}
+
+/// Creates universes and runs, spread over campaigns. Answers the last run.
+fn fill(owner: &mut Agent, campaigns: &[&str], count: usize) -> anyhow::Result<String> {
+    let mut run_id = Value::Null;
+    for campaign_id in campaigns.iter().cycle().take(count) {
+        owner.call("universe", &json!({"method": "create", "name": "Bench", "campaignId": campaign_id}))?;
+        let input = json!({"process_id": "counted", "campaign_id": campaign_id});
+        run_id = owner.call("state_gate.create_run", &input)?.1["run_id"].take();
+    }
+    run_id.as_str().map(str::to_owned).context("a run has no id")
+}
