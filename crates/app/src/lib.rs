@@ -66,7 +66,7 @@ pub use request_budget::{Reserved, reserve_answer, reserve_bytes, reserve_values
 pub use resource::{Resource, UriFields, segment};
 pub use resource_changes::{AnnouncedChange, Changes, News, ResourceChange};
 pub use revocations::Revocations;
-pub use route::{API, FaultShape, JSON, Method, RequestBody, Route, Success};
+pub use route::{API, FaultShape, HttpMethod, JSON, RequestBody, Route, Success};
 pub use skald_domain::access::Token;
 pub use skald_domain::plain_text::short;
 pub use skald_domain::{idempotency_key, limits, plain_text};

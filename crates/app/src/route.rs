@@ -7,14 +7,14 @@ pub const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum HttpMethod {
     Get,
     Post,
     Put,
     Delete,
 }
 
-impl Method {
+impl HttpMethod {
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -76,7 +76,7 @@ pub enum FaultShape {
 /// query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    pub method: Method,
+    pub method: HttpMethod,
     /// From the root.
     pub path: &'static str,
     /// A name in the path and the input field that it stands for, where they differ.
@@ -92,7 +92,7 @@ pub struct Route {
 }
 
 impl Route {
-    pub const fn new(method: Method, path: &'static str) -> Self {
+    pub const fn new(method: HttpMethod, path: &'static str) -> Self {
         Self {
             method,
             path,
@@ -108,7 +108,7 @@ impl Route {
 
     /// A route that answers JSON.
     pub const fn get(path: &'static str) -> Self {
-        Self::new(Method::Get, path)
+        Self::new(HttpMethod::Get, path)
     }
 
     /// A route that answers a document: the `text` of the operation's answer.

@@ -16,8 +16,8 @@ use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use serde_json::{Value, json};
 use skald_app::idempotency_key::key_misfit;
 use skald_app::{
-    API, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, JSON, Method, OperationEntry, Route,
-    Visible, Work, limits, parse_json, short, unidentified,
+    API, Answer, Caller, Code, Conversation, Engine, Exposed, Fault, FaultShape, HttpMethod, JSON, OperationEntry,
+    Route, Visible, Work, limits, parse_json, short, unidentified,
 };
 
 use crate::body_budget::read_bytes;
@@ -94,10 +94,10 @@ fn targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
 
 fn at_route(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
     let method = match targets[0].route.method {
-        Method::Get => MethodFilter::GET,
-        Method::Post => MethodFilter::POST,
-        Method::Put => MethodFilter::PUT,
-        Method::Delete => MethodFilter::DELETE,
+        HttpMethod::Get => MethodFilter::GET,
+        HttpMethod::Post => MethodFilter::POST,
+        HttpMethod::Put => MethodFilter::PUT,
+        HttpMethod::Delete => MethodFilter::DELETE,
     };
     let handler =
         async move |State(rest): State<Rest>,

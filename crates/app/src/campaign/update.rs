@@ -75,7 +75,7 @@ impl Operation for CampaignUpdate {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Method {
+pub(super) enum UpdateMethod {
     #[default]
     Update,
     Remove,
@@ -92,7 +92,7 @@ pub(super) struct ParticipantUpdateInput {
     participant_id: String,
     /// update if left out.
     #[serde(default)]
-    method: Method,
+    method: UpdateMethod,
     /// A new name.
     display_name: Option<String>,
     /// A new role at the table.
@@ -131,13 +131,17 @@ impl Operation for ParticipantUpdate {
         let given =
             [("display_name", display_name.is_some()), ("role", role.is_some()), ("controller", controller.is_some())];
         let command = match method {
-            Method::Update => CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller },
-            Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?,
+            UpdateMethod::Update => {
+                CampaignCommand::UpdateParticipant { participant_id, display_name, role, controller }
+            }
+            UpdateMethod::Remove => {
+                only("remove", given).map(|()| CampaignCommand::RemoveParticipant { participant_id })?
+            }
         };
         app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
             let now = done.committed.state.participants().get(&id).cloned();
             let participant = now.or_else(|| before.clone()).expect("a participant who is or was there");
-            ParticipantChanged { participant, removed: method == Method::Remove }
+            ParticipantChanged { participant, removed: method == UpdateMethod::Remove }
         })
         .await
     }
@@ -154,7 +158,7 @@ pub(super) struct ActorUpdateInput {
     actor_id: String,
     /// update if left out.
     #[serde(default)]
-    method: Method,
+    method: UpdateMethod,
     /// A new name.
     name: Option<String>,
     /// PC or NPC from now on.
@@ -188,13 +192,13 @@ impl Operation for ActorUpdate {
         let before = entered_campaign.state().actors().get(&id).cloned();
         let given = [("name", name.is_some()), ("kind", kind.is_some()), ("notes", notes.is_some())];
         let command = match method {
-            Method::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
-            Method::Remove => only("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?,
+            UpdateMethod::Update => CampaignCommand::UpdateActor { actor_id, name, kind, notes },
+            UpdateMethod::Remove => only("remove", given).map(|()| CampaignCommand::RemoveActor { actor_id })?,
         };
         app.command::<Self, _>(call, entered_campaign.place(), command, move |done| {
             let now = done.committed.state.actors().get(&id).cloned();
             let actor = now.or_else(|| before.clone()).expect("an actor who is or was there");
-            ActorChanged { actor, removed: method == Method::Remove }
+            ActorChanged { actor, removed: method == UpdateMethod::Remove }
         })
         .await
     }

@@ -26,7 +26,7 @@ pub(super) struct RunOperation;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Method {
+enum RunMethod {
     /// Every attempt, accepted or refused, oldest first.
     History,
     /// What an event would come to, without emitting it.
@@ -41,7 +41,7 @@ enum Method {
     Cancel,
 }
 
-impl Method {
+impl RunMethod {
     fn word(self) -> &'static str {
         match self {
             Self::History => "history",
@@ -70,7 +70,7 @@ impl Method {
 #[serde(deny_unknown_fields)]
 pub(super) struct RunInput {
     /// What to do.
-    method: Method,
+    method: RunMethod,
     /// The run; the one that state-gate.json names if left out.
     run_id: Option<String>,
     /// For check and override.
@@ -189,21 +189,21 @@ impl Operation for RunOperation {
         let found_run = app.find_run::<Self>(call, input.run_id.as_deref()).await?;
         let mut output = RunOutput { run_id: found_run.run_id.clone(), ..RunOutput::default() };
         match input.method {
-            Method::History => {
+            RunMethod::History => {
                 let page = app.history(&found_run, input.cursor.as_deref(), input.limit).await?;
                 (output.history, output.next_cursor) = (Some(page.entries), page.next_cursor);
             }
-            Method::Check => output.check = Some(check(app, call, &found_run, &input).await?),
-            Method::Plan => (output.plan, output.plans) = plan(app, &found_run, input.to_state.as_deref()).await?,
-            Method::Artifact => {
+            RunMethod::Check => output.check = Some(check(app, call, &found_run, &input).await?),
+            RunMethod::Plan => (output.plan, output.plans) = plan(app, &found_run, input.to_state.as_deref()).await?,
+            RunMethod::Artifact => {
                 let path = input.needed("path", input.path.as_ref())?;
                 output.artifact = Some(shown(app, &found_run, path).await?);
             }
-            Method::Override => {
+            RunMethod::Override => {
                 let (answered, replayed) = override_guard(app, call, &found_run, &input).await?;
                 (output.overridden, output.replayed) = (Some(answered), replayed);
             }
-            Method::Cancel => {
+            RunMethod::Cancel => {
                 let (answered, replayed) = cancel(app, call, &found_run, &input).await?;
                 (output.cancelled, output.replayed) = (Some(answered), replayed);
             }

@@ -16,11 +16,11 @@ use crate::{
     check_chosen_id, creation_quota, limits,
 };
 
-pub(super) struct KeepUniverse;
+pub(super) struct ManageUniverse;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Method {
+pub(super) enum UniverseMethod {
     Create,
     Rename,
     /// Write it anew: its name, all that it holds, or both.
@@ -30,7 +30,7 @@ pub(super) enum Method {
     List,
 }
 
-impl Method {
+impl UniverseMethod {
     fn word(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -56,7 +56,7 @@ impl Method {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct KeepUniverseInput {
     /// What to do.
-    pub(super) method: Method,
+    pub(super) method: UniverseMethod,
     /// The universe; on create an id of your own choice, one is made if left out.
     pub(super) universe_id: Option<String>,
     /// What it is called; for create, rename and replace.
@@ -114,7 +114,7 @@ impl KeepUniverseInput {
     }
 }
 
-impl Operation for KeepUniverse {
+impl Operation for ManageUniverse {
     const NAME: &'static str = "universe";
     const TITLE: &'static str = "Create, rename, replace, delete or list universes";
     const SUMMARY: &'static str = "Create, rename, replace or delete a universe of stars and planets, or list them all. \
@@ -129,18 +129,18 @@ impl Operation for KeepUniverse {
     async fn run(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<Output, Fault> {
         input.check_fields()?;
         match input.method {
-            Method::Create => create(app, call, input).await,
-            Method::Rename => {
+            UniverseMethod::Create => create(app, call, input).await,
+            UniverseMethod::Rename => {
                 let name = input.needed("name", input.name.as_ref())?.to_owned();
                 change(app, call, &input, UniverseCommand::Rename { name }, Vec::new()).await
             }
-            Method::Replace => {
+            UniverseMethod::Replace => {
                 let (state, repaired) = read(input.state.as_ref())?;
                 let command = UniverseCommand::Replace { name: input.name.clone(), state };
                 change(app, call, &input, command, repaired).await
             }
-            Method::Delete => change(app, call, &input, UniverseCommand::Delete, Vec::new()).await,
-            Method::List => {
+            UniverseMethod::Delete => change(app, call, &input, UniverseCommand::Delete, Vec::new()).await,
+            UniverseMethod::List => {
                 let page = app.universes_of(call.caller, input.cursor.as_deref(), page_limit(input.limit)?).await?;
                 let (universes, next_cursor) = (Some(page.items), page.next_cursor);
                 Ok(Answered::Now(KeepUniverseOutput { universes, next_cursor, ..KeepUniverseOutput::default() }))
@@ -185,7 +185,7 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
     };
     app.check_quota(call.caller, &creation_quota::UNIVERSES, &stream, input.campaign_id.as_deref()).await?;
     let command = UniverseCommand::Create { id: id.clone(), name, campaign_id: input.campaign_id, state };
-    let created = app.universe_command::<KeepUniverse, _>(call, (&id, &stream), command, move |done| {
+    let created = app.universe_command::<ManageUniverse, _>(call, (&id, &stream), command, move |done| {
         let universe = UniverseRecord::of(&done.committed.state, done.revision);
         KeepUniverseOutput { universe, repaired: repaired.clone(), ..KeepUniverseOutput::default() }
     });
@@ -196,7 +196,7 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
 async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
     let game_masters = Allowed::InCampaign(CampaignRole::Gm);
     if let Some(campaign_id) = campaign_id {
-        let entered = app.enter_as(caller, KeepUniverse::NAME, game_masters, campaign_id).await;
+        let entered = app.enter_as(caller, ManageUniverse::NAME, game_masters, campaign_id).await;
         return entered.map(drop).map_err(|fault| fault.at("/campaignId"));
     }
     if caller.role_in(EVERY_CAMPAIGN).is_some_and(|role| role >= CampaignRole::Gm) {
@@ -214,10 +214,10 @@ async fn change(
     repaired: Vec<Repair>,
 ) -> Result<Output, Fault> {
     let universe_id = input.needed("universeId", input.universe_id.as_ref())?;
-    let found_universe = app.find_universe::<KeepUniverse>(call, universe_id, CampaignRole::Gm).await?;
+    let found_universe = app.find_universe::<ManageUniverse>(call, universe_id, CampaignRole::Gm).await?;
     let before = found_universe.universe()?;
     let place = (universe_id, &found_universe.stream);
-    let changed = app.universe_command::<KeepUniverse, _>(call, place, command, move |done| {
+    let changed = app.universe_command::<ManageUniverse, _>(call, place, command, move |done| {
         let now = UniverseRecord::of(&done.committed.state, done.revision);
         let deleted = now.is_none();
         let universe = now.or_else(|| UniverseRecord::of(&before, done.revision));

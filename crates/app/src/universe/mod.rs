@@ -46,7 +46,7 @@ pub(crate) struct UniverseNoun;
 impl Noun for UniverseNoun {
     fn operations(&self) -> Vec<OperationEntry> {
         vec![
-            OperationEntry::of::<manage::KeepUniverse>(),
+            OperationEntry::of::<manage::ManageUniverse>(),
             OperationEntry::of::<get_state::GetUniverseState>(),
             OperationEntry::of::<list_commands::ListUniverseCommands>(),
             OperationEntry::of::<send_command::SendUniverseCommand>(),

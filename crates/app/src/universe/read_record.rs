@@ -8,7 +8,7 @@ use super::answer_schemas::StateShape;
 use super::rest;
 use super::stream::moment;
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, Method, Operation, OperationKind, Prepared,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Exposed, Fault, HttpMethod, Operation, OperationKind, Prepared,
     Route, Toolset,
 };
 
@@ -74,7 +74,7 @@ impl Operation for ReadRecord {
     // The three tools of this set are fixed: as a resource it is universe://{universeId}.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] =
-        &[Route::get("/api/v1/universes/{universeId}"), rest::one(Method::Get).conditional()];
+        &[Route::get("/api/v1/universes/{universeId}"), rest::one(HttpMethod::Get).conditional()];
     type Input = ReadRecordInput;
     type Output = ReadRecordOutput;
 

@@ -8,37 +8,37 @@ use serde_json::{Map, Value};
 use skald_domain::universe::Repair;
 
 use super::answer_schemas::{SentObject, StateShape};
-use super::manage::{self, KeepUniverse, KeepUniverseInput};
+use super::manage::{self, KeepUniverseInput, ManageUniverse};
 use super::read_record::{ReadRecord, UniverseRecord};
 use super::stream::Listed;
 use crate::list_page::page_limit;
 use crate::{
-    Allowed, Answer, App, Call, Caller, CampaignRole, Class, Code, Exposed, Fault, FaultShape, Method,
+    Allowed, Answer, App, Call, Caller, CampaignRole, Class, Code, Exposed, Fault, FaultShape, HttpMethod,
     ObjectWithDocument, Operation, OperationKind, Prepared, RequestBody, Route, Success, Toolset, Work, limits,
 };
 
 /// Universes in a page that has all that they hold.
 const WHOLE_PAGE: usize = 10;
 
-const fn route(method: Method, path: &'static str) -> Route {
+const fn route(method: HttpMethod, path: &'static str) -> Route {
     Route::new(method, path).renaming("id", "universeId").failing_with(FaultShape::Sentence)
 }
 
-const fn all(method: Method) -> Route {
+const fn all(method: HttpMethod) -> Route {
     route(method, "/universes")
 }
 
 /// A route to one universe.
-pub(super) const fn one(method: Method) -> Route {
+pub(super) const fn one(method: HttpMethod) -> Route {
     route(method, "/universes/{id}")
 }
 
 /// The route of commands: an object is one, an array is several.
 pub(super) const fn commands(body: RequestBody) -> Route {
-    route(Method::Post, "/universes/{id}/commands").taking(body)
+    route(HttpMethod::Post, "/universes/{id}/commands").taking(body)
 }
 
-pub(super) const EVENTS: Route = route(Method::Get, "/universes/{id}/events").answering(Success::Events);
+pub(super) const EVENTS: Route = route(HttpMethod::Get, "/universes/{id}/events").answering(Success::Events);
 
 pub(super) struct ListUniverses;
 
@@ -106,7 +106,7 @@ impl Operation for ListUniverses {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[all(Method::Get).answering(Success::Page("universes"))];
+    const ROUTES: &'static [Route] = &[all(HttpMethod::Get).answering(Success::Page("universes"))];
     type Input = ListUniversesInput;
     type Output = ListUniversesOutput;
 
@@ -180,7 +180,7 @@ impl WrittenUniverse {
 async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<WrittenUniverse, Fault> {
     // The revision of the answer is that of what is read: somebody else may have changed it since it was written.
     let (writing, reading) = (call.work.clone(), Work::default());
-    let written = KeepUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
+    let written = ManageUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
     let internal = |error: serde_json::Error| Fault::internal(error, app.request_id());
     let mut written = serde_json::to_value(written).map_err(internal)?;
     let Value::Object(record) = written["universe"].take() else {
@@ -239,17 +239,17 @@ impl Operation for CreateUniverse {
     const SUMMARY: &'static str = "Create a universe, under an id of your own choice if you send one.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
-    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] =
-        &[all(Method::Post).taking(RequestBody::Fields).answering(Success::Created("/universes/{id}"))];
+        &[all(HttpMethod::Post).taking(RequestBody::Fields).answering(Success::Created("/universes/{id}"))];
     type Input = CreateUniverseInput;
     type Output = WrittenUniverse;
 
     async fn run(app: &App, call: &Call<'_>, input: CreateUniverseInput) -> Result<WrittenUniverse, Fault> {
         let universe_id = input.id.clone();
         let input = KeepUniverseInput {
-            method: manage::Method::Create,
+            method: manage::UniverseMethod::Create,
             universe_id: input.id,
             name: Some(input.name),
             campaign_id: input.campaign_id,
@@ -270,7 +270,7 @@ impl Operation for CreateUniverse {
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, typed: &str) -> Option<Vec<String>> {
-        if field == "campaignId" { KeepUniverse::complete(app, caller, field, typed).await } else { None }
+        if field == "campaignId" { ManageUniverse::complete(app, caller, field, typed).await } else { None }
     }
 }
 
@@ -300,16 +300,16 @@ impl Operation for ReplaceUniverse {
     const SUMMARY: &'static str = "Write a universe anew: its name, all that it holds, or both.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
-    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[one(Method::Put).taking(RequestBody::Fields)];
+    const ROUTES: &'static [Route] = &[one(HttpMethod::Put).taking(RequestBody::Fields)];
     type Input = ReplaceUniverseInput;
     type Output = WrittenUniverse;
 
     async fn run(app: &App, call: &Call<'_>, input: ReplaceUniverseInput) -> Result<WrittenUniverse, Fault> {
         let input = KeepUniverseInput {
-            method: manage::Method::Replace,
+            method: manage::UniverseMethod::Replace,
             universe_id: Some(input.universe_id),
             name: input.name,
             campaign_id: None,
@@ -348,16 +348,16 @@ impl Operation for DeleteUniverse {
     const SUMMARY: &'static str = "Delete a universe.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
-    const ALLOWED: Allowed = KeepUniverse::ALLOWED;
+    const ALLOWED: Allowed = ManageUniverse::ALLOWED;
     const DESTRUCTIVE: bool = true;
     const EXPOSED: Exposed = Exposed::RestOnly;
-    const ROUTES: &'static [Route] = &[one(Method::Delete).answering(Success::NoContent)];
+    const ROUTES: &'static [Route] = &[one(HttpMethod::Delete).answering(Success::NoContent)];
     type Input = DeleteUniverseInput;
-    type Output = <KeepUniverse as Operation>::Output;
+    type Output = <ManageUniverse as Operation>::Output;
 
     async fn run(app: &App, call: &Call<'_>, input: DeleteUniverseInput) -> Result<Self::Output, Fault> {
         let input = KeepUniverseInput {
-            method: manage::Method::Delete,
+            method: manage::UniverseMethod::Delete,
             universe_id: Some(input.universe_id),
             name: None,
             campaign_id: None,
@@ -365,7 +365,7 @@ impl Operation for DeleteUniverse {
             cursor: None,
             limit: None,
         };
-        KeepUniverse::run(app, call, input).await
+        ManageUniverse::run(app, call, input).await
     }
 
     async fn complete(app: &App, caller: &Caller, field: &str, _: &str) -> Option<Vec<String>> {
