@@ -9,7 +9,7 @@ mod bearer_token;
 mod caller;
 mod campaign;
 mod catalogue;
-mod chosen_id;
+mod chosen_id_permission;
 mod completion;
 mod computation_pool;
 mod creation_quota;
@@ -42,7 +42,7 @@ mod tokens;
 mod toolset;
 mod universe;
 
-pub(crate) use chosen_id::check_chosen_id;
+pub(crate) use chosen_id_permission::check_chosen_id;
 pub(crate) use execute::{Answered, Terms, stored_key};
 
 pub use answer::{Answer, JsonDocument, ObjectWithDocument, Prepared};

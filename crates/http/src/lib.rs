@@ -6,8 +6,8 @@
 mod body_budget;
 mod calls_in_progress;
 mod connections;
-mod events;
 mod fault;
+mod feed_response;
 mod health;
 mod host_and_origin;
 mod identify;

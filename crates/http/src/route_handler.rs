@@ -11,8 +11,8 @@ use skald_app::{
     universe_named_by,
 };
 
-use crate::events::{self, LAST_EVENT_ID_FIELD};
 use crate::fault;
+use crate::feed_response::{self, LAST_EVENT_ID_FIELD};
 use crate::routes::{RequestContext, Rest, at_revision, json_pieces, read, typed};
 
 /// An operation, and the route by which it is called.
@@ -51,7 +51,7 @@ async fn answered(
     let asked = RequestContext::by(&request)?;
     let known = request.headers().get(IF_NONE_MATCH).cloned();
     let after = match targets[0].route.success {
-        Success::Events => events::last_event_id(request.headers())?,
+        Success::Events => feed_response::last_event_id(request.headers())?,
         Success::Ok | Success::Page(_) | Success::Created(_) | Success::NoContent => None,
     };
     let uri = request.uri().clone();
@@ -89,7 +89,7 @@ async fn answered(
             with_header(response, LOCATION, &location)
         }
         (Success::NoContent, _) => StatusCode::NO_CONTENT.into_response(),
-        (Success::Events, Answer::Feed(feed)) => events::response(rest, asked.caller, *feed),
+        (Success::Events, Answer::Feed(feed)) => feed_response::response(rest, asked.caller, *feed),
         (Success::Events, Answer::Value(_) | Answer::Prepared(_) | Answer::Object(_)) => {
             // It is not for a bridge to hold back what its readers are too slow for.
             let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands");

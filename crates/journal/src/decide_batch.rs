@@ -145,7 +145,7 @@ pub(super) type Replayed<K> = (Arc<[EventOf<K>]>, Hash);
 
 /// What became of one command in this turn.
 enum SubmissionOutcome<K: StreamKind> {
-    SubmissionReply(SubmissionReply<K>),
+    Decided(SubmissionReply<K>),
     /// Answered before this turn; its record has the events.
     Replay(IdempotentAnswer),
 }
@@ -236,7 +236,7 @@ impl<K: StreamKind> BatchDecision<K> {
                     batch.records.push(step.record);
                     batch.side_rows.extend(ask.side_rows.iter().cloned());
                     if let Some(command) = step.command {
-                        batch.commands.push(command);
+                        batch.answers.push(command);
                         under_key.extend(ask.key.as_ref().map(|(key, _)| (key.key.as_str(), outcomes.len())));
                     }
                     for change in step.changes {
@@ -250,7 +250,7 @@ impl<K: StreamKind> BatchDecision<K> {
                     Err(failure)
                 }
             };
-            outcomes.push(SubmissionOutcome::SubmissionReply(outcome));
+            outcomes.push(SubmissionOutcome::Decided(outcome));
         }
         self.outcomes = outcomes;
         self.after = now;
@@ -264,9 +264,7 @@ impl<K: StreamKind> BatchDecision<K> {
         let doubtful = pairs.filter(|(_, outcome)| {
             matches!(
                 outcome,
-                SubmissionOutcome::SubmissionReply(Err(
-                    JournalFailure::Refused(_) | JournalFailure::RevisionConflict { .. }
-                ))
+                SubmissionOutcome::Decided(Err(JournalFailure::Refused(_) | JournalFailure::RevisionConflict { .. }))
             )
         });
         doubtful.filter_map(|(request, _)| Some(request.ask.key.as_ref()?.0.key.clone())).collect()
@@ -279,7 +277,7 @@ impl<K: StreamKind> BatchDecision<K> {
                 let Some((key, _)) = request.ask.key.as_ref().filter(|(key, _)| key.key == command.key.key) else {
                     continue;
                 };
-                if matches!(outcome, SubmissionOutcome::SubmissionReply(Err(_))) {
+                if matches!(outcome, SubmissionOutcome::Decided(Err(_))) {
                     *outcome = stored(key, &command);
                 }
             }
@@ -290,7 +288,7 @@ impl<K: StreamKind> BatchDecision<K> {
     pub(super) fn replayed_revisions(&self) -> Vec<u64> {
         let replays = self.outcomes.iter().filter_map(|outcome| match outcome {
             SubmissionOutcome::Replay(command) => Some(command.revision),
-            SubmissionOutcome::SubmissionReply(_) => None,
+            SubmissionOutcome::Decided(_) => None,
         });
         replays.collect()
     }
@@ -299,7 +297,7 @@ impl<K: StreamKind> BatchDecision<K> {
     pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Replayed<K>>) {
         for (request, outcome) in self.requests.drain(..).zip(self.outcomes.drain(..)) {
             let reply = match outcome {
-                SubmissionOutcome::SubmissionReply(reply) => reply,
+                SubmissionOutcome::Decided(reply) => reply,
                 SubmissionOutcome::Replay(command) => match replayed.get(&command.revision) {
                     Some((events, content_hash)) => Ok(Applied {
                         committed: Arc::clone(&self.after),
@@ -339,8 +337,8 @@ fn before<K: StreamKind>(
     let first = *under_key.get(key.key.as_str())?;
     let same = requests[first].ask.key.as_ref().is_some_and(|(first, _)| first.request == key.request);
     match &outcomes[first] {
-        SubmissionOutcome::SubmissionReply(Ok(done)) if same => {
-            Some(SubmissionOutcome::SubmissionReply(Ok(Applied { replayed: true, ..done.clone() })))
+        SubmissionOutcome::Decided(Ok(done)) if same => {
+            Some(SubmissionOutcome::Decided(Ok(Applied { replayed: true, ..done.clone() })))
         }
         _ => Some(mismatch(key)),
     }
@@ -351,7 +349,7 @@ fn stored<K: StreamKind>(key: &IdempotencyKey, command: &IdempotentAnswer) -> Su
 }
 
 fn mismatch<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K> {
-    SubmissionOutcome::SubmissionReply(Err(JournalFailure::IdempotencyMismatch { key: key.key.clone() }))
+    SubmissionOutcome::Decided(Err(JournalFailure::IdempotencyMismatch { key: key.key.clone() }))
 }
 
 /// Decides one command. A panic in the rules is this command's failure, not the stream's.

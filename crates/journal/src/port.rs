@@ -16,7 +16,7 @@ pub struct Batch {
     pub expected: Head,
     /// At least one; the first follows `expected`.
     pub records: Vec<Record>,
-    pub commands: Vec<IdempotentAnswer>,
+    pub answers: Vec<IdempotentAnswer>,
     /// Each document once.
     pub changes: Vec<ReadModelChange>,
     /// Rows that stand beside the journal and are put with the records.

@@ -3,11 +3,11 @@
 //! All SQL of Skald is in this crate's `sql` folder. Tests aside, only the binary depends on this crate.
 
 mod answer_digest;
-mod append_batch;
 mod memory;
 mod postgres;
 mod private_files;
 mod random_mark;
+mod rebase_batch;
 mod signed_number;
 mod snapshots;
 mod sqlite;

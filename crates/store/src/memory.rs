@@ -12,7 +12,7 @@ use skald_journal::{
 };
 use tokio::sync::watch;
 
-use crate::append_batch::{Fit, Ledger, fit};
+use crate::rebase_batch::{LockedStore, RebaseOutcome, rebase};
 use crate::snapshots::{marked, read_apart};
 
 /// Everything in maps behind one lock.
@@ -35,7 +35,7 @@ struct MemoryTables {
     shelf: BTreeMap<(String, String), String>,
 }
 
-impl Ledger for MemoryTables {
+impl LockedStore for MemoryTables {
     type Error = Infallible;
 
     fn head(&self, stream: &StreamName) -> Result<Head, Infallible> {
@@ -60,7 +60,7 @@ impl MemoryTables {
             self.streams.entry(append.stream.clone()).or_default().push(self.records.len());
             self.records.push(record);
         }
-        for command in append.batch.commands {
+        for command in append.batch.answers {
             self.commands.insert((append.stream.clone(), command.key.key.clone()), command);
         }
         for row in append.batch.side_rows {
@@ -103,11 +103,11 @@ fn at_once<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
 impl Journal for Memory {
     fn append(&self, mut append: Append) -> StoreFuture<'_, ()> {
         let mut kept = self.kept();
-        let Ok(fitted) = fit(&*kept, &mut append);
+        let Ok(fitted) = rebase(&*kept, &mut append);
         match fitted {
-            Fit::Store => kept.store(append),
-            Fit::Nothing => return at_once(()),
-            Fit::SendBack(error) => return Box::pin(ready(Err(error))),
+            RebaseOutcome::Store => kept.store(append),
+            RebaseOutcome::Nothing => return at_once(()),
+            RebaseOutcome::SendBack(error) => return Box::pin(ready(Err(error))),
         }
         drop(kept);
         self.wakes.send_modify(|wakes| *wakes += 1);

@@ -3,8 +3,8 @@
 //! The gate's rules and the gate's hook both read tool calls through this crate, so that they cannot disagree. It opens
 //! no file and runs nothing.
 
+pub mod call_strings;
 mod permissions;
 pub mod shell;
-pub mod tool_call;
 
 pub use permissions::{Permission, ToolPermissions};

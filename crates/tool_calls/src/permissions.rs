@@ -17,8 +17,8 @@ mod tests;
 
 use serde_json::Value;
 
+use crate::call_strings::{self, CallString};
 use crate::shell::{self, CommandLine, ShellCommand};
-use crate::tool_call::{self, CallString};
 
 /// What a state says of the tools, as patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -110,7 +110,7 @@ impl<'a> Call<'a> {
             }
         }
         let is_named = |name: &str| ["command", "pattern", "glob"].contains(&name) || PLACES.contains(&name);
-        let strings = tool_call::strings(tool, input);
+        let strings = call_strings::strings(tool, input);
         let others = strings.iter().filter(|string| !(string.is_top && is_named(string.field)));
         let (commands, others): (Vec<&CallString>, Vec<&CallString>) = others.partition(|string| string.is_command());
         let is_bare = command.is_none() && places.is_empty();
@@ -120,7 +120,7 @@ impl<'a> Call<'a> {
         }
         let texts: Vec<String> =
             command.into_iter().chain(commands.iter().map(|string| string.text.to_owned())).collect();
-        let joined = tool_call::joined_commands(input);
+        let joined = call_strings::joined_commands(input);
         let looked_at = texts.iter().map(String::as_str).chain(joined.iter().map(String::as_str));
         let looked_at =
             looked_at.chain(others.iter().filter(|string| !string.field.is_empty()).map(|string| string.text));

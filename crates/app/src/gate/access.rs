@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use skald_domain::gate::{Artifact, Decision, Facts, Look, Process, Run, Standing};
 
-use super::path_view::PathView;
+use super::path_redaction::PathRedaction;
 use super::stream::{is_run_id, not_found, stream};
 use crate::redaction::sees_run;
 use crate::{App, Call, Code, Fault, FilesError, Operation, OperationKind};
@@ -23,7 +23,7 @@ pub(super) struct FoundRun {
     pub standing: Standing,
     pub principal: String,
     /// What the caller sees of the server's paths.
-    pub paths: PathView,
+    pub paths: PathRedaction,
 }
 
 impl FoundRun {
@@ -88,7 +88,7 @@ impl App {
         Ok(FoundRun { run_id, stream, committed, process, standing, principal, paths })
     }
 
-    async fn named_run(&self, paths: &PathView) -> Result<String, Fault> {
+    async fn named_run(&self, paths: &PathRedaction) -> Result<String, Fault> {
         match self.files.named_run().await {
             Ok(named) => named.ok_or_else(no_run_named),
             Err(error) if paths.is_owners() => Err(unnamed(&error)),

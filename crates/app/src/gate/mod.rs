@@ -9,12 +9,11 @@ mod create_run;
 mod diagram;
 mod emit_event;
 mod emit_refusal;
-mod evidence;
 mod files_port;
 mod get_state;
 mod history;
 mod list_runs;
-mod path_view;
+mod path_redaction;
 mod process_document;
 mod processes;
 mod read;
@@ -22,6 +21,7 @@ mod refused_attempts;
 mod resources;
 mod run_methods;
 mod shipped_processes;
+mod store_evidence;
 mod stream;
 mod submit_process;
 mod tool_permission;
@@ -117,8 +117,8 @@ impl Noun for GateNoun {
 const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (refused_attempts::ATTEMPTS, SideRowCheck::Row(refused_attempts::check_attempt)),
     (refused_attempts::SUMMED, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
-    (evidence::CONTENTS, SideRowCheck::Row(evidence::check_content)),
-    (evidence::COUNTED, SideRowCheck::NotCovered),
+    (store_evidence::CONTENTS, SideRowCheck::Row(store_evidence::check_content)),
+    (store_evidence::COUNTED, SideRowCheck::NotCovered),
     (PROCESS_VERSIONS_COUNTED, SideRowCheck::NotCovered),
     (processes::SOURCES, SideRowCheck::Row(processes::check_source)),
     (processes::SUBMITTED, SideRowCheck::ReplaceableRow(processes::check_submission)),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::gate::{Finding, Process, load};
 
-use super::path_view::PathView;
+use super::path_redaction::PathRedaction;
 use super::shipped_processes::shipped;
 use crate::sha256::sha256_hex;
 use crate::{App, Caller, Code, Fault, FilesError, limits, short};
@@ -218,7 +218,7 @@ pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
 }
 
 /// A file of the gate that should be readable and is not.
-pub(super) fn unreadable(paths: &PathView, error: &FilesError) -> Fault {
+pub(super) fn unreadable(paths: &PathRedaction, error: &FilesError) -> Fault {
     tracing::warn!(%error, "a file of the gate cannot be read");
     Fault::new(Code::InvalidProcess, paths.error(error)).hint("mend the file or remove it, then try again")
 }

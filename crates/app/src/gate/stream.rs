@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use skald_domain::Moment;
 use skald_domain::gate::{RunEvent, RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus};
 
-use super::evidence::CONTENTS;
 use super::processes::SOURCES;
+use super::store_evidence::CONTENTS;
 use crate::{Code, Fault, limits, short};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 

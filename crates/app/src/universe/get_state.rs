@@ -58,7 +58,7 @@ impl Operation for GetUniverseState {
         if let Some(part) = views::part(&found_universe, &ask)? {
             return Ok(GetUniverseStateOutput(Read::Part(Box::new(part))));
         }
-        Ok(GetUniverseStateOutput(Read::Whole(app.ready(&found_universe).await?.state)))
+        Ok(GetUniverseStateOutput(Read::Whole(app.rendered_universe(&found_universe).await?.state)))
     }
 
     fn answer(output: GetUniverseStateOutput) -> Result<Answer, serde_json::Error> {

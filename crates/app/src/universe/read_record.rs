@@ -80,7 +80,7 @@ impl Operation for ReadRecord {
 
     async fn run(app: &App, call: &Call<'_>, input: ReadRecordInput) -> Result<ReadRecordOutput, Fault> {
         let found_universe = app.find_universe::<Self>(call, &input.universe_id, CampaignRole::Guest).await?;
-        Ok(ReadRecordOutput(app.ready(&found_universe).await?.record))
+        Ok(ReadRecordOutput(app.rendered_universe(&found_universe).await?.record))
     }
 
     fn answer(output: ReadRecordOutput) -> Result<Answer, serde_json::Error> {

@@ -14,20 +14,20 @@ use skald_journal::CommittedState;
 
 /// What is ready of one revision.
 #[derive(Default)]
-pub struct Ready {
-    forms: OnceCell<Forms>,
+pub struct RenderCache {
+    forms: OnceCell<RenderedUniverse>,
     /// The last that was made of any revision: the next is made from it.
     last: Arc<ArcSwapOption<UniverseJson>>,
 }
 
-impl Ready {
+impl RenderCache {
     pub(super) fn next(&self) -> Self {
         Self { forms: OnceCell::new(), last: Arc::clone(&self.last) }
     }
 }
 
 #[derive(Clone)]
-pub(super) struct Forms {
+pub(super) struct RenderedUniverse {
     /// The universe with its name, its revision and all that it holds.
     pub record: Prepared,
     /// What it holds.
@@ -36,16 +36,16 @@ pub(super) struct Forms {
 
 impl App {
     /// The universe that was found, as bytes. Whoever comes while they are made waits for them.
-    pub(super) async fn ready(&self, found_universe: &FoundUniverse) -> Result<Forms, Fault> {
+    pub(super) async fn rendered_universe(&self, found_universe: &FoundUniverse) -> Result<RenderedUniverse, Fault> {
         // Nothing in a universe is hidden from those who see it, so one form is for all of them.
         let universe = found_universe.universe()?;
         let forms = found_universe.committed.read_cache.forms.get_or_try_init(async || {
             let committed = Arc::clone(&found_universe.committed);
             if things(universe.state()) <= limits::ANSWERED_STATE_MAX {
-                return made(&committed);
+                return render(&committed);
             }
             // Long enough to keep others waiting.
-            let made = tokio::task::spawn_blocking(move || made(&committed)).await;
+            let made = tokio::task::spawn_blocking(move || render(&committed)).await;
             made.unwrap_or_else(|error| Err(error.to_string()))
         });
         let forms = forms.await.map_err(|error| Fault::internal(error, self.request_id()))?;
@@ -53,7 +53,7 @@ impl App {
     }
 }
 
-fn made(committed: &CommittedState<UniverseStream>) -> Result<Forms, String> {
+fn render(committed: &CommittedState<UniverseStream>) -> Result<RenderedUniverse, String> {
     let record = UniverseRecord::of(&committed.state, committed.revision()).ok_or("there is no universe")?;
     let last = committed.read_cache.last.load_full();
     let json =
@@ -61,5 +61,5 @@ fn made(committed: &CommittedState<UniverseStream>) -> Result<Forms, String> {
     let json = Arc::new(json);
     committed.read_cache.last.store(Some(Arc::clone(&json)));
     let record = Prepared::of(Arc::new(RecordDocument(Arc::clone(&json))));
-    Ok(Forms { record, state: Prepared::of(Arc::new(StateDocument(json))) })
+    Ok(RenderedUniverse { record, state: Prepared::of(Arc::new(StateDocument(json))) })
 }

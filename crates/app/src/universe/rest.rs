@@ -140,7 +140,7 @@ async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared
                 if pieces.len() > 1 {
                     pieces.push(Bytes::from_static(b","));
                 }
-                pieces.append(&mut app.ready(&found_universe).await?.record.json());
+                pieces.append(&mut app.rendered_universe(&found_universe).await?.record.json());
             }
             // It was deleted meanwhile.
             Err(fault) if fault.class() == Class::NotFound => {}
@@ -195,7 +195,7 @@ async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<W
                 .map_err(internal)?;
             let record = if let Value::Object(now) = now { now } else { record };
             let repaired = Some(written["repaired"].take()).filter(|repaired| !repaired.is_null());
-            Ok(WrittenUniverse { record, state: Some(app.ready(&found_universe).await?.state), repaired })
+            Ok(WrittenUniverse { record, state: Some(app.rendered_universe(&found_universe).await?.state), repaired })
         }
         // A retry is answered also once it has gone: with what was known then.
         Err(fault) if fault.class() == Class::NotFound => {

@@ -8,7 +8,7 @@ use skald_domain::universe::{
     About, Created, Replaced, StoredPart, Universe, UniverseEvent, UniverseRefusal, UniverseRefusalKind, UniverseRules,
 };
 
-use super::render_cache::Ready;
+use super::render_cache::RenderCache;
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 use skald_journal::{Document, ReadModelChange, SnapshotPart, StreamKind, StreamName};
 
@@ -72,9 +72,9 @@ impl StreamKind for UniverseStream {
     type Rules = UniverseRules;
     const NAME: &'static str = "universe";
     type Parts = UniversePart;
-    type ReadCache = Ready;
+    type ReadCache = RenderCache;
 
-    fn next_read_cache(before: &Ready) -> Ready {
+    fn next_read_cache(before: &RenderCache) -> RenderCache {
         before.next()
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::colour::Colour;
+use super::chosen_colour::Colour;
 use super::labels::{Align, Label, Style};
 use super::paint::{Scatter, dots, glow, glows, line, pair};
 use super::scene::{BandShape, CloudShape, LineShape, MapLayout, MapLine, MapPath, Panel, WIDTH};

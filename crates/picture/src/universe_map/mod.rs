@@ -5,7 +5,7 @@
 //! (`scene.rs`, `system.rs`, `overview.rs`), then labels are placed (`labels.rs`), and then the SVG is written
 //! (`draw.rs`, `shapes.rs`). The work and the size are bounded, however large the universe is.
 
-mod colour;
+mod chosen_colour;
 mod draw;
 mod labels;
 mod legend;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::Point;
-use super::colour::Colour;
+use super::chosen_colour::Colour;
 use super::scene::Panel;
 use super::{Kind, UniverseScene};
 use crate::svg::Svg;

@@ -1,6 +1,6 @@
 //! Draws a body by its kind, in its colour, lit by its star.
 
-use super::colour::Colour;
+use super::chosen_colour::Colour;
 use super::paint::{glow, pair};
 use super::radii::length;
 use super::scene::{Disc, ring_reach};

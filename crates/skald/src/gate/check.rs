@@ -5,7 +5,7 @@ use skald_app::{Code, Fault};
 
 use super::engine_access::EngineAccess;
 use super::print_reply::PrintedReply;
-use super::{process_source, text};
+use super::{read_process_source, text};
 use crate::arguments::CheckArguments;
 use crate::output::printable;
 
@@ -13,8 +13,8 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Faul
     let desk = EngineAccess::forgetful();
     let (mut lines, mut files, mut is_good) = (Vec::new(), Vec::new(), true);
     for file in &arguments.files {
-        let name = process_source::name(file);
-        let checked = match process_source::read(file) {
+        let name = read_process_source::name(file);
+        let checked = match read_process_source::read(file) {
             Ok(source) => desk.call("state_gate.submit_process", json!({"source": source, "check_only": true})).await,
             Err(fault) => Err(fault),
         };

@@ -13,7 +13,7 @@ mod event_arguments;
 mod hook;
 mod named_run;
 mod print_reply;
-mod process_source;
+mod read_process_source;
 mod run_file;
 mod text;
 
@@ -48,10 +48,10 @@ async fn answer(arguments: &GateCallArguments) -> Result<PrintedReply, Fault> {
             Ok(PrintedReply::done(text::processes(&processes), processes))
         }
         GateCommand::Submit { file } => {
-            let source = process_source::read(file)?;
+            let source = read_process_source::read(file)?;
             let desk = EngineAccess::open(arguments).await?;
             let kept = desk.call("state_gate.submit_process", json!({"source": source})).await?;
-            Ok(PrintedReply::done(text::submitted(&process_source::name(file), &kept), kept))
+            Ok(PrintedReply::done(text::submitted(&read_process_source::name(file), &kept), kept))
         }
         GateCommand::CreateRun(create) => create::run(arguments, create).await,
         GateCommand::ListRuns(list) => all_pages::runs(&there().await?, list).await,

@@ -15,7 +15,7 @@ use super::rows;
 use super::session::{DatabaseSession, Parameters, WAIT};
 use super::sql;
 use crate::answer_digest::answer_column;
-use crate::append_batch::MISSED_MAX;
+use crate::rebase_batch::MISSED_MAX;
 use crate::signed_number::signed;
 
 /// How long a commit waits for company, and only while fewer wait than the last one held.
@@ -220,7 +220,7 @@ impl<'a> Columns<'a> {
             self.records.7.push(&record.hash);
             self.records.8.push(answer_column(&record.answer));
         }
-        for IdempotentAnswer { key, revision, answer } in &batch.commands {
+        for IdempotentAnswer { key, revision, answer } in &batch.answers {
             self.commands.0.push(stream);
             self.commands.1.push(&key.key);
             self.commands.2.push(&key.request);
@@ -279,7 +279,7 @@ async fn decide_again(session: &DatabaseSession, mut job: CommitJob) -> Option<C
 
 async fn missed(session: &DatabaseSession, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
     let (stream, batch) = (append.stream.as_str(), &append.batch);
-    let keys: Vec<&str> = batch.commands.iter().map(|command| command.key.key.as_str()).collect();
+    let keys: Vec<&str> = batch.answers.iter().map(|command| command.key.key.as_str()).collect();
     // Records first: a key that is answered after them is found in the next attempt.
     let limit = crate::signed_number::rows(MISSED_MAX + 1);
     let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;

@@ -25,9 +25,9 @@ use skald_journal::{
 use tokio::sync::{oneshot, watch};
 
 use crate::OpenError;
-use crate::append_batch::Ledger;
 use crate::private_files::{create_beside, rename_to_new};
 use crate::random_mark::random_mark;
+use crate::rebase_batch::LockedStore;
 use crate::signed_number::rows;
 use crate::snapshots::marked;
 use damaged_file::Damage;

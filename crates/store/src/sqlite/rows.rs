@@ -9,7 +9,7 @@ use skald_journal::{
 
 use super::sql;
 use crate::answer_digest::{answer_column, answer_digest};
-use crate::append_batch::Ledger;
+use crate::rebase_batch::LockedStore;
 use crate::signed_number::{before_all, rows, signed, unsigned};
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
@@ -46,7 +46,7 @@ fn document(row: &Row<'_>) -> rusqlite::Result<Document> {
 /// A connection in a transaction, or one whose single statements are each a transaction.
 pub(super) struct Rows<'a>(pub(super) &'a Connection);
 
-impl Ledger for Rows<'_> {
+impl LockedStore for Rows<'_> {
     type Error = rusqlite::Error;
 
     fn head(&self, stream: &StreamName) -> rusqlite::Result<Head> {
@@ -239,7 +239,7 @@ impl Rows<'_> {
                 answer_column(&record.answer)
             ])?;
         }
-        for IdempotentAnswer { key, revision, answer } in &batch.commands {
+        for IdempotentAnswer { key, revision, answer } in &batch.answers {
             let mut add_command = self.0.prepare_cached(sql::ADD_COMMAND)?;
             add_command.execute(params![stream.as_str(), key.key, shard, key.request, signed(*revision), answer])?;
         }

@@ -13,7 +13,7 @@ use super::file::{DatabasePath, is_damage};
 use super::lock::{Lock, LockError};
 use super::rows::Rows;
 use super::sql;
-use crate::append_batch::{Fit, fit};
+use crate::rebase_batch::{RebaseOutcome, rebase};
 
 /// How long a commit waits for company, and only while fewer wait than the last one held. A fixed wait would halve the
 /// throughput of many writers and slow a single one.
@@ -209,14 +209,14 @@ fn weight(job: &AppendJob) -> usize {
 fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
     let rows = Rows(transaction);
     // The ordinary case: no key to look up, and a head that moves in the same statement that compares it.
-    if append.batch.commands.is_empty() && rows.store(&append.stream, &append.batch)? {
+    if append.batch.answers.is_empty() && rows.store(&append.stream, &append.batch)? {
         return Ok(Ok(()));
     }
-    Ok(match fit(&rows, append)? {
-        Fit::Store if rows.store(&append.stream, &append.batch)? => Ok(()),
-        Fit::Store => Err(StoreError::Damaged(format!("the head of {} cannot be moved", append.stream))),
-        Fit::Nothing => Ok(()),
-        Fit::SendBack(error) => Err(error),
+    Ok(match rebase(&rows, append)? {
+        RebaseOutcome::Store if rows.store(&append.stream, &append.batch)? => Ok(()),
+        RebaseOutcome::Store => Err(StoreError::Damaged(format!("the head of {} cannot be moved", append.stream))),
+        RebaseOutcome::Nothing => Ok(()),
+        RebaseOutcome::SendBack(error) => Err(error),
     })
 }
 

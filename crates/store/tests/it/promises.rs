@@ -73,14 +73,14 @@ async fn a_batch_reads_back_as_it_was_written(place: Place) {
     let mut written = batch(&stream, Head::default(), 3);
     written.records[2].body = String::from(r#"["O'Brien \"\\\" 文 🎲 \u0000"]"#);
     written.records[2].hash = written.records[2].computed_hash();
-    written.commands = vec![command("key", 2)];
+    written.answers = vec![command("key", 2)];
     let last = written.records[2].head();
     journal.append(Append::once(stream.clone(), written.clone())).await.unwrap();
     assert_eq!(journal.read(&stream, 0, 10).await.unwrap(), written.records);
     assert_eq!(journal.read(&stream, 1, 1).await.unwrap(), written.records[1..2]);
     assert_eq!(journal.head(&stream).await.unwrap(), last);
     let answered = journal.answered(&stream, vec!["other".to_owned(), "key".to_owned()]).await.unwrap();
-    assert_eq!(answered, written.commands);
+    assert_eq!(answered, written.answers);
     // A transaction elsewhere may hide it for a moment.
     until("the records", || async { !journal.follow(Cursor::default(), 10).await.unwrap().is_empty() }).await;
     let followed = journal.follow(Cursor::default(), 10).await.unwrap();
@@ -94,7 +94,7 @@ async fn a_batch_that_does_not_fit_leaves_nothing(place: Place) {
     journal.append(Append::once(stream.clone(), first)).await.unwrap();
     for expected in [Head::default(), Head { revision: 2, ..Head::default() }, Head { revision: 7, ..head }] {
         let mut late = batch(&stream, expected, 2);
-        late.commands = vec![command("late", expected.revision + 1)];
+        late.answers = vec![command("late", expected.revision + 1)];
         late.changes = vec![ReadModelChange::Put(document("things", "late", 1))];
         let refused = journal.append(Append::once(stream.clone(), late)).await;
         assert_eq!(refused, Err(StoreError::Conflict { head }), "{expected:?}");
@@ -108,11 +108,11 @@ async fn a_batch_that_does_not_fit_leaves_nothing(place: Place) {
 async fn a_key_that_was_answered_is_not_answered_twice(place: Place) {
     let (journal, stream) = (place.journal, stream("one"));
     let mut first = batch(&stream, Head::default(), 1);
-    first.commands = vec![command("key", 1)];
+    first.answers = vec![command("key", 1)];
     let head = first.records[0].head();
     journal.append(Append::once(stream.clone(), first)).await.unwrap();
     let mut second = batch(&stream, head, 1);
-    second.commands = vec![command("key", 2)];
+    second.answers = vec![command("key", 2)];
     let refused = journal.append(Append::once(stream.clone(), second)).await;
     assert_eq!(refused, Err(StoreError::Conflict { head }));
     assert_eq!(journal.head(&stream).await.unwrap(), head);
@@ -121,10 +121,10 @@ async fn a_key_that_was_answered_is_not_answered_twice(place: Place) {
 async fn a_batch_is_decided_again_on_top_of_what_it_missed(place: Place) {
     let (journal, stream) = (place.journal, stream("one"));
     let mut first = batch(&stream, Head::default(), 2);
-    first.commands = vec![command("key", 1)];
+    first.answers = vec![command("key", 1)];
     journal.append(Append::once(stream.clone(), first.clone())).await.unwrap();
     let mut late = batch(&stream, Head::default(), 1);
-    late.commands = vec![command("key", 1)];
+    late.answers = vec![command("key", 1)];
     let (again_stream, missed_records) = (stream.clone(), first.records.clone());
     let again = Box::new(move |missed: skald_journal::ConcurrentAppends| {
         assert_eq!(missed.records, missed_records);

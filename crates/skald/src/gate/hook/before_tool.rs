@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use skald_app::Fault;
-use skald_tool_calls::tool_call;
+use skald_tool_calls::call_strings;
 
 use super::decision::{HookDecision, HookVerdict};
 use super::guarded_paths::Guarded;
@@ -63,7 +63,7 @@ fn without_run(when: NoRun) -> HookDecision {
 /// file that is elsewhere, or behind a link that leads elsewhere, keeps its whole path.
 fn from_project(working: &Path, tool: &str, mut input: Value) -> Value {
     let Ok(project) = std::env::current_dir().and_then(|project| project.canonicalize()) else { return input };
-    tool_call::map_paths(tool, &mut input, &|path| {
+    call_strings::map_paths(tool, &mut input, &|path| {
         let found = by_links(working, path);
         let shown = found.strip_prefix(&project).unwrap_or(&found).to_string_lossy().into_owned();
         // The project itself is no file of it.

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use skald_tool_calls::tool_call::{self, CallString};
+use skald_tool_calls::call_strings::{self, CallString};
 
 use super::patterns::{parts, stand_for};
 use super::{paths, program, shell};
@@ -75,8 +75,8 @@ impl Guarded {
         if READERS.contains(&tool) {
             return None;
         }
-        let strings = tool_call::strings(tool, input);
-        let is_line = |string: &&CallString| string.is_command() || !tool_call::is_known(tool);
+        let strings = call_strings::strings(tool, input);
+        let is_line = |string: &&CallString| string.is_command() || !call_strings::is_known(tool);
         let is_one_line = |string: &&CallString| tool == "Bash" && string.is_top && string.field == "command";
         let touched = strings
             .iter()
@@ -84,7 +84,7 @@ impl Guarded {
             .filter_map(|string| plain(string.text))
             .find_map(|path| Some(refusal(path, self.named_by_tool(tool, path)?)));
         let lines = strings.iter().filter(is_line).map(|string| string.text.to_owned());
-        let mut lines = lines.chain(tool_call::joined_commands(input));
+        let mut lines = lines.chain(call_strings::joined_commands(input));
         touched.or_else(|| lines.find_map(|line| shell::refuses(&line, self)))
     }
 

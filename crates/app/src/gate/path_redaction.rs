@@ -9,19 +9,19 @@ use std::sync::Arc;
 use crate::{App, Caller, FilesError, GateFiles, Principal};
 
 #[derive(Clone)]
-pub(super) struct PathView {
+pub(super) struct PathRedaction {
     /// `None` for the owner.
     files: Option<Arc<dyn GateFiles>>,
 }
 
 impl App {
-    pub(super) fn path_view(&self, caller: &Caller) -> PathView {
+    pub(super) fn path_view(&self, caller: &Caller) -> PathRedaction {
         let is_owner = caller.principal == Principal::Owner;
-        PathView { files: (!is_owner).then(|| Arc::clone(&self.files)) }
+        PathRedaction { files: (!is_owner).then(|| Arc::clone(&self.files)) }
     }
 }
 
-impl PathView {
+impl PathRedaction {
     pub(super) fn is_owners(&self) -> bool {
         self.files.is_none()
     }
@@ -73,14 +73,14 @@ mod tests {
 
     #[test]
     fn the_owner_sees_every_path() {
-        let view = PathView { files: None };
+        let view = PathRedaction { files: None };
         let text = format!("write it to {FOLDER}/note.md first");
         assert_eq!((view.text(&text, FOLDER), view.folder(FOLDER)), (text, Some(FOLDER.to_owned())));
     }
 
     #[test]
     fn a_holder_sees_the_last_name_of_what_lies_elsewhere() {
-        let view = PathView { files: Some(Arc::new(NoFiles::default())) };
+        let view = PathRedaction { files: Some(Arc::new(NoFiles::default())) };
         let seen = |text: &str| view.text(text, FOLDER);
         assert_eq!(seen(&format!("write it to {FOLDER}/note.md first")), "write it to …/run-1/note.md first");
         assert_eq!(view.folder(FOLDER), None);

@@ -6,7 +6,7 @@ use skald_journal::{Append, ConcurrentAppends, Head, IdempotentAnswer, Record, S
 pub(crate) const MISSED_MAX: usize = 1_024;
 
 /// A store that somebody holds for writing.
-pub(crate) trait Ledger {
+pub(crate) trait LockedStore {
     type Error;
 
     fn head(&self, stream: &StreamName) -> Result<Head, Self::Error>;
@@ -15,7 +15,7 @@ pub(crate) trait Ledger {
 }
 
 /// What to do with an append.
-pub(crate) enum Fit {
+pub(crate) enum RebaseOutcome {
     /// Its batch fits now.
     Store,
     /// Deciding again left nothing to store.
@@ -24,21 +24,21 @@ pub(crate) enum Fit {
 }
 
 /// Has the batch decided again until it fits.
-pub(crate) fn fit<L: Ledger>(ledger: &L, append: &mut Append) -> Result<Fit, L::Error> {
+pub(crate) fn rebase<L: LockedStore>(store: &L, append: &mut Append) -> Result<RebaseOutcome, L::Error> {
     loop {
         let (stream, batch) = (&append.stream, &append.batch);
         let mut missed = ConcurrentAppends::default();
-        for command in &batch.commands {
-            missed.answered.extend(ledger.answered(stream, &command.key.key)?);
+        for command in &batch.answers {
+            missed.answered.extend(store.answered(stream, &command.key.key)?);
         }
-        let head = ledger.head(stream)?;
+        let head = store.head(stream)?;
         if head == batch.expected && missed.answered.is_empty() {
-            return Ok(if batch.records.is_empty() { Fit::Nothing } else { Fit::Store });
+            return Ok(if batch.records.is_empty() { RebaseOutcome::Nothing } else { RebaseOutcome::Store });
         }
-        let conflict = Ok(Fit::SendBack(StoreError::Conflict { head }));
+        let conflict = Ok(RebaseOutcome::SendBack(StoreError::Conflict { head }));
         let Some(again) = &mut append.again else { return conflict };
         if head != batch.expected {
-            missed.records = ledger.records(stream, batch.expected.revision, MISSED_MAX + 1)?;
+            missed.records = store.records(stream, batch.expected.revision, MISSED_MAX + 1)?;
             // Neither can be decided here: too much that is new, or a head that is not where records lead.
             if missed.records.is_empty() || missed.records.len() > MISSED_MAX {
                 return conflict;
@@ -46,7 +46,7 @@ pub(crate) fn fit<L: Ledger>(ledger: &L, append: &mut Append) -> Result<Fit, L::
         }
         match again(missed) {
             Some(batch) => append.batch = batch,
-            None => return Ok(Fit::Nothing),
+            None => return Ok(RebaseOutcome::Nothing),
         }
     }
 }
