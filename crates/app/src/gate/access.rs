@@ -59,7 +59,7 @@ impl App {
         call: &Call<'_>,
         run_id: Option<&str>,
     ) -> Result<FoundRun, Fault> {
-        let paths = self.path_view(call.caller);
+        let paths = self.path_redaction(call.caller);
         let (run_id, is_named) = match run_id {
             Some(id) => (id.to_owned(), true),
             None => (self.named_run(&paths).await?, false),

@@ -91,7 +91,7 @@ impl Operation for CreateRun {
             folder,
         };
         let committed = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
-        let paths = app.path_view(call.caller);
+        let paths = app.path_redaction(call.caller);
         // What is refused leaves no folder behind.
         let folder = match RunRules::decide(&committed.state, &create(None), &app.given(call)) {
             Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&paths, &error))?,

@@ -15,7 +15,7 @@ pub(super) struct PathRedaction {
 }
 
 impl App {
-    pub(super) fn path_view(&self, caller: &Caller) -> PathRedaction {
+    pub(super) fn path_redaction(&self, caller: &Caller) -> PathRedaction {
         let is_owner = caller.principal == Principal::Owner;
         PathRedaction { files: (!is_owner).then(|| Arc::clone(&self.files)) }
     }

@@ -96,7 +96,7 @@ impl App {
         if id.is_empty() || id.chars().count() > limits::ID_CHARS_MAX {
             return Ok(None);
         }
-        let paths = self.path_view(caller);
+        let paths = self.path_redaction(caller);
         if let Some(file) = self.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
             return Ok(Some(ProcessSource { text: file.source, origin: Origin::File, name: paths.name(&file.path) }));
         }
@@ -123,7 +123,7 @@ impl App {
     pub(super) async fn process_ids(&self, caller: &Caller) -> Result<Vec<String>, Fault> {
         let mut ids: BTreeSet<String> = shipped().into_iter().map(|(id, _)| id.to_owned()).collect();
         let files = self.files.processes().await;
-        ids.extend(files.map_err(|error| unreadable(&self.path_view(caller), &error))?);
+        ids.extend(files.map_err(|error| unreadable(&self.path_redaction(caller), &error))?);
         let mut after = String::new();
         loop {
             let rows = self.journal.list(SUBMITTED, &after, READ_AT_ONCE).await;

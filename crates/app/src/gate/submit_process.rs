@@ -86,7 +86,7 @@ async fn keep(app: &App, call: &Call<'_>, process: &skald_domain::gate::Process,
         let fault = Fault::new(Code::InvalidProcess, message).at("/source");
         return Err(fault.hint("use letters, digits, '-', '_' and '.' for process.id"));
     }
-    let paths = app.path_view(call.caller);
+    let paths = app.path_redaction(call.caller);
     if let Some(file) = app.files.process(id).await.map_err(|error| unreadable(&paths, &error))? {
         let file = paths.name(&file.path);
         let message = format!("{file} is in the place of process '{id}', new runs get that file");

@@ -129,7 +129,7 @@ impl Operation for LanternRead {
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::Anyone;
     const EXPOSED: Exposed = Exposed::Everywhere;
-    const ROUTES: &'static [Route] = &[Route::get("/lanterns/{lantern_id}")];
+    const ROUTES: &'static [Route] = &[Route::get("/api/v1/lanterns/{lantern_id}")];
     type Input = LanternInput;
     type Output = LanternOutput;
 
