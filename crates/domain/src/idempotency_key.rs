@@ -1,4 +1,4 @@
-//! What an idempotency key may be: the same wherever it is sent, in a header, in metadata or in a field.
+//! The form of an idempotency key: one check for HTTP headers, gRPC metadata, MCP `_meta` and input fields.
 
 use crate::limits;
 use crate::plain_text::{code_point, deceptive_in};

@@ -1,5 +1,5 @@
-//! What one campaign costs beside 10 and beside 10,000 universes and runs of others: listing its universes and its runs,
-//! and a guard that asks about it. Whoever asks has a token for this campaign alone.
+//! Benchmark of lists: the universes and runs of one campaign, and a guard over its facts, with 10 and with 10,000 others.
+//! The caller has a token for this campaign alone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
