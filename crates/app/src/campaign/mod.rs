@@ -7,14 +7,14 @@ mod create;
 mod events;
 mod prompts;
 mod read;
-mod recorded_rolls;
+mod record_roll;
 mod session;
 mod stream;
 mod update;
 
 pub(crate) use context::{CONTEXT, Contexts};
 pub(crate) use events::LoggedEvent;
-pub(crate) use recorded_rolls::{Recorded, RollNote, RollPlace};
+pub(crate) use record_roll::{Recorded, RollNote, RollPlace};
 pub use stream::CampaignStream;
 pub(crate) use stream::{CAMPAIGNS, stream};
 

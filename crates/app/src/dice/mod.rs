@@ -1,7 +1,7 @@
 //! The dice noun: operations for Duality rolls, pools, expressions and exact odds, reference texts, and a prompt.
 
 mod duality;
-mod explain_odds;
+mod explain_odds_prompt;
 mod expression_odds;
 mod odds;
 mod odds_picture;
@@ -102,7 +102,7 @@ impl Noun for DiceNoun {
     }
 
     fn prompts(&self) -> Vec<PromptEntry> {
-        vec![PromptEntry::of::<explain_odds::ExplainOdds>()]
+        vec![PromptEntry::of::<explain_odds_prompt::ExplainOdds>()]
     }
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {

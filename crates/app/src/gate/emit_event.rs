@@ -13,7 +13,7 @@ use skald_domain::gate::{Emit, Facts, Look, Process, RunCommand, RunEvent, RunRe
 
 use super::access::{EvidenceScope, FoundRun};
 use super::emit_refusal::{Tried, Unaccepted, unmet};
-use super::store_evidence::{EvidenceContents, Sent, SentArtifact, content_rows};
+use super::submitted_artifacts::{EvidenceContents, Sent, SentArtifact, content_rows};
 use crate::execute::{EXPECTED_BESIDE, KEY_BESIDE, NotDone, given_once};
 use crate::idempotency_key::key_misfit;
 use crate::{

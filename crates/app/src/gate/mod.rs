@@ -21,9 +21,9 @@ mod refused_attempts;
 mod resources;
 mod run_methods;
 mod shipped_processes;
-mod store_evidence;
 mod stream;
 mod submit_process;
+mod submitted_artifacts;
 mod tool_permission;
 mod watch_artifacts;
 
@@ -117,8 +117,8 @@ impl Noun for GateNoun {
 const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (refused_attempts::ATTEMPTS, SideRowCheck::Row(refused_attempts::check_attempt)),
     (refused_attempts::SUMMED, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),
-    (store_evidence::CONTENTS, SideRowCheck::Row(store_evidence::check_content)),
-    (store_evidence::COUNTED, SideRowCheck::NotCovered),
+    (submitted_artifacts::CONTENTS, SideRowCheck::Row(submitted_artifacts::check_content)),
+    (submitted_artifacts::COUNTED, SideRowCheck::NotCovered),
     (PROCESS_VERSIONS_COUNTED, SideRowCheck::NotCovered),
     (processes::SOURCES, SideRowCheck::Row(processes::check_source)),
     (processes::SUBMITTED, SideRowCheck::ReplaceableRow(processes::check_submission)),

@@ -12,8 +12,8 @@ use super::artifact_view::{Shown, shown};
 use super::emit_event::{Emission, Moved, Taken, check_key, taken};
 use super::emit_refusal::{Tried, Unaccepted, unmet};
 use super::history::HistoryEntry;
-use super::store_evidence::{Sent, SentArtifact};
 use super::stream::refused;
+use super::submitted_artifacts::{Sent, SentArtifact};
 use crate::execute::{EXPECTED_BESIDE, KEY_BESIDE, given_once};
 use crate::method_fields::MethodFields;
 use crate::{

@@ -6,7 +6,7 @@ use skald_domain::Moment;
 use skald_domain::gate::{RunEvent, RunRefusal, RunRefusalKind, RunRules, RunState, RunStatus};
 
 use super::processes::SOURCES;
-use super::store_evidence::CONTENTS;
+use super::submitted_artifacts::CONTENTS;
 use crate::{Code, Fault, limits, short};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 

@@ -9,7 +9,7 @@ mod inner_commands;
 mod lexer;
 mod normal_form;
 mod programs;
-mod quotes;
+mod quotes_and_expansions;
 #[cfg(test)]
 mod tests;
 
