@@ -52,7 +52,7 @@ pub(super) struct Plot {
 }
 
 /// A piece of an outline: all of it succeeds, or none.
-struct Step {
+struct PlotStep {
     from: f64,
     to: f64,
     y: f64,
@@ -132,8 +132,8 @@ impl Plot {
     }
 
     /// An outline's pieces from left to right, without gaps that mean something else than zero.
-    fn steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<Step> {
-        let mut steps: Vec<Step> = Vec::new();
+    fn steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<PlotStep> {
+        let mut steps: Vec<PlotStep> = Vec::new();
         for (index, (value, chance)) in heights.iter().enumerate() {
             let before = index.checked_sub(1).and_then(|before| heights.get(before)).map(|(value, _)| *value);
             let after = heights.get(index + 1).map(|(value, _)| *value);
@@ -151,7 +151,7 @@ impl Plot {
             if to <= from {
                 continue;
             }
-            let step = Step { from, to, y: self.chances.y(*chance), succeeds: self.succeeds(*value) };
+            let step = PlotStep { from, to, y: self.chances.y(*chance), succeeds: self.succeeds(*value) };
             match steps.last_mut() {
                 Some(last)
                     if last.to - last.from < STEP_MIN
@@ -166,7 +166,7 @@ impl Plot {
         steps
     }
 
-    fn outline(&self, svg: &mut Svg, steps: &[Step], look: Look) {
+    fn outline(&self, svg: &mut Svg, steps: &[PlotStep], look: Look) {
         for run in steps.chunk_by(|one, other| one.succeeds == other.succeeds) {
             let Some(first) = run.first() else { continue };
             let bottom = number(self.area.bottom);

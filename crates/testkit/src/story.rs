@@ -13,7 +13,7 @@ use crate::expectation::matches;
 /// A story, ready to be played any number of times.
 #[derive(Debug)]
 pub struct Story {
-    steps: Vec<Step>,
+    steps: Vec<StoryStep>,
 }
 
 /// Who speaks.
@@ -43,7 +43,7 @@ impl Speaker {
 
 /// One call of a story.
 #[derive(Debug, Clone, PartialEq)]
-struct Step {
+struct StoryStep {
     line: usize,
     by: Speaker,
     call: String,
@@ -121,7 +121,7 @@ impl Story {
     }
 }
 
-fn step(line: usize, text: &str) -> Result<Step, String> {
+fn step(line: usize, text: &str) -> Result<StoryStep, String> {
     let mut block: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let mut word = |name: &str| match block.remove(name) {
         None => Ok(None),
@@ -141,11 +141,11 @@ fn step(line: usize, text: &str) -> Result<Step, String> {
         Some(unknown) => {
             Err(format!("{unknown:?} is unknown; a block has by, call, with, key, answers or refused, keep"))
         }
-        None => Ok(Step { line, by, call, with, key, expected, keep }),
+        None => Ok(StoryStep { line, by, call, with, key, expected, keep }),
     }
 }
 
-fn play(step: &Step, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_>) -> Result<(), String> {
+fn play(step: &StoryStep, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_>) -> Result<(), String> {
     let input = filled(&step.with, kept)?;
     let key = match &step.key {
         Some(key) => Some(text(&filled(&Value::String(key.clone()), kept)?)),

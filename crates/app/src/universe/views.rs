@@ -163,7 +163,7 @@ fn narrowed(found_universe: &FoundUniverse, ask: &Ask<'_>) -> Result<Option<Part
         View::Summary => part.summary = Some(state.summary()),
         View::Body => one(state, ask, limit, &mut part)?,
         View::Bodies => {
-            let page = Page::of(ask, "bodies", limit)?;
+            let page = ViewPage::of(ask, "bodies", limit)?;
             let stars = match ask.ids {
                 Some(ids) => bodies_of(snapshot, ids)?,
                 None => snapshot.bodies_after(page.after).take(limit + 1).collect(),
@@ -173,7 +173,7 @@ fn narrowed(found_universe: &FoundUniverse, ask: &Ask<'_>) -> Result<Option<Part
             part.total = Some(snapshot.bodies().len());
         }
         View::Groups => {
-            let page = Page::of(ask, "groups", limit)?;
+            let page = ViewPage::of(ask, "groups", limit)?;
             let groups = match ask.ids {
                 Some(ids) => found(ids, |id| snapshot.group(id), |id| no_group(snapshot, id))?,
                 None => snapshot.groups_after(page.after).take(limit + 1).collect(),
@@ -197,7 +197,7 @@ fn one(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part) -> R
     let Some(star) = snapshot.body(id) else { return Err(no_body(snapshot, id).at("/ids/0")) };
     // A place among children is that of a child, and moves with it.
     let list = format!("children:{id}");
-    let page = Page::of(ask, &list, limit)?;
+    let page = ViewPage::of(ask, &list, limit)?;
     let is_child = |after: &str| snapshot.body(after).is_some_and(|child| child.parent_id.as_ref() == Some(&star.id));
     if let Some(after) = page.after.filter(|after| !is_child(after)) {
         let fault = Fault::new(Code::InvalidParams, format!("{:?} is no child of {:?}", short(after), short(id)));
@@ -221,7 +221,7 @@ fn positions(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part
         (begun, t) => begun.or(t).unwrap_or_else(|| state.time()),
     };
     let list = format!("positions:{time:e}");
-    let page = Page::of(ask, &list, limit)?;
+    let page = ViewPage::of(ask, &list, limit)?;
     let stars = match ask.ids {
         Some(ids) => bodies_of(snapshot, ids)?,
         None => snapshot.bodies_after(page.after).take(limit + 1).collect(),
@@ -240,14 +240,14 @@ fn begun_at(cursor: &str) -> Option<f64> {
 }
 
 /// One page of a list. Its cursor names the list and the last row of the page before, which need not be there any more.
-struct Page<'a> {
+struct ViewPage<'a> {
     list: &'a str,
     after: Option<&'a str>,
     /// `None` where ids are asked for: they are answered at once.
     limit: Option<usize>,
 }
 
-impl<'a> Page<'a> {
+impl<'a> ViewPage<'a> {
     fn of(ask: &Ask<'a>, list: &'a str, limit: usize) -> Result<Self, Fault> {
         let after = ask.cursor.map(|cursor| {
             let after = cursor.strip_prefix(list).and_then(|rest| rest.strip_prefix(':'));

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::{Page, items, word};
+use super::{TextPage, items, word};
 
 pub(in crate::gate) fn history(history: &[Value]) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     for entry in history {
         tell(&mut page, entry);
     }
     page.text()
 }
 
-fn tell(page: &mut Page, entry: &Value) {
+fn tell(page: &mut TextPage, entry: &Value) {
     let [at, by, role, event] = ["at", "by", "role", "event_name"].map(|field| word(&entry[field]));
     let what = match (entry["from_state"].is_string(), entry["to_state"].is_string()) {
         (true, true) => format!("{event}: {} -> {}", word(&entry["from_state"]), word(&entry["to_state"])),

@@ -42,9 +42,9 @@ fn table(rows: &[Vec<String>]) -> Vec<String> {
 
 /// A page, line by line.
 #[derive(Default)]
-struct Page(Vec<String>);
+struct TextPage(Vec<String>);
 
-impl Page {
+impl TextPage {
     fn line(&mut self, text: impl Into<String>) -> &mut Self {
         self.0.push(text.into());
         self
@@ -92,7 +92,7 @@ mod tests {
     fn what_others_wrote_moves_no_cursor() {
         assert_eq!(word(&json!("a\u{1b}[2Jb\nc")), "a\u{fffd}[2Jb\u{fffd}c");
         assert_eq!((word(&Value::Null), word(&json!({"a": [1]}))), ("-".to_owned(), r#"{"a":[1]}"#.to_owned()));
-        let mut page = Page::default();
+        let mut page = TextPage::default();
         page.prompt(&json!("one\n\u{7}two\n"));
         assert_eq!(page.text(), "\nWhat to do:\n  one\n  \u{fffd}two");
     }

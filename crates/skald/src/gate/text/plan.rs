@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Page, items, run, word};
+use super::{TextPage, items, run, word};
 
 /// The plan for the state that was named, or those for all endings, each after an empty line.
 pub(in crate::gate) fn plans(answer: &Value) -> String {
@@ -11,7 +11,7 @@ pub(in crate::gate) fn plans(answer: &Value) -> String {
 }
 
 fn plan(plan: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     let steps = items(&plan["steps"]).count();
     let (from, to) = (word(&plan["from_state"]), word(&plan["to_state"]));
     if steps == 0 {
@@ -32,7 +32,7 @@ fn plan(plan: &Value) -> String {
 }
 
 pub(in crate::gate) fn checked(check: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     if check["would_be_accepted"] == true {
         let moved = &check["transition"];
         page.line(format!("would be accepted: {} -> {}", word(&moved["from_state"]), word(&moved["to_state"])));

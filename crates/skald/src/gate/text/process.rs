@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Page, items, table, word};
+use super::{TextPage, items, table, word};
 
 pub(in crate::gate) fn processes(answer: &Value) -> String {
     let mut rows = vec![["ID", "VERSION", "ORIGIN", "NAME", "STATES"].map(str::to_owned).to_vec()];
@@ -19,13 +19,13 @@ pub(in crate::gate) fn processes(answer: &Value) -> String {
     if rows.len() == 1 {
         return "There are no processes. `skald gate submit FILE` keeps one.".to_owned();
     }
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     page.lines(table(&rows)).section("Unfit for runs", unfit);
     page.text()
 }
 
 pub(in crate::gate) fn submitted(file: &str, answer: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     let [id, version, hash] = ["process_id", "version", "hash"].map(|field| word(&answer[field]));
     page.line(format!("{id} {version} is kept for new runs, as {hash}"));
     page.lines(items(&answer["findings"]).map(|found| finding(file, found)));

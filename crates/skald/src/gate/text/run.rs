@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Page, items, table, word};
+use super::{TextPage, items, table, word};
 
 pub(in crate::gate) fn runs(runs: &[Value]) -> String {
     if runs.is_empty() {
@@ -30,7 +30,7 @@ pub(in crate::gate) fn runs(runs: &[Value]) -> String {
 }
 
 pub(in crate::gate) fn created(run: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     page.fields(&[
         ("Run", word(&run["run_id"])),
         ("State", format!("{}, revision {}", word(&run["initial_state"]), run["revision"])),
@@ -43,7 +43,7 @@ pub(in crate::gate) fn created(run: &Value) -> String {
 
 /// An event that was accepted.
 pub(in crate::gate) fn emitted(result: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     let moved = &result["transition"];
     let replayed = if result["replayed"] == true { ", accepted before under the same key" } else { "" };
     page.line(format!(
@@ -60,7 +60,7 @@ pub(in crate::gate) fn emitted(result: &Value) -> String {
 
 /// An event that was not.
 pub(in crate::gate) fn refused(error: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     page.line(format!("skald: {}: {}", word(&error["code"]), word(&error["message"])));
     let details = &error["details"];
     page.lines(items(&details["missing_guards"]).map(|guard| format!("  {}", word(guard))));

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Page, items, table, word};
+use super::{TextPage, items, table, word};
 
 pub(in crate::gate) fn state(state: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     let standing =
         format!("{} ({}), revision {}", word(&state["current_state"]), word(&state["status"]), state["revision"]);
     page.fields(&[
@@ -37,7 +37,7 @@ pub(in crate::gate) fn state(state: &Value) -> String {
 }
 
 pub(in crate::gate) fn events(events: &Value) -> String {
-    let mut page = Page::default();
+    let mut page = TextPage::default();
     page.fields(&[("Run", word(&events["run_id"])), ("State", word(&events["current_state"]))]);
     for found in items(&events["events"]) {
         page.line("");
