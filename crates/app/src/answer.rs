@@ -16,12 +16,12 @@ pub enum Answer {
     Value(Value),
     Prepared(Prepared),
     Object(ObjectWithDocument),
-    /// Events as they happen. For a surface that has no streams it is where they begin.
+    /// Events as they happen. A surface without streams answers the id of the last event instead.
     Feed(Box<Feed>),
 }
 
 impl Answer {
-    /// For whoever looks into it.
+    /// The answer as a JSON value.
     pub fn into_value(self) -> Value {
         match self {
             Self::Value(value) => value,
@@ -39,7 +39,7 @@ impl Answer {
         String::from_utf8(self.into_json().into()).unwrap_or_default()
     }
 
-    /// The JSON as bytes. A large document is copied: whoever can sends its pieces.
+    /// The JSON as bytes. A document in several pieces is copied, so prefer `into_json_pieces`.
     pub fn into_json(self) -> Bytes {
         match <[Bytes; 1]>::try_from(self.into_json_pieces()) {
             Ok([piece]) => piece,
@@ -47,7 +47,7 @@ impl Answer {
         }
     }
 
-    /// Bytes of a document that is kept. A value is not large: whatever is, is kept or comes in pages.
+    /// Bytes of the cached document in the answer. Plain values count as 0: large answers are cached or paged.
     pub fn prepared_len(&self) -> usize {
         match self {
             Self::Value(_) | Self::Feed(_) => 0,
@@ -75,7 +75,7 @@ impl Answer {
         }
     }
 
-    /// One field as JSON in pieces, and the fields beside it. A field that is not there is null.
+    /// One field as JSON in pieces, and the other fields. A missing field is null.
     pub fn into_field_pieces(self, name: &str) -> (Vec<Bytes>, Map<String, Value>) {
         match self {
             Self::Object(object) if object.name == name => (object.document.json(), object.fields),
@@ -110,7 +110,7 @@ impl ObjectWithDocument {
     }
 }
 
-/// JSON that is kept, in pieces that others may share.
+/// Cached JSON, in pieces that readers share.
 pub trait JsonDocument: fmt::Debug + Send + Sync {
     fn json(&self) -> Vec<Bytes>;
 
@@ -118,7 +118,7 @@ pub trait JsonDocument: fmt::Debug + Send + Sync {
     fn quoted(&self) -> Vec<Bytes>;
 }
 
-/// A document that was made ready. Clones share it.
+/// A rendered document. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Prepared(Arc<dyn JsonDocument>);
 
@@ -127,12 +127,12 @@ impl Prepared {
         Self(document)
     }
 
-    /// A document that is JSON without line breaks. Its other form is made when it is first asked for.
+    /// A document from JSON without line breaks. The quoted form is rendered at first use.
     pub fn plain(json: Bytes) -> Self {
         Self::pieces(vec![json])
     }
 
-    /// The same in pieces.
+    /// Like `from_json`, from pieces.
     pub fn pieces(json: Vec<Bytes>) -> Self {
         Self(Arc::new(PlainJson { json, quoted: OnceLock::new() }))
     }
@@ -141,7 +141,7 @@ impl Prepared {
         self.0.json()
     }
 
-    /// The whole of it. A document in several pieces is copied.
+    /// The JSON as one buffer. A document in several pieces is copied.
     pub fn to_json(&self) -> Bytes {
         match <[Bytes; 1]>::try_from(self.json()) {
             Ok([piece]) => piece,
@@ -161,7 +161,7 @@ impl Prepared {
         self.0.quoted()
     }
 
-    /// Whether two are one.
+    /// Whether both share one document.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -191,15 +191,15 @@ impl JsonDocument for PlainJson {
     }
 }
 
-/// For whoever has no use for bytes.
+/// Slow: parses the JSON again. Surfaces send the pieces instead.
 impl Serialize for Prepared {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::from_slice::<Value>(&self.to_json()).map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
-/// Adds JSON to a JSON text. What JSON leaves as it is needs no escape there either, but for quotes and backslashes: it
-/// has no control characters.
+/// Appends JSON to the inside of a JSON string. JSON has no raw control characters, so only quotes and backslashes need
+/// an escape.
 pub(crate) fn quote(json: &[u8], text: &mut Vec<u8>) {
     let mut from = 0;
     for at in memchr::memchr2_iter(b'"', b'\\', json) {

@@ -31,19 +31,19 @@ pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }
 
-/// What operations work with.
+/// The shared state and ports of all operations.
 pub struct App {
     pub entropy: Arc<dyn Entropy>,
     pub clock: Arc<dyn Clock>,
     pub journal: Arc<dyn Journal>,
     pub nouns: Nouns,
-    /// Where a caller who names no campaign, and has none in the context, is taken to be.
+    /// The campaign for calls that name none and have none in their context.
     pub default_campaign: Option<String>,
-    /// How often whoever reads a universe's commands is shown a sign of life.
+    /// Interval of keep-alive comments on a universe's event feed.
     pub heartbeat: Duration,
-    /// Where process files lie and artifacts are found.
+    /// The folders with process files and artifacts.
     pub files: Arc<dyn GateFiles>,
-    /// What the owner is to a gate; a token says it of whoever holds it.
+    /// The owner's role at a gate; the holder of a token has the role that the token names.
     pub gate_role: String,
     pub(crate) campaigns: Streams<CampaignStream>,
     pub(crate) universes: Streams<UniverseStream>,
@@ -85,17 +85,17 @@ impl App {
         }
     }
 
-    /// Tells those who watch and whom it concerns.
+    /// Publishes a change that is in no journal record to its audience.
     pub(crate) fn tell(&self, change: ResourceChange, whom: ChangeAudience) {
         self.telling.tell(Announcement { changes: [change].into(), whom, place: None });
     }
 
-    /// What a decision knows beside the state.
+    /// The time and the caller, which the rules get besides the state.
     pub(crate) fn given(&self, call: &Call) -> Given {
         Given { at: to_micros(self.clock.now()), by: call.caller.id().to_owned() }
     }
 
-    /// An id for something new: the same one for a retry under the same key.
+    /// A new id. With an idempotency key it is derived from the key, so that a retry gets the same id.
     pub(crate) fn new_id(&self, call: &Call, prefix: &str, stream: &str) -> String {
         if let Some(key) = &call.work.idempotency_key {
             return id::from_key(prefix, call.caller.id(), stream, key);
@@ -105,7 +105,7 @@ impl App {
         id::from_entropy(prefix, entropy)
     }
 
-    /// A failure to read, or to keep what is not in the journal, as every surface shows it.
+    /// The fault for a store error outside of an append: reading, or writing side rows.
     pub(crate) fn unread(&self, error: &StoreError) -> Fault {
         match error {
             StoreError::Damaged(cause) => Fault::damaged(cause, self.request_id()),
@@ -118,7 +118,7 @@ impl App {
         }
     }
 
-    /// Does long work elsewhere, so that others go on meanwhile.
+    /// Runs a long computation in the pool, so that it does not block the async runtime.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Effort) -> Result<T, Fault> + Send + 'static,
@@ -127,7 +127,7 @@ impl App {
         answer.unwrap_or_else(|| Err(Fault::internal("a panic", self.request_id())))
     }
 
-    /// A short random name for one request, for the answer and for the log.
+    /// A short random id that connects an error answer with its entry in the log.
     pub(crate) fn request_id(&self) -> String {
         use std::fmt::Write;
         self.entropy.bytes().iter().take(8).fold(String::from("req_"), |mut id, byte| {

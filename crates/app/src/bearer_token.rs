@@ -9,13 +9,13 @@ pub(crate) fn constant_time_eq(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
 
-/// Why a token that was sent is refused, and what is sent to it ends.
+/// The fault for a token that is unknown or revoked.
 pub fn unauthorized() -> Fault {
     Fault::new(Code::Unauthorized, "the token is not known here, or was revoked")
         .hint("send Authorization: Bearer with a token of skald token create")
 }
 
-/// The token in what a request says of its authorization, if it says anything. `None` among the values is no text.
+/// The token in the values of the `Authorization` header, if there are any. A value that is not text comes as `None`.
 pub fn bearer<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<Result<&'a str, Fault>> {
     let value = values.next()?;
     let unreadable = || {
@@ -45,9 +45,8 @@ const FORWARDING_HEADERS: [&str; 9] = [
     "x-envoy-external-address",
 ];
 
-/// The caller of a request that sends no token: the owner, unless a token is required or somebody passed the request on.
-/// Then whoever sent it need not be on this machine, though the connection is. The names are those of its headers, in
-/// lower case.
+/// The caller of a request without a token: the owner, unless a token is required or a proxy forwarded the request. A
+/// proxy on this machine forwards requests from elsewhere. `names` are the header names in lower case.
 pub fn caller_without_token<'a>(
     is_token_required: bool,
     mut names: impl Iterator<Item = &'a str>,
@@ -62,8 +61,8 @@ pub fn caller_without_token<'a>(
     Err(Fault::new(Code::Unauthorized, message).hint("send Authorization: Bearer with a token of skald token create"))
 }
 
-/// Why a request is refused that came to a handler without a caller: it went around identification, which is a mistake of
-/// this program. Nobody is assumed to have sent it.
+/// The fault for a request that reached a handler without a caller, which is a bug in the routes. It must not fall back
+/// to the owner.
 pub fn unidentified() -> Fault {
     Fault::new(Code::InternalError, "it was not established who sent this request")
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use skald_domain::access::{CampaignRole, PrincipalKind};
 use tokio_util::sync::CancellationToken;
 
-/// The one who calls an operation.
+/// The caller of an operation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller {
     pub principal: Principal,
@@ -26,7 +26,7 @@ pub enum Principal {
 }
 
 impl Principal {
-    /// Who it is, whatever roles they have or will have.
+    /// A stable id, independent of roles.
     pub fn id(&self) -> &str {
         match self {
             Self::Owner => "owner",
@@ -34,7 +34,7 @@ impl Principal {
         }
     }
 
-    /// Completes once it is known here that the token was revoked; for the owner, never.
+    /// Completes once this process knows that the token was revoked; never for the owner.
     pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         let revocation = match self {
             Self::Owner => CancellationToken::new(),
@@ -44,17 +44,17 @@ impl Principal {
     }
 }
 
-/// What a token says of the one who sends it.
+/// The holder of a token, as the token describes them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Holder {
     pub id: String,
     pub name: String,
     pub kind: PrincipalKind,
     pub roles: Roles,
-    /// What the holder is to a gate.
+    /// The holder's role at a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_role: Option<String>,
-    /// The token itself, where whoever asked for it has to pass it on.
+    /// The token itself, for a bridge that has to forward it.
     #[serde(skip)]
     pub credential: Credential,
     /// Cancelled once it is known here that the token was revoked: see [`crate::Revocations`].
@@ -62,7 +62,7 @@ pub struct Holder {
     pub revocation: CancellationToken,
 }
 
-/// A token as it was sent. It is never kept, and never printed.
+/// A token as it was sent. It is never stored and never printed.
 #[derive(Clone, Default)]
 pub struct Credential(Option<Arc<str>>);
 
@@ -82,7 +82,7 @@ impl fmt::Debug for Credential {
     }
 }
 
-/// A holder is the same one whatever else has changed of them.
+/// Holders are compared by id alone, since roles and names change.
 impl PartialEq for Holder {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
@@ -97,7 +97,7 @@ impl Hash for Holder {
     }
 }
 
-/// Roles by campaign; `*` is every campaign. Clones share them, so that a long conversation hears of a new one.
+/// Roles by campaign; `*` is every campaign. Clones share them, so that a long conversation gets a new role.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(from = "BTreeMap<String, CampaignRole>", into = "BTreeMap<String, CampaignRole>")]
 pub struct Roles(Arc<RwLock<BTreeMap<String, CampaignRole>>>);
@@ -132,7 +132,7 @@ impl From<Roles> for BTreeMap<String, CampaignRole> {
 /// Every campaign, among the campaigns of a holder's roles.
 pub const EVERY_CAMPAIGN: &str = "*";
 
-/// What a context belongs to.
+/// The conversation that a context belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Conversation {
     /// A client that is known by its name alone: its context is kept in the store.
@@ -157,17 +157,17 @@ impl Caller {
         self
     }
 
-    /// What the journal calls the one who asks.
+    /// The caller's id in the journal.
     pub fn id(&self) -> &str {
         self.principal.id()
     }
 
-    /// Completes once it is known here that the caller's token was revoked: whatever is still sent to it ends then.
+    /// Completes once this process knows that the caller's token was revoked: open streams end then.
     pub fn revoked(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.principal.revoked()
     }
 
-    /// The role in a campaign. Without one, the campaign is not there for this caller.
+    /// The role in a campaign. A campaign without a role looks to the caller as if it did not exist.
     pub fn role_in(&self, campaign_id: &str) -> Option<CampaignRole> {
         match &self.principal {
             Principal::Owner => Some(CampaignRole::Gm),
@@ -186,7 +186,7 @@ impl Caller {
         }
     }
 
-    /// Whether the caller has this role anywhere.
+    /// Whether the caller has at least this role in any campaign.
     pub fn is_somewhere(&self, role: CampaignRole) -> bool {
         match &self.principal {
             Principal::Owner => true,

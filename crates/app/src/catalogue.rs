@@ -18,12 +18,12 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// What all nouns offer.
+    /// The catalogue of all nouns.
     pub fn whole() -> Self {
         Self::of(&Nouns::all())
     }
 
-    /// What these nouns offer, in their order.
+    /// The catalogue of these nouns, in their order.
     pub fn of(nouns: &Nouns) -> Self {
         let operations = nouns.iter().flat_map(|noun| noun.operations()).collect();
         let resources = nouns.iter().flat_map(|noun| noun.resources()).collect();
@@ -35,7 +35,7 @@ impl Catalogue {
     /// A catalogue of these parts.
     ///
     /// # Panics
-    /// If two operations share a name, or a resource reads through an operation that is not there.
+    /// If two operations share a name, or a resource names an operation that is missing or not a read.
     pub fn new(operations: Vec<OperationEntry>, resources: Vec<Resource>, prompts: Vec<PromptEntry>) -> Self {
         let positions: HashMap<_, _> = operations.iter().enumerate().map(|(at, entry)| (entry.name, at)).collect();
         assert_eq!(positions.len(), operations.len(), "two operations share a name");
@@ -58,7 +58,7 @@ impl Catalogue {
         &self.prompts
     }
 
-    /// What each noun tells a model before it begins, by the toolset that it belongs to.
+    /// The instructions for models, one text for each toolset.
     pub fn instructions(&self) -> &[(Toolset, &'static str)] {
         &self.instructions
     }
@@ -68,7 +68,7 @@ impl Catalogue {
         self.nouns.iter().find_map(|noun| noun.containing_resource(uri))
     }
 
-    /// Where an operation stands in the list.
+    /// The index of an operation in the list.
     pub(crate) fn position(&self, name: &str) -> Result<usize, Fault> {
         self.positions.get(name).copied().ok_or_else(|| {
             let known: Vec<&str> = self.operations.iter().map(|entry| entry.name).collect();
@@ -91,12 +91,12 @@ impl Catalogue {
         })
     }
 
-    /// The resource that a URI reads, with the fields that the URI gives its operation.
+    /// The resource that a URI names, with the input fields that the URI contains.
     pub fn resolve(&self, uri: &str) -> Result<(&Resource, UriFields), Fault> {
         self.resolve_among(uri, |_| true)
     }
 
-    /// The same among the resources of some toolsets: an error names no others.
+    /// Like `resolve`, restricted to visible toolsets: an error names no others.
     pub fn resolve_among(
         &self,
         uri: &str,
@@ -108,7 +108,7 @@ impl Catalogue {
         fitting.next().ok_or_else(|| resource::unresolved(uri, resources))
     }
 
-    /// The toolset that holds what is being completed.
+    /// The toolset of a completion target.
     pub fn toolset_of(&self, target: &CompletionTarget) -> Result<Toolset, Fault> {
         match target {
             CompletionTarget::Prompt(name) => self.prompt(name).map(|prompt| prompt.toolset),
@@ -116,7 +116,7 @@ impl Catalogue {
         }
     }
 
-    /// A resource by the URI or the template under which it is listed.
+    /// A resource by the exact URI or template under which it is listed.
     pub(crate) fn template(&self, uri: &str) -> Result<&Resource, Fault> {
         self.resources
             .iter()

@@ -6,8 +6,7 @@
 
 use crate::{Caller, Code, Fault, Principal};
 
-/// Refuses an id whose refusal, or whose use, could tell of what others have. `sees_all` is whether the caller sees
-/// everything of this kind that there is.
+/// Refuses an id that could reveal what others have. `sees_all` is whether the caller sees everything of this kind.
 pub(crate) fn check_chosen_id(caller: &Caller, sees_all: bool, id: &str) -> Result<(), Fault> {
     let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
     let prefix = format!("{}-", holder.id);

@@ -16,20 +16,20 @@ pub enum CompletionTarget {
 pub struct CompletionRequest {
     pub target: CompletionTarget,
     pub argument: String,
-    /// What was typed so far.
+    /// The text typed so far.
     pub typed: String,
-    /// What other arguments are already.
+    /// The values of other arguments that are already known.
     pub given: Vec<(String, String)>,
 }
 
 impl CompletionRequest {
-    /// What another argument is, if that is known.
+    /// The value of another argument, if it is known.
     pub fn beside(&self, argument: &str) -> Option<&str> {
         self.given.iter().find(|(name, _)| name == argument).map(|(_, value)| value.as_str())
     }
 }
 
-/// The values that begin with what was typed, in the order of the schema, or of those who know them.
+/// The values that begin with the typed text, in the order of the schema or of the operation that lists them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Completion {
     pub values: Vec<String>,

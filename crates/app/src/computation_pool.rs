@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::Semaphore;
 
-/// Where long computations are done. Others wait for a seat, not for the processor.
+/// Runs long computations on blocking threads. Others wait asynchronously for a permit.
 pub(crate) struct ComputationPool {
     seats: Arc<Semaphore>,
 }
@@ -17,7 +17,7 @@ impl Default for ComputationPool {
     }
 }
 
-/// Tells a computation that its caller has gone: the answer was taken, or the call was given up.
+/// Sets the flag that cancels a computation when its caller drops the future.
 struct GiveUpOnDrop(Arc<AtomicBool>);
 
 impl Drop for GiveUpOnDrop {
@@ -27,7 +27,7 @@ impl Drop for GiveUpOnDrop {
 }
 
 impl ComputationPool {
-    /// The answer of `work`, which is told whether anybody still waits for it. `None` if it panicked.
+    /// Runs `work`, which gets a function that returns true once the caller is gone. `None` if it panicked.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static,
@@ -36,7 +36,7 @@ impl ComputationPool {
         let is_given_up = Arc::new(AtomicBool::new(false));
         let _waiting = GiveUpOnDrop(Arc::clone(&is_given_up));
         let computation = tokio::task::spawn_blocking(move || {
-            // Given back when the work has ended, which may be a moment after the caller has gone.
+            // The permit is released when the work ends, which may be after the caller is gone.
             let _seat = seat;
             work(&|| is_given_up.load(Ordering::Relaxed))
         });

@@ -4,7 +4,7 @@
 use crate::{App, Caller, CampaignRole, Code, EVERY_CAMPAIGN, Fault, Principal, limits};
 use skald_journal::{Partitions, StreamName};
 
-/// How many there may be of something.
+/// The limit of a quota.
 #[derive(Clone, Copy)]
 struct Bound {
     /// What has them, and what they are: "a campaign", "universes".
@@ -14,11 +14,11 @@ struct Bound {
     hint: &'static str,
 }
 
-/// A bound of what is counted in a list.
+/// A quota whose count is the number of rows in a read model.
 #[derive(Clone, Copy)]
 pub(crate) struct CreationQuota {
     bound: Bound,
-    /// The list that has one row for each.
+    /// The read model with one row for each.
     collection: &'static str,
 }
 
@@ -75,7 +75,7 @@ impl Bound {
 }
 
 impl App {
-    /// Whether one more may be created in a campaign, or outside of all. What is there already is asked for once more.
+    /// Checks whether one more may be created in a campaign, or outside of all. An existing stream passes: it is a retry.
     pub(crate) async fn check_quota(
         &self,
         caller: &Caller,
@@ -90,7 +90,7 @@ impl App {
         quota.bound.check(self.count(quota, Partitions::Of(&partition)).await?)
     }
 
-    /// The same for campaigns, which are counted by who leads them. Whoever leads every campaign leads all there are.
+    /// Checks the quota of campaigns, which are counted by their game master. A GM of every campaign counts for all of them.
     pub(crate) async fn check_campaign_quota(&self, caller: &Caller, stream: &StreamName) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
         if self.is_begun(stream).await? {
@@ -104,7 +104,7 @@ impl App {
         })
     }
 
-    /// Counts one more version of a process for whoever submits it, if they may have one more.
+    /// Checks the quota of process versions for the caller and counts one more.
     pub(crate) async fn count_process_version(&self, caller: &Caller) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
         loop {

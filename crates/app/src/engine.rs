@@ -18,30 +18,30 @@ use crate::{
 };
 use skald_journal::{Cursor, Record, StoreError};
 
-/// How long a follower waits after a failure.
+/// How long the follower of the journal waits after a failure.
 const FOLLOW_AGAIN: Duration = Duration::from_millis(500);
 
-/// One request under way: whoever sent it may give it up.
+/// One request in progress, which its sender can cancel.
 #[derive(Debug, Clone, Default)]
 pub struct Work {
     pub cancelled: CancellationToken,
-    /// Under which a retry of the same request gets the same answer.
+    /// A retry of the same request under this key gets the same answer.
     pub idempotency_key: Option<String>,
-    /// The revision that the caller has seen and insists on.
+    /// The revision that the caller has read; another one is a conflict.
     pub expected_revision: Option<u64>,
-    /// Where the campaign stands that the answer is about, left here by whoever answers: the next request may insist on
-    /// it without another look.
+    /// The revision of the stream after this operation, set by the operation: the caller can expect it in the next
+    /// request without reading first.
     pub revision: OnceLock<u64>,
 }
 
 impl Work {
-    /// The first to say it is right: an operation is about one campaign.
+    /// Only the first call counts: an operation is about one stream.
     pub fn stands_at(&self, revision: u64) {
         let _ = self.revision.set(revision);
     }
 }
 
-/// What a resource reads.
+/// The contents of a resource.
 #[derive(Debug, Clone)]
 pub struct ReadContents {
     pub mime_type: &'static str,
@@ -51,7 +51,7 @@ pub struct ReadContents {
 #[derive(Debug, Clone)]
 pub enum ContentsText {
     Text(String),
-    /// JSON that is kept: a surface sends its pieces, which all who read it share.
+    /// Cached JSON: a surface sends its pieces, which are shared between readers.
     Prepared(Prepared),
 }
 
@@ -64,7 +64,7 @@ impl ReadContents {
         }
     }
 
-    /// The whole text. A large document is copied.
+    /// The text as one string. A document in several pieces is copied.
     pub fn into_text(self) -> String {
         match self.text {
             ContentsText::Text(text) => text,
@@ -73,7 +73,7 @@ impl ReadContents {
     }
 }
 
-/// The system behind a surface. Object-safe, so that a surface does not know whether it is here or far away.
+/// The system behind a surface. Object-safe, so that a surface works with the engine in this process or a remote one.
 pub trait Engine: Send + Sync + 'static {
     fn catalogue(&self) -> &Catalogue;
 
@@ -85,7 +85,7 @@ pub trait Engine: Send + Sync + 'static {
         work: &'a Work,
     ) -> BoxFuture<'a, Result<Answer, Fault>>;
 
-    /// The same, for whoever looks into the answer.
+    /// Like `answer`, as a JSON value.
     fn call<'a>(
         &'a self,
         caller: &'a Caller,
@@ -109,19 +109,19 @@ pub trait Engine: Send + Sync + 'static {
         request: &'a CompletionRequest,
     ) -> BoxFuture<'a, Result<Completion, Fault>>;
 
-    /// What changes from now on, or after a place that earlier news have named, as far as this caller may hear of it.
+    /// Changes from now on, or after a journal place from earlier news, restricted to what this caller may know.
     fn changes<'a>(&'a self, caller: &'a Caller, after: Option<&'a str>) -> BoxFuture<'a, Changes>;
 
-    /// Who sends a token.
+    /// The caller that a token belongs to.
     fn authenticate<'a>(&'a self, token: &'a str) -> BoxFuture<'a, Result<Caller, Fault>>;
 
-    /// A caller who was known before, as of now: with the roles given since; UNAUTHORIZED if the token was revoked.
+    /// Reads a known caller again, with the roles given since; UNAUTHORIZED if the token was revoked.
     fn current<'a>(&'a self, caller: &'a Caller) -> BoxFuture<'a, Result<Caller, Fault>>;
 
-    /// A conversation is over: what was kept for it alone is forgotten.
+    /// Drops what was stored for a conversation that has ended.
     fn end_session(&self, conversation: &Conversation);
 
-    /// Whether a caller may be told that a resource has changed.
+    /// Whether a caller may subscribe to changes of a resource.
     fn may_watch(&self, caller: &Caller, uri: &str) -> bool {
         self.catalogue().resolve(uri).is_ok_and(|(_, fields)| {
             let campaign = fields.iter().find(|(name, _)| *name == "campaign_id");
@@ -129,7 +129,7 @@ pub trait Engine: Send + Sync + 'static {
         })
     }
 
-    /// Whether a resource reads differently for a caller after these news, or is a part of one that does.
+    /// Whether the news announce a change, visible to this caller, of the resource or of the resource that contains it.
     fn is_changed(&self, news: &News, caller: &Caller, uri: &str) -> bool {
         news.concerns(caller, uri)
             || self.catalogue().containing_resource(uri).is_some_and(|containing| news.concerns(caller, &containing))
@@ -152,12 +152,12 @@ pub trait Engine: Send + Sync + 'static {
     }
 }
 
-/// The universe that an input names: each error about it names it too, also where the input could not be read.
+/// The universe id in an input. Taken from the raw JSON, so that errors name the universe even if parsing fails.
 pub fn universe_named_by(input: &Value) -> Option<String> {
     input.get("universeId").and_then(Value::as_str).map(str::to_owned)
 }
 
-/// An answer as a resource has it. What is no text is no answer.
+/// An answer as the contents of a resource. Bytes that are not UTF-8 become an empty text.
 fn text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
         Answer::Prepared(prepared) => ContentsText::Prepared(prepared),
@@ -180,7 +180,7 @@ impl Local {
         Self::with_catalogue(app, catalogue)
     }
 
-    /// An engine that offers other operations: tests bring their own.
+    /// An engine with another catalogue, for tests.
     pub fn with_catalogue(app: App, catalogue: Catalogue) -> Arc<Self> {
         let answered = catalogue
             .operations()
@@ -194,7 +194,7 @@ impl Local {
         &self.app
     }
 
-    /// Where the journal ends now, which is where watchers begin; `None` if that cannot be said.
+    /// The current end of the journal, where subscribers start; `None` if the store cannot be read.
     pub async fn end(&self) -> Option<Cursor> {
         let end = self.app.journal.end().await.ok()?;
         self.begin_at(end).await.ok()?;
@@ -207,8 +207,7 @@ impl Local {
         Ok(())
     }
 
-    /// Tells watchers of every record that is appended after a place, by this process or by others, for as long as it is
-    /// polled.
+    /// Publishes the changes of every record that is appended after a cursor, by any process. Runs until it is dropped.
     pub async fn follow(&self, from: Option<Cursor>) {
         tokio::join!(self.follow_journal(from), self.app.watch_files());
     }
@@ -232,7 +231,7 @@ impl Local {
         }
     }
 
-    /// Publishes what was appended since the cursor. Without one it begins where the journal ends.
+    /// Publishes the changes of records appended since the cursor. Without one it starts at the end of the journal.
     async fn hear(&self, cursor: &mut Option<Cursor>) -> Result<(), StoreError> {
         let journal = &self.app.journal;
         let mut after = match *cursor {
@@ -245,7 +244,7 @@ impl Local {
         loop {
             let records = journal.follow(after, READ_AT_ONCE).await?;
             let is_last = records.len() < READ_AT_ONCE;
-            // Before anything is told of these records.
+            // Nouns update their own state before subscribers, who read it, are notified.
             for (_, record) in &records {
                 self.app.nouns.iter().for_each(|noun| noun.record_appended(&self.app, record));
             }
@@ -264,7 +263,7 @@ impl Local {
         }
     }
 
-    /// Tells of what changed in one noun because something happened in a campaign.
+    /// Publishes changes in other nouns that follow from a record of a campaign.
     fn tell_of_campaign(&self, record: &Record, happened: &Announcement) {
         let ChangeAudience::InCampaign(campaign_id) = &happened.whom else { return };
         let nouns = self.app.nouns.iter();
@@ -274,7 +273,7 @@ impl Local {
         }
     }
 
-    /// Tells all watchers.
+    /// Publishes a change to all subscribers.
     pub fn publish(&self, change: ResourceChange) {
         self.app.tell(change, ChangeAudience::Everybody);
     }
@@ -294,7 +293,7 @@ impl Local {
     /// A panic in a handler is this request's failure, not the server's.
     async fn fenced<T>(&self, run: BoxFuture<'_, Result<T, Fault>>) -> Result<T, Fault> {
         let outcome = AssertUnwindSafe(run).catch_unwind().await;
-        // The words of a panic may hold what was called with; its place is in the log already.
+        // The message of a panic may contain input, so it is dropped; the panic hook has logged the location.
         outcome.unwrap_or_else(|_| Err(Fault::internal("a panic", self.app.request_id())))
     }
 }
@@ -379,7 +378,7 @@ fn count(entry: &OperationEntry, answered: &Counter, answer: &Result<Answer, Fau
     }
 }
 
-/// The log names the operation and the code, and the cause of what is our own fault; never what was sent or answered.
+/// Logs the operation and the code, and the cause of internal errors; never input or output.
 fn report(name: &str, fault: &Fault) {
     if let (Some(cause), Some(request_id)) = (fault.cause(), &fault.body().request_id) {
         tracing::error!(operation = name, request_id, cause, "an operation failed");

@@ -14,8 +14,8 @@ use skald_journal::{
 };
 
 impl App {
-    /// Has a command decided and stored, and answers it. The answer is kept for a retry under the same key; what was
-    /// answered under the key comes before any refusal.
+    /// Decides and stores a command, and answers it. The answer is stored for a retry under the same key; a stored answer
+    /// takes precedence over any refusal.
     pub(crate) async fn execute<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
         streams: &Streams<K>,
@@ -30,7 +30,7 @@ impl App {
         done.map_err(|not_done| not_done.failure)
     }
 
-    /// The same on terms that stand in the input.
+    /// Like `execute`, with explicit terms.
     pub(crate) async fn execute_on<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
         streams: &Streams<K>,
@@ -63,10 +63,10 @@ impl App {
     }
 }
 
-/// Why a command was not done.
+/// A failed command.
 pub(crate) struct NotDone<K: StreamKind> {
     pub failure: JournalFailure<RefusalOf<K>>,
-    /// The state that it was refused on, if it came to that.
+    /// The state that the rules refused it on, if they did.
     pub refused_on: Option<Arc<CommittedState<K>>>,
 }
 
@@ -76,8 +76,7 @@ impl<K: StreamKind> From<JournalFailure<RefusalOf<K>>> for NotDone<K> {
     }
 }
 
-/// A value that may stand in the input and beside it, in a header or in metadata: the one that is given. Two that differ
-/// are refused.
+/// Merges a value that may come in the input and in a header or metadata. Two different values are refused.
 pub(crate) fn given_once<T: PartialEq + Display>(
     (field, in_input): (&str, Option<T>),
     (name, beside): (&str, Option<T>),
@@ -95,13 +94,13 @@ pub(crate) fn given_once<T: PartialEq + Display>(
     }
 }
 
-/// What the revision and the key are called where they come beside the input.
+/// How error messages name the header and the metadata of the revision and the key.
 pub(crate) const EXPECTED_BESIDE: &str = "If-Match (or skald/expectedRevision)";
 pub(crate) const KEY_BESIDE: &str = "Idempotency-Key (or skald/idempotencyKey)";
 
-/// On what terms a command is done.
+/// Conditions of a command, and what is stored with it.
 pub(crate) struct Terms {
-    /// The revision that the caller has seen and insists on.
+    /// The revision that the caller has read; another one is a conflict.
     pub expected: Option<u64>,
     /// The idempotency key, and the request that it stands for.
     pub key: Option<(String, String)>,
@@ -115,12 +114,12 @@ impl Terms {
     }
 }
 
-/// An idempotency key as it is kept: everybody has keys of their own.
+/// An idempotency key as it is stored, with the caller's id: callers do not share keys.
 pub(crate) fn stored_key(call: &Call<'_>, key: &str) -> String {
     format!("{}/{key}", call.caller.id())
 }
 
-/// What a command answers: now, or once more what it answered when it was first sent.
+/// The answer of a command: new, or the stored one of an earlier request under the same key.
 #[derive(Debug)]
 pub(crate) enum Answered<T> {
     Now(T),

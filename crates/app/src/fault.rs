@@ -138,7 +138,7 @@ pub struct FaultBody {
     pub findings: Vec<Finding>,
 }
 
-/// An operation's failure: what the caller sees, and beside it the cause, which only the log sees.
+/// An operation's failure: the body for the caller, and the cause, which goes only to the log.
 #[derive(Debug, Clone)]
 pub struct Fault {
     body: Box<FaultBody>,
@@ -179,7 +179,7 @@ impl Fault {
         fault
     }
 
-    /// What is kept cannot be read, and no caller can mend that.
+    /// Stored data is damaged; the caller cannot repair it.
     pub fn damaged(cause: impl fmt::Display, request_id: String) -> Self {
         let message = format!("what is kept is damaged, and this needs a part that cannot be read ({request_id})");
         let mut fault = Self::internal(cause, request_id)
@@ -239,7 +239,7 @@ impl Fault {
         self
     }
 
-    /// What a command that failed came to.
+    /// The events of a failed command.
     #[must_use]
     pub fn events(mut self, events: impl IntoIterator<Item = Value>) -> Self {
         self.body.events = events.into_iter().collect();
@@ -282,7 +282,7 @@ impl Fault {
         let universe = universe_id.as_ref().filter(|id| !message.contains(id.as_str()));
         let about = universe.map(|id| format!(" (universe {id:?})")).unwrap_or_default();
         match hint {
-            // A message of several lines ends with a picture of the place, not with a sentence.
+            // A message of several lines ends with an excerpt of the source, so a period would be wrong.
             Some(hint) if message.contains('\n') => format!("{message}{about}\n{hint}"),
             Some(hint) => format!("{message}{about}. {hint}"),
             None => format!("{message}{about}"),

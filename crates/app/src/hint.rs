@@ -9,8 +9,7 @@ use crate::{Catalogue, Exposed, Fault, Visible};
 type Written = fn(&'static str) -> Cow<'static, str>;
 
 impl Fault {
-    /// The same for a client that sees so much of the catalogue: its hint names no tool and no resource that the client
-    /// does not have.
+    /// Adapts the hint to a client: it names no tool and no resource that the client does not have.
     #[must_use]
     pub fn for_client(self, catalogue: &Catalogue, visible: Visible, written: Written) -> Self {
         let Some(hint) = self.body().hint.clone().filter(|hint| hint.contains('`')) else { return self };
@@ -22,7 +21,7 @@ impl Fault {
 
 /// One clause with its names as the client has them; `None` if it names what the client does not have.
 fn shown(clause: &str, catalogue: &Catalogue, visible: Visible, written: Written) -> Option<String> {
-    // What stands between backticks is every second part.
+    // Every second part was between backticks.
     let parts = clause.split('`').enumerate().map(|(at, part)| {
         if at % 2 == 0 { Some(Cow::Borrowed(part)) } else { name(part, catalogue, visible, written) }
     });

@@ -6,7 +6,7 @@ use skald_domain::limits;
 
 use crate::{Code, Fault, short};
 
-/// Values in a field that is refused, up to which the refusal shows it.
+/// A refused field with more JSON values than this is not copied into the refusal.
 const REFUSED_VALUES_MAX: usize = 32;
 
 /// Parses a request body, within the limits of size and nesting.
@@ -25,17 +25,16 @@ pub fn parse_json(bytes: &[u8]) -> Result<Value, Fault> {
     })
 }
 
-/// Why a JSON document is not parsed though it is not too long: a parsed value takes up to a hundred times its bytes.
+/// Why a JSON document is refused unparsed: a parsed value takes up to a hundred times the memory of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TooComplex {
     Deep,
-    /// The most that there may be.
+    /// The limit that was exceeded.
     ManyValues(usize),
 }
 
 impl TooComplex {
-    /// Looks at a document without parsing it. A message with few brackets, which is almost every one, is not even
-    /// scanned byte by byte.
+    /// Scans a document without parsing it. A short message with few brackets, the common case, skips the byte scan.
     pub fn find(bytes: &[u8], values_max: usize) -> Option<Self> {
         let has_many_brackets = memchr::memchr2_iter(b'{', b'[', bytes).nth(limits::JSON_DEPTH_MAX).is_some();
         // Every value but the first has a comma or a bracket before it.
@@ -49,7 +48,7 @@ impl TooComplex {
         (values > values_max).then_some(Self::ManyValues(values_max))
     }
 
-    /// What a message says of it.
+    /// The reason, for an error message.
     pub fn words(self) -> String {
         match self {
             Self::Deep => format!("nested deeper than {} levels", limits::JSON_DEPTH_MAX),
@@ -58,16 +57,16 @@ impl TooComplex {
     }
 }
 
-/// What an array and an object count for: the shortest takes as much memory as some numbers.
+/// An array or an object counts as several values, since even an empty one takes the memory of several numbers.
 const ARRAY_VALUES: usize = 3;
 const OBJECT_VALUES: usize = 6;
 
-/// About how many values a document has. Nothing is parsed.
+/// Estimates the number of values in a document without parsing it.
 pub(crate) fn count_values(bytes: &[u8]) -> usize {
     measure(bytes).1
 }
 
-/// How deep arrays and objects are nested, and about how many values there are.
+/// The nesting depth and the estimated number of values.
 fn measure(bytes: &[u8]) -> (usize, usize) {
     let (mut now, mut deepest, mut values) = (0_usize, 0, 1);
     let (mut in_string, mut escaped) = (false, false);
@@ -90,8 +89,8 @@ fn measure(bytes: &[u8]) -> (usize, usize) {
     (deepest, values)
 }
 
-/// Fields that came as text (a query string, a URI, a prompt's arguments), typed as the schema says.
-/// Text that does not fit stays text, so that the error can name it.
+/// Converts fields that came as text (a query string, a URI, a prompt's arguments) to the types of the schema.
+/// Text that does not fit stays text, so that the error can show it.
 pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> Value {
     let kinds = |field: &str| full.pointer(&format!("/properties/{}/type", escape(field))).cloned().unwrap_or_default();
     let is =
@@ -100,14 +99,14 @@ pub fn from_text<'a>(full: &Value, fields: impl IntoIterator<Item = (&'a str, &'
         let kind = kinds(field);
         let parsed = ["integer", "number", "boolean", "object", "array"].iter().any(|name| is(&kind, name));
         let parsed = parsed.then(|| serde_json::from_str(text).ok()).flatten();
-        // A list of words need not be written as JSON.
+        // A list may be written as words with commas instead of JSON.
         let words = || text.split(',').map(|word| Value::from(word.trim())).collect();
         parsed.unwrap_or_else(|| if is(&kind, "array") { words() } else { Value::from(text) })
     };
     fields.into_iter().map(|(field, text)| (field.to_owned(), typed(field, text))).collect::<Map<_, _>>().into()
 }
 
-/// The happy path pays nothing for what clients may write another way, nor for explanations.
+/// Deserializes an input. Valid input takes the fast path; only a failure pays for normalizing and for the explanation.
 pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<T, Fault> {
     if is_shaped(full, full, value)
         && let Ok(typed) = T::deserialize(value)
@@ -118,17 +117,17 @@ pub(crate) fn typed<T: DeserializeOwned>(value: &Value, full: &Value) -> Result<
     if !is_shaped(full, full, &given) {
         return Err(explain::<T>(&given, full));
     }
-    // A whole number is an integer, however it is written.
+    // Clients may write an integer as 8.0.
     let whole = with_whole_numbers(given);
     T::deserialize(&whole).map_err(|_| {
-        // A large value is in memory twice, and not three times.
+        // Free this copy before the next one is made, or a large value is in memory three times.
         drop(whole);
         explain::<T>(&without_optional_nulls(full, full, value), full)
     })
 }
 
-/// The same value without the nulls of optional fields: to send null is to leave the field out. Where a type gives null
-/// a meaning of its own, its schema has it, and it stays.
+/// Removes the nulls of optional fields: sending null means leaving the field out. A null stays where the schema allows
+/// it, because the type gives it a meaning.
 fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let target = root.pointer(reference.trim_start_matches('#'));
@@ -148,7 +147,7 @@ fn without_optional_nulls(root: &Value, schema: &Value, value: &Value) -> Value 
             let is_required = |name: &str| required.is_some_and(|required| required.iter().any(|known| known == name));
             let given = fields.iter().filter_map(|(name, field)| {
                 let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
-                    // A field that is refused anyway is copied only for the refusal, which shows no large value.
+                    // An unknown field is copied only for the refusal, which shows no large value.
                     let is_refused = schema.get("additionalProperties") == Some(&Value::Bool(false));
                     let is_copied = !is_refused || has_at_most(field, &mut { REFUSED_VALUES_MAX });
                     return Some((name.clone(), if is_copied { field.clone() } else { Value::Null }));
@@ -166,7 +165,7 @@ fn takes_null(root: &Value, schema: &Value) -> bool {
     Walk { root }.find(schema, &Value::Null, "").is_none()
 }
 
-/// The same value with 8 for every 8.0.
+/// Replaces every float with a whole value by an integer: 8.0 becomes 8.
 fn with_whole_numbers(mut value: Value) -> Value {
     const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
     match &mut value {
@@ -188,7 +187,7 @@ fn make_whole(value: &mut Value) {
     *value = with_whole_numbers(value.take());
 }
 
-/// Whether a value has no more than `most` values in it, itself included. Looks no further.
+/// Whether a value contains at most `most` values, itself included. Stops counting there.
 fn has_at_most(value: &Value, most: &mut usize) -> bool {
     let Some(left) = most.checked_sub(1) else { return false };
     *most = left;
@@ -199,8 +198,8 @@ fn has_at_most(value: &Value, most: &mut usize) -> bool {
     }
 }
 
-/// Whether arrays and objects stand only where the schema has them. serde alone would read an array as the fields of an
-/// object, in order.
+/// Whether arrays and objects occur only where the schema allows them. Without this check serde would read an array as
+/// the fields of a struct, in order.
 pub(crate) fn is_shaped(root: &Value, schema: &Value, value: &Value) -> bool {
     let kind = match value {
         Value::Array(_) => "array",
@@ -244,7 +243,7 @@ fn explain<T: DeserializeOwned>(value: &Value, full: &Value) -> Fault {
     if let Some(fault) = walk.find(full, value, "") {
         return fault;
     }
-    // The schema has no objection, so a type's own check has: its message names the value.
+    // The schema accepts the value, so the type's own deserializer refused it: its message names the value.
     match serde_path_to_error::deserialize::<_, T>(value) {
         Ok(_) => Fault::new(Code::InvalidParams, "the input does not fit"),
         Err(error) => {
@@ -284,7 +283,7 @@ impl Walk<'_> {
         )
     }
 
-    /// A value fits if it fits one branch. Where only one branch beside null is left, that one says what is wrong.
+    /// A value fits if it fits one branch. If only one branch is not null, the fault of that branch is shown.
     fn find_in_branches(&self, branches: &[Value], value: &Value, at: &str) -> Option<Fault> {
         let mut faults = Vec::new();
         for branch in branches {
@@ -391,7 +390,7 @@ fn bounds(schema: &Value, value: &Value, at: &str) -> Option<Fault> {
     Some(misfit(schema, value, at, &format!("allowed: {range}")).allowed([range]))
 }
 
-/// A value that is not what its field wants.
+/// The fault for a value that does not fit its field.
 fn misfit(schema: &Value, value: &Value, at: &str, wanted: &str) -> Fault {
     let message = format!("{} is {}, {wanted}", name(at), shown(value));
     Fault::new(Code::InvalidParams, message).at(at).value(value).hint(about(schema, name(at)))
@@ -405,7 +404,7 @@ fn escape(field: &str) -> String {
     field.replace('~', "~0").replace('/', "~1")
 }
 
-/// What a field is for, as its schema says.
+/// The description of a field in its schema, as a hint.
 fn about(schema: &Value, field: &str) -> String {
     match schema.get("description").and_then(Value::as_str) {
         Some(about) => format!("{field}: {about}"),
@@ -413,7 +412,7 @@ fn about(schema: &Value, field: &str) -> String {
     }
 }
 
-/// A value as an error repeats it: whole if it is short.
+/// A value as text for an error message, cut if it is long.
 fn shown(value: &Value) -> String {
     short(&value.to_string())
 }
@@ -426,7 +425,7 @@ fn suggest(given: &str, allowed: &[&str]) -> String {
     }
 }
 
-/// The word that was probably meant. Inputs longer than an id match nothing, and comparing them would take long.
+/// The allowed word that is most similar to the input. Inputs longer than an id are skipped: comparing them is slow.
 pub fn nearest<'a>(given: &str, allowed: &[&'a str]) -> Option<&'a str> {
     if given.len() > limits::ID_CHARS_MAX {
         return None;

@@ -4,7 +4,7 @@ use skald_journal::JournalFailure;
 
 use crate::{App, Code, Fault};
 
-/// When to come back after being turned away.
+/// When a rate-limited command may be sent again.
 const RETRY_AFTER_MS: u64 = 50;
 
 impl App {
@@ -53,7 +53,7 @@ fn unavailable(cause: &str) -> Fault {
     Fault::new(Code::Unavailable, "it is not known whether this was stored")
 }
 
-/// The fault for an append that another program does not let us make. Nothing was stored.
+/// The fault for an append that is blocked by another program's lock on the store. Nothing was stored.
 pub(crate) fn store_held(cause: &str) -> Fault {
     tracing::warn!(cause, "the journal is held");
     Fault::new(Code::Unavailable, "another program holds the store; nothing was stored").hint(

@@ -14,26 +14,26 @@ pub(crate) const READ_AT_ONCE: usize = 256;
 /// How long a watcher waits after a failure to read.
 const READ_AGAIN: Duration = Duration::from_millis(500);
 
-/// One watcher's place. What comes is told if it stands after the place, so that nothing is told twice, and what was
-/// missed is read from the journal, so that nothing is left out.
+/// One subscriber's place. Announcements at or before the place are dropped, so that none is sent twice; missed ones are
+/// read from the journal.
 pub(crate) struct JournalFollower {
     journal: Arc<dyn Journal>,
     nouns: Nouns,
-    /// `None` where nobody follows the journal: then what is missed cannot be looked up.
+    /// `None` if the process does not follow the journal: then missed changes cannot be read.
     place: Option<JournalPlace>,
     state: FollowState,
-    /// Whether something may have been missed that is in no journal.
+    /// Whether changes may have been missed that are in no journal record.
     has_missed: bool,
 }
 
 enum FollowState {
-    /// All that happened up to the place has been heard.
+    /// Everything up to the place was delivered.
     Abreast,
-    /// Something after the place may not come by itself.
+    /// Announcements after the place may have been lost and are read from the journal.
     Behind,
-    /// The place is asked for by a client, and may be in another journal.
+    /// The place came from a client, and may belong to another journal.
     Claimed,
-    /// Something was missed that cannot be looked up.
+    /// Missed changes cannot be read: everything counts as changed.
     Lost,
 }
 
@@ -43,7 +43,7 @@ impl JournalFollower {
         Self { journal, nouns, place, state: FollowState::Abreast, has_missed: false }
     }
 
-    /// From a place that somebody has been told. `now` is where to begin if there is no such place.
+    /// From a place that a client sent. `now` is the start if the place could not be parsed.
     pub(crate) fn after(
         journal: Arc<dyn Journal>,
         nouns: Nouns,
@@ -65,7 +65,7 @@ impl JournalFollower {
         self.has_missed = self.place.is_some();
     }
 
-    /// Takes note of what happened, unless it was told already.
+    /// Adds an announcement to the news, unless it was delivered already.
     pub(crate) fn hear(&mut self, happened: &Announcement, news: &mut News) {
         let is_told = |place: JournalPlace| self.place.is_some_and(|reached| place.cursor <= reached.cursor);
         if happened.place.is_some_and(is_told) {
@@ -75,7 +75,7 @@ impl JournalFollower {
         self.place = happened.place.or(self.place);
     }
 
-    /// What the journal has after the place, if something was missed. `None` once nothing is.
+    /// News from the journal after the place, if something was missed. `None` once nothing is left.
     pub(crate) async fn catch_up(&mut self) -> Option<News> {
         if std::mem::take(&mut self.has_missed) {
             return Some(News::of(
@@ -105,8 +105,8 @@ impl JournalFollower {
         }
     }
 
-    /// Whether the record that the place names stands where it should. Otherwise it is another journal's, and there is no
-    /// telling what was missed.
+    /// Checks that the record at the place has the expected hash. Otherwise the place is from another journal, and missed
+    /// changes are unknown.
     async fn check(&mut self) -> Result<(), StoreError> {
         let claimed = self.place.unwrap_or(JournalPlace::BEGINNING);
         if place_at(&*self.journal, claimed.cursor).await? == Some(claimed) {
@@ -138,7 +138,7 @@ impl JournalFollower {
     }
 }
 
-/// What each of some records changed, if it concerns anybody.
+/// The announcement for each record, `None` if it has no audience.
 pub(crate) async fn happened(
     journal: &dyn Journal,
     nouns: &Nouns,
@@ -165,7 +165,7 @@ pub(crate) async fn happened(
     Ok(all)
 }
 
-/// The place at a cursor, if a record stands there. Reading on from just before it finds it, in every store's order.
+/// The place at a cursor, if there is a record: reads one record from just before the cursor.
 pub(crate) async fn place_at(journal: &dyn Journal, cursor: Cursor) -> Result<Option<JournalPlace>, StoreError> {
     let Some(before) = cursor.position.checked_sub(1) else { return Ok(Some(JournalPlace::BEGINNING)) };
     let found = journal.follow(Cursor { position: before, ..cursor }, 1).await?;

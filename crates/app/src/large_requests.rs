@@ -36,13 +36,13 @@ impl LargeRequests {
         let (mut answer, answered) = oneshot::channel();
         let request = async move {
             let output = tokio::select! {
-                // First, so that nothing is parsed for nobody.
+                // First, so that nothing is parsed after the caller is gone.
                 biased;
                 () = answer.closed() => None,
                 output = AssertUnwindSafe(future).catch_unwind() => output.ok(),
             };
             if let Some(output) = output {
-                // Nobody is left to be told where this fails.
+                // Fails only if the caller is gone.
                 let _ = answer.send(output);
             }
         };

@@ -25,8 +25,8 @@ pub(crate) fn bad_cursor(cursor: &str) -> Fault {
 }
 
 impl App {
-    /// What a caller sees of a collection, from the highest rank down. Only the campaigns that the caller has a role in are
-    /// read. `seen` reads a document, if it is there for them.
+    /// Lists a collection for a caller, highest rank first. Only the campaigns that the caller has a role in are read.
+    /// `seen` parses a document, or returns `None` if the caller may not see it.
     pub(crate) async fn listing<T: Send>(
         &self,
         caller: &Caller,
@@ -40,7 +40,7 @@ impl App {
         self.listing_of(partitions, collection, cursor, limit, seen).await
     }
 
-    /// The same of these partitions, whoever asks.
+    /// Lists a collection in the given partitions, whoever the caller is.
     pub(crate) async fn listing_of<T: Send>(
         &self,
         partitions: Partitions<'_>,
@@ -57,7 +57,7 @@ impl App {
             }
         };
         let (mut items, mut next_cursor) = (Vec::new(), None);
-        // Whoever sees few of many in a campaign reads past the others.
+        // Hidden documents do not fill a page, so further pages are read until it is full.
         'pages: loop {
             let place = after.as_ref().map(|(rank, id)| (*rank, id.as_str()));
             let documents = self.journal.documents(collection, partitions, place, limits::PAGE_MAX).await;

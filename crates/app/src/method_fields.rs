@@ -22,7 +22,7 @@ impl MethodFields {
         Err(fault.at(format!("/{field}")).hint(hint))
     }
 
-    /// A field without which the method cannot be done.
+    /// The value of a required field, or a refusal.
     pub(crate) fn needed<'a>(&self, field: &str, given: Option<&'a String>) -> Result<&'a str, Fault> {
         given.map(String::as_str).ok_or_else(|| {
             let fault = Fault::new(Code::InvalidParams, format!("{} needs {field}", self.method));

@@ -8,7 +8,7 @@ use crate::{
     App, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, tokens, universe,
 };
 
-/// One kind of thing that Skald keeps. No method has a default, so that a noun that forgets a part does not compile.
+/// One noun of Skald. No method has a default, so that a noun that forgets a part does not compile.
 pub trait Noun: Send + Sync + 'static {
     /// Its operations, in the order of the reference pages.
     fn operations(&self) -> Vec<OperationEntry>;
@@ -32,7 +32,7 @@ pub trait Noun: Send + Sync + 'static {
     /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are announced.
     fn containing_resource(&self, uri: &str) -> Option<String>;
 
-    /// Whose members are told of a record of its streams.
+    /// Who is notified of a record of its streams.
     fn record_audience(&self) -> RecordAudience;
 
     /// Called for every record that is appended, of any noun, by this process or another, before watchers are told of it.
@@ -93,7 +93,7 @@ impl Nouns {
         self.iter().find(is_its).map(|noun| &**noun)
     }
 
-    /// All kinds of streams and of rows beside them, for whoever goes through all that is stored.
+    /// All kinds of streams and side rows, for `verify` and `rebuild`.
     pub fn stream_kinds(&self) -> StreamKinds {
         let kinds = self.iter().filter_map(|noun| noun.stream_kind());
         let side_rows = self.iter().flat_map(|noun| noun.side_rows());

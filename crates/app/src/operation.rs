@@ -24,12 +24,12 @@ pub enum OperationKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Anyone,
-    /// Who has at least this role in the campaign that is asked about. Which campaign that is, `App::enter` finds out.
+    /// Callers with at least this role in the campaign of the request, which `App::enter` determines.
     InCampaign(CampaignRole),
 }
 
 impl Allowed {
-    /// Whether the caller may call it at all.
+    /// Whether the caller may call it in any campaign.
     pub fn admits(self, caller: &Caller) -> bool {
         match self {
             Self::Anyone => true,
@@ -97,17 +97,17 @@ pub trait Operation: 'static {
 
     fn run(app: &App, call: &Call, input: Self::Input) -> impl Future<Output = Result<Self::Output, Fault>> + Send;
 
-    /// The output as it is answered; an operation that keeps it ready says so here.
+    /// Converts the output to an answer; an operation with cached JSON overrides this.
     fn answer(output: Self::Output) -> Result<Answer, serde_json::Error> {
         serde_json::to_value(output).map(Answer::Value)
     }
 
-    /// A fault in the input in other words, where clients know them.
+    /// Rewords a fault in the input, where clients of the original expect other words.
     fn reword(fault: Fault) -> Fault {
         fault
     }
 
-    /// What may be typed for an input field, where its schema cannot say it.
+    /// The possible values of an input field, where its schema cannot list them.
     fn complete(
         _app: &App,
         _caller: &Caller,
@@ -117,7 +117,7 @@ pub trait Operation: 'static {
         std::future::ready(None)
     }
 
-    /// The same for a field whose values depend on other fields, or are found by more than how they begin.
+    /// Like `complete`, for a field whose values depend on other fields, or that are not matched by prefix.
     fn complete_beside(
         _app: &App,
         _caller: &Caller,
@@ -131,7 +131,7 @@ type CompleteBeside = for<'a> fn(&'a App, &'a Caller, &'a CompletionRequest) -> 
 type Complete = for<'a> fn(&'a App, &'a Caller, &'a str, &'a str) -> BoxFuture<'a, Option<Vec<String>>>;
 type Run = for<'a> fn(&'a App, &'a Caller, &'a Work, &'a OperationEntry, Value) -> BoxFuture<'a, Result<Answer, Fault>>;
 
-/// Made when it is first asked for: a client that lists no tools needs no schemas.
+/// Computed at first use: a client that lists no tools needs no schemas.
 pub(crate) type Lazy<T> = Arc<LazyLock<T>>;
 
 fn lazy<T>(make: fn() -> T) -> Lazy<T> {
@@ -151,10 +151,10 @@ pub struct OperationEntry {
     pub exposed: Exposed,
     pub routes: &'static [Route],
     pub picture: Option<&'static str>,
-    /// What clients are shown of the input.
+    /// The slim input schema that clients see.
     pub input: Lazy<Arc<Map<String, Value>>>,
     pub output: Lazy<Arc<Map<String, Value>>>,
-    /// The input with every bound in it, for explaining what does not fit.
+    /// The input schema with every bound, for explaining invalid input.
     pub full_input: Lazy<Value>,
     run: Run,
     complete: Complete,

@@ -18,8 +18,8 @@ impl<'a> OwnerCampaigns<'a> {
         Self { journal, known: HashMap::new() }
     }
 
-    /// The campaign whose members are told of something; every campaign, where it belongs to none. `None` if it never
-    /// was.
+    /// The campaign whose members are notified of a change; `*` if the document belongs to none. `None` if there is no
+    /// such document.
     pub(crate) async fn of(&mut self, collection: &'static str, id: &str) -> Result<Option<Arc<str>>, StoreError> {
         let key = (collection, id.to_owned());
         if let Some(known) = self.known.get(&key) {

@@ -21,7 +21,7 @@ pub trait Prompt: 'static {
         arguments: Self::Arguments,
     ) -> impl Future<Output = Result<String, Fault>> + Send;
 
-    /// What may be given for an argument, where its schema cannot say it.
+    /// The possible values of an argument, where its schema cannot list them.
     fn complete(_app: &App, _caller: &Caller, _argument: &str) -> impl Future<Output = Option<Vec<String>>> + Send {
         std::future::ready(None)
     }

@@ -7,15 +7,15 @@ use skald_domain::universe::Universe;
 
 use crate::{Caller, CampaignRole, EVERY_CAMPAIGN};
 
-/// The eyes of a caller in one campaign.
+/// What a caller may see in one campaign, by role.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Redaction {
     role: Option<CampaignRole>,
 }
 
-/// Something that may be seen in part, or not at all.
+/// A type that may be hidden from a role, in part or completely.
 pub(crate) trait Veiled: Clone {
-    /// What a role sees of it. Only what is hidden in part has to be copied.
+    /// The value as a role sees it; `None` if it is hidden. Only a partly hidden value has to be copied.
     fn seen_as(thing: Cow<'_, Self>, role: CampaignRole) -> Option<Cow<'_, Self>>;
 }
 
@@ -24,7 +24,7 @@ impl Redaction {
         Self { role: caller.role_in(campaign_id) }
     }
 
-    /// Something where it stands.
+    /// Redacts a borrowed value.
     pub(crate) fn look<T: Veiled>(self, thing: &T) -> Option<Cow<'_, T>> {
         T::seen_as(Cow::Borrowed(thing), self.role?)
     }
@@ -43,8 +43,8 @@ impl Redaction {
     }
 }
 
-/// Whether a run is there for a caller. What is prepared for a campaign is a secret of its game masters, and of whoever
-/// created the run; a run without a campaign is for those who play in every one.
+/// Whether a caller may see a run. A run of a campaign is visible to its game masters and to the player who created it;
+/// a run without a campaign needs the role of player in every campaign.
 pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &str) -> bool {
     caller.role_in(campaign_id.unwrap_or(EVERY_CAMPAIGN)).is_some_and(|role| {
         let is_own = campaign_id.is_none() || created_by == caller.id();
@@ -65,7 +65,7 @@ macro_rules! open {
 
 open!(Campaign, Participant, Actor, Session, crate::campaign::LoggedEvent, Universe, crate::universe::Listed);
 
-/// The people of a campaign, through the eyes of a caller.
+/// The people of a campaign, as a caller may see them.
 pub(crate) struct SeenPeople<'a> {
     seen: Redaction,
     state: &'a CampaignState,
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// A campaign in play, with somebody at the table and somebody in the story.
+    /// A campaign with an active session, a participant and an actor.
     fn played() -> CampaignState {
         let given = Given { at: jiff::Timestamp::UNIX_EPOCH, by: "owner".to_owned() };
         let text = |text: &str| text.to_owned();
@@ -129,7 +129,7 @@ mod tests {
         })
     }
 
-    /// A recap once took its names from the state itself.
+    /// Guards against a recap that takes names from the unredacted state.
     #[test]
     fn a_recap_names_only_whom_the_caller_sees() {
         let state = played();

@@ -28,10 +28,10 @@ fn semaphore(most: usize) -> Arc<Semaphore> {
 #[derive(Debug)]
 pub struct Reserved(#[expect(dead_code, reason = "it is held, not read")] OwnedSemaphorePermit);
 
-/// Reserves room for reading a body of this length, or of the largest that is taken where its length is not known.
+/// Reserves memory for reading a body of this length, or of the maximum if the length is unknown.
 pub async fn reserve_bytes(length: Option<u64>) -> Result<Reserved, Fault> {
     let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);
-    // What is longer is refused when it is read.
+    // Longer bodies are refused when they are read.
     reserve(&BYTES, length.min(limits::BODY_BYTES_MAX), "bytes").await
 }
 
@@ -40,13 +40,13 @@ pub async fn reserve_values(body: &[u8]) -> Result<Option<Reserved>, Fault> {
     if body.len() <= limits::SMALL_BODY_BYTES_MAX {
         return Ok(None);
     }
-    // What has more is refused when it is parsed.
+    // Bodies with more values are refused when they are parsed.
     reserve(&VALUES, count_values(body).min(limits::JSON_VALUES_MAX), "values").await.map(Some)
 }
 
 /// Reserves room for an answer that has to be copied to be sent, until it has been sent.
 pub async fn reserve_answer(length: usize) -> Result<Reserved, Fault> {
-    // One that is larger than all the room there is waits until nobody else has any.
+    // An answer larger than the whole budget waits until all of it is free.
     reserve(&ANSWERS, length.min(limits::LARGE_ANSWERS_BYTES_MAX), "bytes").await
 }
 
@@ -67,7 +67,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits for room that nobody gives back. The clock of these tests stands still while anything can be done.
+    /// Waits for a permit that is never released. Time is paused in these tests, so the timeout is exact.
     async fn refused(reserved: impl Future<Output = Result<Reserved, Fault>>) {
         let began = Instant::now();
         assert_eq!(reserved.await.expect_err("there is no room").code(), Code::RateLimited);

@@ -38,7 +38,7 @@ impl Resource {
         self.uri.replace(&format!("{{{field}}}"), &segment(value))
     }
 
-    /// The fields that `uri` gives the operation, or `None` if it is not one of this template's.
+    /// The input fields in `uri`, or `None` if it does not match this template.
     pub fn fields(&self, uri: &str) -> Option<UriFields> {
         let (mut template, mut rest) = (self.uri, uri);
         let mut fields: UriFields = self.fixed.map(|(name, value)| (name, value.to_owned())).into_iter().collect();
@@ -61,7 +61,7 @@ impl Resource {
     }
 }
 
-/// Adds what a query gives; `None` if it gives something else, or something twice.
+/// Adds the fields of a query; `None` if one is unknown or repeated.
 fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> {
     if rest.is_empty() {
         return Some(());
@@ -77,8 +77,8 @@ fn query(names: &'static str, rest: &str, fields: &mut UriFields) -> Option<()> 
     Some(())
 }
 
-/// Why a URI reads nothing: it fits no template of its scheme, or nothing of that name is there.
-/// The templates stand in `allowed` alone: a message that repeats them is mostly templates.
+/// The fault for a URI that matches no template of its scheme, or no resource. The templates are listed only in
+/// `allowed`, to keep the message short.
 pub(crate) fn unresolved<'a>(uri: &str, resources: impl Iterator<Item = &'a Resource> + Clone) -> Fault {
     let is_same_scheme = |resource: &&Resource| scheme(uri).is_some() && scheme(uri) == scheme(resource.uri);
     let of_scheme: Vec<&Resource> = resources.clone().filter(is_same_scheme).collect();
@@ -105,17 +105,17 @@ fn scheme(uri: &str) -> Option<&str> {
     uri.split_once("://").map(|(scheme, _)| scheme)
 }
 
-/// What is escaped in a segment of a path or URI: all but the unreserved characters of RFC 3986.
+/// Characters escaped in a segment of a path or URI: all but the unreserved ones of RFC 3986.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// A text as one segment of a path or URI, whatever is in it.
+/// Encodes a text as one segment of a path or URI.
 pub fn segment(text: &str) -> String {
     utf8_percent_encode(text, ESCAPED).to_string()
 }
 
 /// The text that a segment stands for; `None` if it is malformed or no UTF-8.
 pub(crate) fn percent_decode(text: &str) -> Option<String> {
-    // The crate would leave a percent sign that begins no escape as it is.
+    // percent_encoding would pass an invalid escape through unchanged.
     let is_escape = |after: &str| {
         after.as_bytes().first_chunk::<2>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     };

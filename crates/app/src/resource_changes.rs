@@ -21,17 +21,17 @@ pub enum ResourceChange {
     ResourceList,
 }
 
-/// What changed at once, and whom it concerns.
+/// Changes of one record or event, and their audience.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Announcement {
     pub changes: Arc<[ResourceChange]>,
     pub whom: ChangeAudience,
-    /// Where the record stands, if it was one.
+    /// The journal place of the record, if the changes come from one.
     pub place: Option<JournalPlace>,
 }
 
-/// A place in the journal: everything up to it has been told. It names the record that stands there, so that a place in
-/// another journal is known for what it is.
+/// A place in the journal: everything up to it was delivered. It contains the start of the record's hash, so that a place
+/// from another journal is detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JournalPlace {
     pub cursor: Cursor,
@@ -46,7 +46,7 @@ impl JournalPlace {
         Self { cursor, mark: hash.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)) }
     }
 
-    /// A place as it was told.
+    /// Parses the text form that clients get.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (cursor, mark) = text.rsplit_once('.')?;
         let cursor = cursor.contains('.').then(|| cursor.parse().ok())??;
@@ -60,7 +60,7 @@ impl fmt::Display for JournalPlace {
     }
 }
 
-/// Whom a change concerns.
+/// Who is notified of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChangeAudience {
     Everybody,
@@ -70,7 +70,7 @@ pub(crate) enum ChangeAudience {
     Conversation(Arc<str>, Conversation),
 }
 
-/// All whom something concerns.
+/// The union of several audiences.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Audience {
     everybody: bool,
@@ -98,25 +98,25 @@ impl Audience {
     }
 }
 
-/// One change, with the campaign whose members it concerns; without one it concerns whoever is told.
+/// One change, with the campaign whose members are notified; without one, every receiver is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnnouncedChange {
     pub change: ResourceChange,
     pub campaign_id: Option<Arc<str>>,
 }
 
-/// What changed since the watcher last looked, each thing once.
+/// Changes since the subscriber's last read, without duplicates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct News {
     resources: BTreeMap<Arc<str>, Audience>,
     resource_list: Audience,
-    /// Some may have been missed: everything that is watched may have changed.
+    /// Changes may have been missed: every watched resource counts as changed.
     everything: bool,
     place: Option<Arc<str>>,
 }
 
 impl News {
-    /// News as another process told them.
+    /// News received from another process.
     pub fn of(told: impl IntoIterator<Item = AnnouncedChange>, everything: bool, place: Option<Arc<str>>) -> Self {
         let mut news = Self { everything, place, ..Self::default() };
         for AnnouncedChange { change, campaign_id } in told {
@@ -139,12 +139,12 @@ impl News {
         self.everything
     }
 
-    /// After which to go on so that nothing is missed and nothing comes twice, if that can be said.
+    /// The place to resume after, if it is known.
     pub fn place(&self) -> Option<&Arc<str>> {
         self.place.as_ref()
     }
 
-    /// Every change that is for this caller's ears, once for each campaign that it concerns.
+    /// Every change that this caller may know of, once for each campaign that it concerns.
     pub fn told<'a>(&'a self, caller: &'a Caller) -> impl Iterator<Item = AnnouncedChange> + 'a {
         let resources =
             self.resources.iter().map(|(uri, audience)| (ResourceChange::Resource(Arc::clone(uri)), audience));
@@ -168,7 +168,7 @@ impl News {
         self.stand(happened.place);
     }
 
-    /// Says how far these news reach.
+    /// Sets the place that these news reach.
     pub(crate) fn stand(&mut self, place: Option<JournalPlace>) {
         if let Some(place) = place {
             self.place = Some(place.to_string().into());
@@ -190,13 +190,13 @@ impl News {
     }
 }
 
-/// How many changes a slow watcher may fall behind before it reads the journal, or is told to look at everything again.
+/// Buffered changes per subscriber. One that falls further behind reads the journal, or treats everything as changed.
 const CHANGES_KEPT: usize = 1_024;
 
-/// Tells watchers of what happens.
+/// Broadcasts announcements to subscribers in this process.
 pub(crate) struct ChangeBroadcast {
     sender: broadcast::Sender<Announcement>,
-    /// How far the journal has been told. Whoever tells holds it, so that a new watcher begins at one place exactly.
+    /// The last published place. Locked while publishing, so that a new subscriber starts at an exact place.
     told: Mutex<Option<JournalPlace>>,
 }
 
@@ -210,11 +210,11 @@ impl ChangeBroadcast {
     pub(crate) fn tell(&self, happened: Announcement) {
         let mut told = self.told();
         *told = happened.place.or(*told);
-        // Nobody watching is no error.
+        // Sending fails if there are no subscribers, which is fine.
         let _ = self.sender.send(happened);
     }
 
-    /// Says how far the journal counts as told, unless that is known.
+    /// Sets the published place, unless there is one.
     pub(crate) fn begin_at(&self, place: Option<JournalPlace>) {
         let mut told = self.told();
         *told = told.or(place);
@@ -224,7 +224,7 @@ impl ChangeBroadcast {
         self.told().is_some()
     }
 
-    /// All that happens after a place.
+    /// A receiver, and the place after which it starts.
     pub(crate) fn listen(&self) -> (Receiver<Announcement>, Option<JournalPlace>) {
         let told = self.told();
         (self.sender.subscribe(), *told)
@@ -239,9 +239,9 @@ impl ChangeBroadcast {
 pub struct Changes(ChangeSource);
 
 enum ChangeSource {
-    /// As this process hears of them.
+    /// From the broadcast of this process.
     Here(Box<Here>),
-    /// As another process tells of them.
+    /// Received from another process.
     Elsewhere { news: BoxStream<'static, News>, place: Option<Arc<str>> },
 }
 
@@ -255,12 +255,12 @@ impl Changes {
         Self(ChangeSource::Here(Box::new(Here { receiver, following })))
     }
 
-    /// The news of another process, which begin after a place.
+    /// Changes from another process, starting after a place.
     pub fn elsewhere(news: BoxStream<'static, News>, place: Option<Arc<str>>) -> Self {
         Self(ChangeSource::Elsewhere { news, place })
     }
 
-    /// After which the next news come, if that can be said.
+    /// The place after which the next news start, if it is known.
     pub fn place(&self) -> Option<Arc<str>> {
         match &self.0 {
             ChangeSource::Here(here) => here.following.place().map(|place| place.to_string().into()),
@@ -268,7 +268,7 @@ impl Changes {
         }
     }
 
-    /// Waits for a change and takes with it all that have gathered meanwhile. `None` once there will be no more.
+    /// Waits for a change and returns it with all others that are buffered. `None` at the end of the stream.
     pub async fn next(&mut self) -> Option<News> {
         match &mut self.0 {
             ChangeSource::Here(here) => here.next().await,
@@ -286,7 +286,7 @@ impl Changes {
 impl Here {
     async fn next(&mut self) -> Option<News> {
         loop {
-            // What was missed stands in the journal.
+            // Missed changes are read from the journal first.
             if let Some(mut news) = self.following.catch_up().await {
                 if news.is_everything() {
                     self.gather(&mut news);
@@ -308,7 +308,7 @@ impl Here {
         }
     }
 
-    /// Adds what has come meanwhile, up to where some of it was lost.
+    /// Adds buffered announcements, up to a gap.
     fn gather(&mut self, news: &mut News) {
         loop {
             match self.receiver.try_recv() {

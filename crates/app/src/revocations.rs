@@ -1,7 +1,7 @@
 //! Revocation signals: end the open streams and sessions of a token once it is revoked.
 //!
-//! The follower of the journal reports here which token was revoked, whichever process wrote that. Every caller carries
-//! the signal of its token, so a surface waits for [`crate::Caller::revoked`] while it sends.
+//! The follower of the journal reports here which token was revoked, by whichever process. Every caller carries the
+//! signal of its token, so a surface waits for [`crate::Caller::wait_for_revocation`] while it sends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Revocations(Mutex<HashMap<Arc<str>, CancellationToken>>);
 
 impl Revocations {
-    /// What is cancelled when the token is revoked: at once, if it has been.
+    /// The signal of a token. It is cancelled once the token is revoked, and stays cancelled.
     pub fn signal(&self, token_id: &str) -> CancellationToken {
         let mut signals = self.lock();
         match signals.get(token_id) {
@@ -22,12 +22,12 @@ impl Revocations {
         }
     }
 
-    /// Ends all that the token has open, and all that it opens later.
+    /// Ends the open streams and sessions of the token, and all that it opens later.
     pub fn revoke(&self, token_id: &str) {
         self.signal(token_id).cancel();
     }
 
-    /// Ends what the token has open. It may come back, if it is let in again.
+    /// Ends the open streams and sessions of the token. It may connect again if it is still valid.
     pub fn interrupt(&self, token_id: &str) {
         let signal = self.lock().remove(token_id);
         if let Some(signal) = signal {
@@ -35,7 +35,7 @@ impl Revocations {
         }
     }
 
-    /// The same for every token, where it is not known which of them is meant.
+    /// Interrupts every token that is not revoked, for when it is unknown which token a record is about.
     pub fn interrupt_all(&self) {
         let mut interrupted = Vec::new();
         self.lock().retain(|_, signal| {

@@ -1,6 +1,6 @@
 //! A REST route of an operation, as data: the HTTP surface and the OpenAPI description are rendered from it.
 
-/// Where every operation is that is exposed everywhere or not as a tool: `POST /api/v1/<operation>`.
+/// Path prefix of every operation that is not REST-only: `POST /api/v1/<operation>`.
 pub const API: &str = "/api/v1";
 
 pub const JSON: &str = "application/json";
@@ -25,16 +25,16 @@ impl HttpMethod {
     }
 }
 
-/// What the body of a request gives to the operation's input.
+/// How the body of a request becomes input of the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestBody {
     /// It is not read.
     None,
     /// An object with the fields that path and query do not give.
     Fields,
-    /// The whole of it is this field.
+    /// The whole body is the value of this field.
     Field(&'static str),
-    /// The same, if it is an array. Another operation at the same route takes what is none.
+    /// Like `Field`, if the body is an array. Another operation at the same route takes other bodies.
     Items(&'static str),
 }
 
@@ -116,14 +116,14 @@ impl Route {
         Self { mime_type, ..Self::get(path) }
     }
 
-    /// The same with one input field filled in.
+    /// Sets one input field to a fixed value.
     #[must_use]
     pub const fn with(mut self, field: &'static str, value: &'static str) -> Self {
         self.fixed = Some((field, value));
         self
     }
 
-    /// The same, where a name in the path stands for an input field of another name.
+    /// Maps a name in the path to an input field of another name.
     #[must_use]
     pub const fn renaming(mut self, in_path: &'static str, field: &'static str) -> Self {
         self.renamed = Some((in_path, field));
@@ -145,7 +145,7 @@ impl Route {
         self
     }
 
-    /// The same, with conditional requests.
+    /// Answers `If-None-Match`.
     #[must_use]
     pub const fn conditional(mut self) -> Self {
         self.is_conditional = true;

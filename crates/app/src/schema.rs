@@ -23,14 +23,14 @@ pub(crate) fn shown_output<T: JsonSchema>() -> Map<String, Value> {
     })
 }
 
-/// The input with formats and bounds, inlined, for walking beside a value.
+/// The input with formats and bounds, inlined, for comparing with a value.
 pub(crate) fn full_input<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>(SchemaSettings::draft2020_12().for_deserialize(), true);
     MergeWords.transform(&mut schema);
     schema.to_value()
 }
 
-/// A schema that is made by hand, in both forms: as clients see it, and for walking beside a value.
+/// A schema built by hand, in both forms: slim for clients, full for comparing with a value.
 pub(crate) fn made(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (Value, Value) {
     let settings = SchemaSettings::draft2020_12().for_deserialize().with(|settings| settings.inline_subschemas = true);
     let schema = make(&mut settings.into_generator());
@@ -64,7 +64,7 @@ fn smaller(schema: impl Fn(bool) -> Schema) -> Map<String, Value> {
     if size(&shared) * 5 < size(&inlined) * 4 { shared } else { inlined }
 }
 
-/// Says documented enumerations in the short way, and leaves everything else.
+/// Rewrites documented enumerations as one `enum`; changes nothing else.
 struct MergeWords;
 
 impl Transform for MergeWords {
@@ -76,7 +76,7 @@ impl Transform for MergeWords {
     }
 }
 
-/// Takes away what a reader of the schema does not need.
+/// Removes what a reader of the schema does not need.
 struct Slim {
     input: bool,
 }
@@ -98,7 +98,7 @@ impl Transform for Slim {
     }
 }
 
-/// Bounds that only say how wide an integer of this format is.
+/// Removes bounds that only repeat the width of the integer type.
 fn drop_width(object: &mut Map<String, Value>, format: &Value) {
     let (low, high) = match format.as_str() {
         Some("uint8") => (0, 255),
@@ -158,7 +158,7 @@ fn drop_null_of_omitted(object: &mut Map<String, Value>) {
     }
 }
 
-/// Documented unit variants come as `oneOf` of constants: say it as one `enum`.
+/// schemars renders documented unit variants as `oneOf` of constants: merges them into one `enum`.
 fn merge_documented_words(object: &mut Map<String, Value>) {
     let Some(Value::Array(branches)) = object.get("oneOf") else {
         return;
@@ -178,7 +178,7 @@ fn merge_documented_words(object: &mut Map<String, Value>) {
     }
 }
 
-/// What may be typed for one field: its enumeration, or else its examples.
+/// Completion values for one field: its enumeration, or else its examples.
 pub(crate) fn suggestions(full: &Value, field: &str) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => Some(text.clone()),

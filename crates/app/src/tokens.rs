@@ -26,25 +26,25 @@ use skald_journal::{
     StreamName, Streams, Submission, WholeSnapshot, events, to_micros,
 };
 
-/// The kind of the rows beside the journal in which older stores have tokens.
+/// The kind of the side rows in which older stores have tokens.
 const EARLIER_TOKENS: &str = "token";
-/// What every token begins with, so that it is known for one wherever it turns up.
+/// The prefix of every token, so that scanners and people recognize one.
 const PREFIX: &str = "skald_";
 /// Rows that are read at once.
 const READ_AT_ONCE: usize = 200;
-/// What takes tokens over from rows beside the journal.
+/// The program that is recorded for imported tokens.
 const IMPORT: &str = "skald, from a store of an earlier version";
 
 /// What a new token is for.
 #[derive(Debug, Clone)]
 pub struct NewToken {
     pub name: String,
-    /// Whose it is; whoever the name stands for, if none is given.
+    /// The person it belongs to; derived from the name if none is given.
     pub person: Option<String>,
     pub kind: PrincipalKind,
     pub roles: BTreeMap<String, CampaignRole>,
     pub gate_role: Option<String>,
-    /// What it is made with.
+    /// The program that creates it.
     pub program: String,
 }
 
@@ -122,7 +122,7 @@ impl Noun for TokenNoun {
     }
 }
 
-/// No row with a token is right: those of an older store are events before anything is verified, and gone.
+/// Any token row is a finding: migration turns those of an older store into events and removes them before `verify`.
 const EARLIER_TOKENS_CHECK: SideRowCheck = SideRowCheck::Row(|_, _, _| {
     RowCheck::Wrong(FindingKind::TokenUnrecorded, format!("no event of {} speaks of it", stream()))
 });
@@ -156,13 +156,13 @@ impl EarlierRow {
 }
 
 impl App {
-    /// The tokens as they are now. One look at the store, as a row would be.
+    /// The current tokens. One read of the store, as cheap as a row.
     pub(crate) async fn access(&self) -> Result<Arc<CommittedState<TokenStream>>, Fault> {
         self.tokens.streams.read(&stream()).await.map_err(|error| self.unread(&error))
     }
 
-    /// Makes events of the tokens that an older store has in rows, removes the rows, and has the store raise its version.
-    /// Of a store that was made by this version, or brought up to date before, no row becomes a token.
+    /// Imports the tokens that an older store has in rows as events, removes the rows, and raises the store's version.
+    /// In a current store no row becomes a token, so that a forged row gives no access.
     pub async fn import_earlier_tokens(&self) -> Result<(), Fault> {
         if !self.journal.awaits_token_import() {
             return Ok(());
@@ -175,7 +175,7 @@ impl App {
                 Err(failure) => return Err(self.access_fault(failure)),
             }
         }
-        // A row that did not become an event stays where it is, and `verify` names it.
+        // A row that was not imported stays, and `verify` reports it.
         let access = self.access().await?;
         for token in tokens {
             let is_imported = access
@@ -190,7 +190,7 @@ impl App {
         self.journal.finish_token_import().await.map_err(|error| self.unread(&error))
     }
 
-    /// The tokens that are rows. One that cannot be read must not keep the store from being opened.
+    /// The tokens in rows. An unreadable row is skipped, so that the store can still be opened.
     async fn earlier_tokens(&self) -> Result<Vec<EarlierToken>, Fault> {
         let (mut tokens, mut after) = (Vec::new(), String::new());
         loop {
@@ -212,7 +212,7 @@ impl App {
         self.journal_fault(failure, |refusal| Fault::new(Code::Rejected, refusal.to_string()))
     }
 
-    /// Makes a token, for campaigns that are there. It is not kept, and cannot be shown again.
+    /// Creates a token, for campaigns that exist. The secret is not stored, and cannot be shown again.
     pub async fn create_token(&self, new: NewToken) -> Result<(String, Token), Fault> {
         let name = name_of(&new.name, "/name")?;
         let person = match &new.person {
@@ -241,19 +241,19 @@ impl App {
         Ok((secret, made.ok_or_else(|| Fault::internal("a token that was made is not there", self.request_id()))?))
     }
 
-    /// The tokens that count, by id.
+    /// The tokens that are not revoked, by id.
     pub async fn tokens(&self) -> Result<Vec<Token>, Fault> {
         Ok(self.all_tokens().await?.into_iter().filter(|token| token.revoked.is_none()).collect())
     }
 
-    /// All tokens that there ever were, by id.
+    /// All tokens, revoked ones included, by id.
     pub async fn all_tokens(&self) -> Result<Vec<Token>, Fault> {
         Ok(self.access().await?.state.all().cloned().collect())
     }
 
-    /// Whether it was there.
+    /// Revokes a token. Returns whether there was one.
     pub async fn revoke_token(&self, id: &str, program: &str) -> Result<bool, Fault> {
-        // Somebody may have put a row there behind Skald's back.
+        // Another program may have inserted a row.
         let was_row = self.journal.remove(EARLIER_TOKENS, id).await.map_err(|error| self.unread(&error))?;
         let revoke = AccessCommand::Revoke { token_id: id.to_owned(), program: program.to_owned() };
         match self.change_access(revoke, "owner").await {
@@ -263,9 +263,9 @@ impl App {
         }
     }
 
-    /// Who sends a token.
+    /// The caller that a token belongs to.
     pub(crate) async fn authenticate(&self, secret: &str) -> Result<Caller, Fault> {
-        // A secret from a file often ends its line.
+        // A secret read from a file often ends with a line break.
         let secret = secret.trim();
         let id = secret.strip_prefix(PREFIX).and_then(|rest| rest.split_once('_')).map(|(id, _)| id);
         let id = format!("token_{}", id.ok_or_else(unauthorized)?);
@@ -277,7 +277,7 @@ impl App {
         Ok(Caller { principal: self.principal(token), conversation: Conversation::None })
     }
 
-    /// A caller as of now: a token may have got roles since, or have been revoked.
+    /// Reads a caller's token again: it may have new roles, or be revoked.
     pub(crate) async fn current(&self, caller: &Caller) -> Result<Caller, Fault> {
         let Principal::Holder(known) = &caller.principal else { return Ok(caller.clone()) };
         let access = self.access().await?;
@@ -290,7 +290,7 @@ impl App {
         Principal::Holder(Arc::new(Holder { revocation, ..holder(token) }))
     }
 
-    /// Ends what is open for a token that a record revokes, whichever process wrote it.
+    /// Ends the streams and sessions of tokens that a record revokes, whichever process wrote it.
     pub(crate) fn hear_revocations(&self, record: &Record) {
         if record.stream != stream() {
             return;
@@ -310,7 +310,7 @@ impl App {
         }
     }
 
-    /// Gives the caller a role in a campaign, unless they have as good a one. `program` is how they came by it.
+    /// Gives the caller a role in a campaign, unless they have an equal or higher one. `program` is recorded as the source.
     pub(crate) async fn admit(
         &self,
         caller: &Caller,
@@ -329,7 +329,7 @@ impl App {
             Ok(()) | Err(JournalFailure::Refused(AccessRefusal::RoleHeld { .. })) => {
                 holder.roles.give(&campaign_id, role);
             }
-            // A token that was revoked meanwhile gets no role any more.
+            // A token that was revoked meanwhile gets no role.
             Err(JournalFailure::Refused(_)) => {}
             Err(failure) => return Err(self.access_fault(failure)),
         }
@@ -337,7 +337,7 @@ impl App {
     }
 }
 
-/// What a token says of whoever sends it.
+/// The holder that a token describes.
 pub fn holder(token: &Token) -> Holder {
     Holder {
         id: token.id.clone(),

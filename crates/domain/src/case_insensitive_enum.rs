@@ -1,7 +1,7 @@
 //! Macro for enumerations that are parsed in any case and with surrounding spaces.
 
 /// Implements `Deserialize` and `FromStr` for an enumeration whose words are matched without regard to case.
-/// The enumeration derives `Serialize` and `JsonSchema` itself, so its canonical words stand in one place more: here.
+/// The enumeration derives `Serialize` and `JsonSchema` itself, so its words are repeated here.
 macro_rules! ignoring_case {
     ($name:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $name {

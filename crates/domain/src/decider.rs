@@ -4,12 +4,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a decision may know beside the state: handed in, so that deciding stays a function.
+/// Inputs of a decision besides the state. The caller passes them in, so that deciding stays a pure function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
     /// The moment of the decision.
     pub at: Timestamp,
-    /// The principal that asks.
+    /// The principal that sent the command.
     pub by: String,
 }
 
@@ -18,12 +18,12 @@ pub trait Decider: 'static {
     type Command: Send + 'static;
     type Event: Serialize + DeserializeOwned + Send + Sync + 'static;
     type Refusal: Send + 'static;
-    /// Cheap to clone: readers hold one while writers go on.
+    /// Must be cheap to clone: readers hold a copy while writers go on.
     type State: Default + Clone + Serialize + DeserializeOwned + Send + Sync + 'static;
 
-    /// The events of a command that may happen, at least one; or why it may not.
+    /// At least one event, or the refusal of the command.
     fn decide(state: &Self::State, command: &Self::Command, given: &Given) -> Result<Vec<Self::Event>, Self::Refusal>;
 
-    /// The state after an event that was decided so. Total: it never fails and never rolls.
+    /// The state after an event. It never fails and uses no randomness.
     fn evolve(state: Self::State, event: &Self::Event, given: &Given) -> Self::State;
 }

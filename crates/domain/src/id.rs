@@ -13,23 +13,23 @@ pub const ROLL: &str = "roll_";
 pub const UNIVERSE: &str = "univ_";
 pub const RUN: &str = "run-";
 
-/// What separates a derived id from every other use of SHA-256.
+/// Domain separation: a derived id never hashes like any other use of SHA-256.
 const DERIVED_PREFIX: &str = "skald/id/v1:";
 const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// An id that nobody can guess.
+/// An id from random bytes, which cannot be guessed.
 pub fn from_entropy(prefix: &str, entropy: [u8; 16]) -> String {
     let mut id = String::with_capacity(prefix.len() + 26);
     id.push_str(prefix);
     let number = u128::from_be_bytes(entropy);
-    // 25 digits of five bits, and the three bits that are left, filled up with zeros.
+    // 25 digits of five bits, then the remaining three bits padded with zeros.
     (0..25).rev().for_each(|place| id.push(digit(number >> (3 + 5 * place))));
     id.push(digit(number << 2));
     id
 }
 
-/// An id that a retry finds again: a function of who asks, in which stream, and under which idempotency key.
-/// A creation that opens its own stream has none yet and leaves `stream` empty.
+/// An id that a retry gets again: derived from the principal, the stream and the idempotency key. `stream` is empty
+/// for a creation that opens its own stream.
 pub fn from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
     from_entropy(prefix, derived(prefix, principal, stream, key))
 }
@@ -37,7 +37,7 @@ pub fn from_key(prefix: &str, principal: &str, stream: &str, key: &str) -> Strin
 fn derived(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
     let mut hash = Sha256::new();
     hash.update(DERIVED_PREFIX);
-    // Each part is preceded by its length, so that no two lists of parts run together.
+    // Each part is prefixed with its length, so that different parts never hash the same bytes.
     for part in [prefix, principal, stream, key] {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
@@ -48,7 +48,7 @@ fn derived(prefix: &str, principal: &str, stream: &str, key: &str) -> [u8; 16] {
     entropy
 }
 
-/// A prefix and a UUID of version 7: in the order of time, to the millisecond, and nobody can guess it.
+/// A prefix and a UUID of version 7: sorted by time to the millisecond, the rest random.
 pub fn uuid_at(prefix: &str, milliseconds: i64, entropy: [u8; 32]) -> String {
     let mut random = [0; 16];
     random.copy_from_slice(&entropy[..16]);
@@ -56,12 +56,12 @@ pub fn uuid_at(prefix: &str, milliseconds: i64, entropy: [u8; 32]) -> String {
     uuid(prefix, time | (u128::from_be_bytes(random) & ((1 << 80) - 1)), 7)
 }
 
-/// A prefix and a UUID that a retry finds again, as [`from_key`] does.
+/// A prefix and a UUID (version 8) that a retry gets again, derived like [`from_key`].
 pub fn uuid_of_key(prefix: &str, principal: &str, stream: &str, key: &str) -> String {
     uuid(prefix, u128::from_be_bytes(derived(prefix, principal, stream, key)), 8)
 }
 
-/// The version and the variant stand at fixed places.
+/// Sets the version and variant bits and formats the UUID.
 fn uuid(prefix: &str, number: u128, version: u128) -> String {
     let number = number & !(0xf << 76) & !(0b11 << 62) | version << 76 | 0b10 << 62;
     let digits = format!("{number:032x}");

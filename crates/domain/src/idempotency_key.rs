@@ -3,7 +3,7 @@
 use crate::limits;
 use crate::plain_text::{code_point, deceptive_in};
 
-/// What is wrong with a key, if anything is.
+/// The fault of an invalid key as text for people; `None` if the key is valid.
 pub fn key_misfit(key: &str) -> Option<String> {
     let (count, most) = (key.chars().count(), limits::KEY_CHARS_MAX);
     if count == 0 {

@@ -14,11 +14,11 @@ pub const EXPRESSION_DEPTH_MAX: usize = 32;
 pub const NUMBER_MAX: i64 = 1_000_000;
 /// How often one die may explode.
 pub const EXPLOSIONS_MAX: u32 = 20;
-/// Dice that one roll of an expression leaves on the table, those of explosions and rerolls included.
+/// Dice that one roll of an expression rolls, explosions and rerolls included.
 pub const DICE_THROWN_MAX: u32 = 25_000;
-/// How often one die is really rolled again until it may stay.
+/// Rerolls of one die before it is drawn from the faces that are not rerolled.
 pub const REROLLS_MAX: u32 = 20;
-/// Rolls from which odds are estimated, where that is asked for.
+/// Rolls of one simulation that estimates odds.
 pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 /// How often a roll may be repeated by `NNx(…)`.
 pub const REPEATS_MAX: u32 = 100;
@@ -66,11 +66,11 @@ pub const UNIVERSE_TEXT_BYTES_MAX: usize = 20_000_000;
 pub const COMMANDS_MAX: usize = 100;
 /// Events that a reader of a universe's commands may fall behind.
 pub const EVENTS_BEHIND_MAX: usize = 4_096;
-/// Seconds between two signs of life to whoever reads a universe's commands.
+/// Seconds between two heartbeats on the event stream of a universe.
 pub const HEARTBEAT_SECONDS: u64 = 15;
-/// Seconds for which a client may take nothing of what it is sent.
+/// Seconds without write progress after which a stalled client is disconnected.
 pub const STALLED_SECONDS: u64 = 30;
-/// Things in a universe whose whole state answers a command.
+/// A universe with at most this many things is returned whole in the answer to a command.
 pub const ANSWERED_STATE_MAX: usize = 200;
 /// Repairs of one state that an answer lists.
 pub const REPAIRS_TOLD_MAX: usize = 100;
@@ -128,7 +128,7 @@ pub const CONNECTIONS_MAX: usize = 10_000;
 pub const HEADERS_READ_SECONDS: u64 = 30;
 /// Bytes of the headers of one HTTP request. As much is buffered of what a connection sends.
 pub const HEADERS_BYTES_MAX: usize = 16_384;
-/// Seconds in which a gRPC connection must have said that it is one.
+/// Seconds for the handshake of a gRPC connection.
 pub const HANDSHAKE_SECONDS: u64 = 10;
 /// Nested arrays and objects in one JSON document.
 pub const JSON_DEPTH_MAX: usize = 64;
@@ -138,7 +138,7 @@ pub const JSON_VALUES_MAX: usize = 1_000_000;
 pub const MESSAGE_VALUES_MAX: usize = 300_000;
 /// Live MCP sessions of one process.
 pub const SESSIONS_MAX: usize = 1_024;
-/// Live MCP sessions of one principal on one process: a quarter of all, so that nobody takes them from the others.
+/// Live MCP sessions of one principal on one process: a quarter of all, so that one principal cannot use them up.
 pub const SESSIONS_PER_PRINCIPAL_MAX: usize = SESSIONS_MAX / 4;
 /// Bytes of an `initialize`, which its session keeps.
 pub const INITIALIZE_BYTES_MAX: usize = 16_384;
@@ -160,7 +160,7 @@ pub const KEY_CHARS_MAX: usize = 200;
 pub const PAGE_DEFAULT: usize = 50;
 /// Rows of one page of a list.
 pub const PAGE_MAX: usize = 200;
-/// Seconds after which a call that waits for a database is answered that the database is not available.
+/// Seconds that a call waits for the database before it fails as unavailable.
 pub const DATABASE_WAIT_SECONDS: u64 = 5;
 /// Seconds a stopping server gives to the answers it has begun.
 pub const SHUTDOWN_GRACE_SECONDS: u64 = 10;

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Whole seconds, cut when it is made rather than when it is written, so that reading it back gives an equal one.
-/// The journal keeps the full precision beside every event.
+/// Truncated to seconds on creation rather than on output, so that a parsed moment equals the one that was written.
+/// The journal records every event with full precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(Timestamp);
 

@@ -8,10 +8,10 @@ const TAGGED_FLAGS: [&str; 3] = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// How much of a foreign text a message repeats.
+/// Characters of a caller's text that a message repeats.
 const SHORT_CHARS: usize = 80;
 
-/// A text of somebody else's as a message repeats it: whole if it is short.
+/// A caller's text for use in a message, cut to `QUOTED_CHARS_MAX`.
 pub fn short(text: &str) -> String {
     match text.char_indices().nth(SHORT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -19,8 +19,8 @@ pub fn short(text: &str) -> String {
     }
 }
 
-/// Whether a character breaks a line, moves a cursor, or turns the order of what stands beside it; and the tags, which
-/// nobody sees and a model reads. None of them stands in a name, except in the three flags that need tags.
+/// Whether a character is a control character, a line separator, a bidirectional override, or a tag (invisible to
+/// people, but read by models). Names must not contain them, except tags in the three flags.
 pub fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -30,19 +30,19 @@ pub fn is_deceptive(character: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Whether a character takes no room. Some scripts and joined emoji need it, so a name may have it; a terminal does not
-/// show it.
+/// Whether a character has no width. Some scripts and joined emoji need these, so names may contain them; output to a
+/// terminal leaves them out.
 pub fn is_zero_width(character: char) -> bool {
     matches!(character, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}')
 }
 
-/// The first character of a name that cannot be in one.
+/// The first deceptive character of a name.
 pub fn deceptive_in(name: &str) -> Option<char> {
     find_deceptive(name).map(|(_, character)| character)
 }
 
-/// A name without the characters that cannot be in one: a line break or a tab becomes a space, all others go. `None` if
-/// the name has no such character.
+/// A name without deceptive characters: white space becomes a space, all others are removed. `None` if the name has
+/// none.
 pub fn clean_name(name: &str) -> Option<String> {
     find_deceptive(name)?;
     let (mut clean, mut rest) = (String::with_capacity(name.len()), name);
@@ -57,21 +57,21 @@ pub fn clean_name(name: &str) -> Option<String> {
     Some(clean)
 }
 
-/// A character as a message names it.
+/// A character as text for messages, like `U+202E`.
 pub fn code_point(character: char) -> String {
     format!("U+{:04X}", u32::from(character))
 }
 
-/// Where the first deceptive character is that belongs to none of the flags.
+/// The first deceptive character outside of the three flags, with its byte offset.
 fn find_deceptive(text: &str) -> Option<(usize, char)> {
-    // Most names are plain ASCII, which is seen at a glance.
+    // Fast path: most names are printable ASCII.
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return None;
     }
     let mut from = 0;
     while let Some(found) = text[from..].find(is_deceptive) {
         let at = from + found;
-        // Of a flag, the first tag is what is found; the black flag stands before it.
+        // In a flag, the search stops at the first tag, so look back at the black flag before it.
         let start = text[from..at].char_indices().next_back().map(|(start, _)| from + start);
         let flag = start.and_then(|start| TAGGED_FLAGS.iter().find(|flag| text[start..].starts_with(**flag)));
         match (start, flag) {
@@ -131,7 +131,7 @@ mod tests {
             ("evil\u{202e}txt", "eviltxt"),
             ("\u{e0041}\u{e0042}", ""),
             (&format!("to {SCOTLAND}\u{e0041}!"), &format!("to {SCOTLAND}!")),
-            // What is removed must not leave a flag behind that was none.
+            // Removing a character must not create a flag.
             (&SCOTLAND.replacen('\u{1f3f4}', "🏴\u{202e}", 1), "🏴"),
         ] {
             let cleaned = clean_name(name).unwrap();

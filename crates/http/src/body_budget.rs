@@ -58,7 +58,7 @@ where
                 let bytes = reserve_bytes(length).await?;
                 let body = read_bytes(body).await?;
                 let call = async move {
-                    // Held as long as the body and what was parsed of it, also where nobody waits for the answer.
+                    // Both permits live as long as the body and its parsed values, even if the client has left.
                     let (_bytes, _values) = (bytes, reserve_values(&body).await?);
                     Ok(inner.call(Request::from_parts(parts, body.into())).await)
                 };

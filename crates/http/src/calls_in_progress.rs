@@ -14,7 +14,7 @@ impl Calls {
         self.0.token()
     }
 
-    /// Waits for the calls under way, at most so long.
+    /// Waits for the calls under way, up to `at_most`.
     pub async fn finish(&self, at_most: Duration) {
         self.0.close();
         if tokio::time::timeout(at_most, self.0.wait()).await.is_err() {

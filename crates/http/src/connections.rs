@@ -24,7 +24,7 @@ use tower_service::Service;
 
 use crate::write_timeout::{AnsweredToken, WriteTimeout};
 
-/// How long the accept loop waits where the process has no descriptor left.
+/// How long the accept loop waits when the process has no file descriptor left.
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy)]
@@ -32,9 +32,9 @@ pub(crate) struct HttpConnectionLimits {
     pub count: usize,
     /// From the connection, or the end of an answer, to the end of the next request's headers.
     pub headers: Duration,
-    /// Bytes of the headers, and of what is buffered of the body.
+    /// Bytes of the headers, and of the read buffer.
     pub buffer: usize,
-    /// For which a client may take nothing of an answer.
+    /// How long a client may read nothing of an answer.
     pub write: Duration,
 }
 
@@ -49,7 +49,7 @@ impl Default for HttpConnectionLimits {
     }
 }
 
-/// Serves until `closing` is cancelled and every answer that was begun has been sent.
+/// Serves until `closing` is cancelled and every answer under way has been sent.
 pub(crate) async fn accept<S>(
     listener: TcpListener,
     service: S,
@@ -95,8 +95,8 @@ where
     Ok(())
 }
 
-/// A connection that broke while it was accepted concerns nobody else; without descriptors there is nothing to do but
-/// wait until some are free.
+/// Waits after an accept error that is not of a single connection: without file descriptors, accepting again at once
+/// would spin.
 async fn wait_after(error: &io::Error) {
     let is_of_one = matches!(
         error.kind(),
@@ -118,7 +118,7 @@ async fn serve_connection<S>(
     S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
     S::Future: Send,
 {
-    // An answer in several small writes waits 40 ms for the client's acknowledgement otherwise.
+    // Without TCP_NODELAY, an answer in several small writes waits 40 ms for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
@@ -126,7 +126,7 @@ async fn serve_connection<S>(
     let stream = WriteTimeout::new(stream, write, token.clone());
     // The router is always ready.
     let service = service_fn(move |mut request: Request<Incoming>| {
-        // The request before this one may have had a token.
+        // The previous request may have had a token.
         token.set(None);
         request.extensions_mut().insert(token.clone());
         service.clone().call(request.map(Body::new))
@@ -175,7 +175,7 @@ mod tests {
         client.write_all(REQUEST).await.is_ok() && matches!(client.read(&mut answer).await, Ok(read) if read > 0)
     }
 
-    /// Waits until the server has ended the connection.
+    /// Waits until the server has closed the connection.
     async fn ended(client: &mut TcpStream) {
         let mut rest = [0; 1_000];
         let end = async { while matches!(client.read(&mut rest).await, Ok(read) if read > 0) {} };
@@ -203,7 +203,7 @@ mod tests {
             ended(client).await;
         }
         let mut drip = connect(address).await;
-        // A byte now and then does not help: the whole header has to come.
+        // Single bytes do not extend the timeout: it is for the whole header.
         let dripping = async {
             for byte in REQUEST.iter().cycle() {
                 if *byte == b'\n' || drip.write_all(&[*byte]).await.is_err() {

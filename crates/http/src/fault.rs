@@ -22,7 +22,7 @@ pub fn status(class: Class) -> StatusCode {
     }
 }
 
-/// The shape of errors that the door has found for a request.
+/// The error shape that `HostAndOriginCheck` put into a request.
 pub(crate) fn shape(extensions: &Extensions) -> FaultShape {
     extensions.get().copied().unwrap_or(FaultShape::Object)
 }
@@ -31,7 +31,7 @@ pub(crate) fn response(shape: FaultShape, fault: &Fault) -> Response {
     with_status(status(fault.class()), shape, fault)
 }
 
-/// An error whose status is the transport's own, like 405.
+/// An error with a status of HTTP itself, such as 405.
 pub(crate) fn with_status(status: StatusCode, shape: FaultShape, fault: &Fault) -> Response {
     let body = match shape {
         FaultShape::Object => fault.envelope(),

@@ -1,7 +1,7 @@
 //! A feed as server-sent events.
 //!
-//! The JSON of an event is made in `app`, once for all readers. Here are the signs of life, the look at whether a reader
-//! may still read, and the end when the token is revoked or the server stops.
+//! `app` renders the JSON of an event once for all readers. This file adds heartbeats, checks whether the caller may
+//! still read, and ends the stream when the token is revoked or the server stops.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -18,13 +18,13 @@ use skald_app::{Caller, Code, Engine, Fault, Fed, Feed, Principal};
 use crate::routes::Rest;
 use crate::sse::{BEGINNING, HEARTBEAT, encode};
 
-/// Sent at once at most: what the connection was given is sent, also if the token is revoked meanwhile.
+/// Bytes handed to the connection at once. These are sent even if the token is revoked meanwhile.
 const PIECE_BYTES_MAX: usize = 64 * 1024;
-/// Why a reader's stream ends before the universe does.
+/// The message of the last event after a revocation.
 const REVOKED: &str = "the token was revoked, or may not read this universe any more";
-/// A header of the standard, which the crate of headers does not name.
+/// A standard header that the `http` crate has no constant for.
 const LAST_EVENT_ID: &str = "last-event-id";
-/// The input field that the header gives. A page cannot set headers on the first request, and sends it in the query.
+/// The input field for the header. A page cannot set headers on its first request, so the query may have it too.
 pub(crate) const LAST_EVENT_ID_FIELD: &str = "lastEventId";
 
 /// Events as they happen, until the feed ends, the caller may not read on, or the server stops.
@@ -36,13 +36,13 @@ pub(crate) fn response(rest: &Rest, caller: Caller, feed: Feed) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // A proxy that gathers an answer before it passes it on would pass on nothing.
+    // A proxy that buffers answers would never pass on an endless one.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
-/// The id after which to go on, if a header says so. It counts before the query: a browser that comes back has heard more
-/// since it was given its address. An empty one is none.
+/// The id of the last event that the client has, from the header. The header wins over the query: a browser reconnects
+/// with the first URL but a newer header. An empty header counts as none.
 pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Fault> {
     let Some(value) = headers.get(LAST_EVENT_ID) else { return Ok(None) };
     let text = value.to_str().map_err(|_| {
@@ -52,12 +52,12 @@ pub(crate) fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Fault
     Ok(Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// One reader.
+/// The state of a reader's stream.
 struct Reading {
     feed: Feed,
     caller: Caller,
     engine: Arc<dyn Engine>,
-    /// The rest of what was read and is sent piece by piece.
+    /// Encoded bytes that are not sent yet.
     unsent: VecDeque<Bytes>,
     is_over: bool,
 }
@@ -75,7 +75,8 @@ impl Reading {
         }
     }
 
-    /// The last that a revoked token is sent. Within an event nothing can be said, and a client drops half an event.
+    /// Ends the stream of a revoked token with a last event. In the middle of an event none can be sent; the client
+    /// drops the partial event.
     fn end(&mut self) -> Option<Bytes> {
         self.is_over = true;
         let mut last = encode(&[self.feed.give_up(REVOKED)]);
@@ -102,7 +103,8 @@ impl Reading {
         })
     }
 
-    /// A token may be revoked or lose its role. If that cannot be said right now, it is asked again at the next beat.
+    /// Whether the caller's token is valid and has its role. If the engine cannot say, it is asked again at the next
+    /// beat.
     async fn may_go_on(&mut self) -> bool {
         if self.caller.principal == Principal::Owner {
             return true;

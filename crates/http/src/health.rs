@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use serde_json::json;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// Ready until told otherwise. All clones share one answer.
+/// Ready until `stop` or `set_store_error` is called. All clones share one state.
 #[derive(Debug, Clone, Default)]
 pub struct Readiness(Arc<ReadinessState>);
 
@@ -19,22 +19,22 @@ struct ReadinessState {
 }
 
 impl Readiness {
-    /// Whether requests are taken at all. In trouble they are: what can be read is read.
+    /// False once the server stops. Without a working store requests are still accepted, since reads may succeed.
     pub fn takes_requests(&self) -> bool {
         !self.0.stopping.is_cancelled()
     }
 
-    /// From now on, whoever balances load should look elsewhere.
+    /// Makes the server unready for good, so that load balancers send requests elsewhere.
     pub fn stop(&self) {
         self.0.stopping.cancel();
     }
 
-    /// When requests are taken no more: answers that would never end by themselves end then.
+    /// Completes when the server stops. Endless answers, such as feeds, end with it.
     pub(crate) fn stopped(&self) -> WaitForCancellationFutureOwned {
         self.0.stopping.clone().cancelled_owned()
     }
 
-    /// Why nothing can be stored right now, or that it can again.
+    /// Sets why nothing can be stored; `None` when storing works again.
     pub fn trouble(&self, why: Option<String>) {
         *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }

@@ -35,11 +35,11 @@ const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 /// How long a browser may remember the answer to a preflight.
 const PREFLIGHT_MAX_AGE: Duration = Duration::from_mins(10);
 
-/// What a page that may call us may send and read. No cookies: the answers do not allow credentials.
+/// The methods and headers for pages of allowed origins. No cookies: the answers do not allow credentials.
 fn cors() -> CorsLayer {
     let header = HeaderName::from_static;
     CorsLayer::new()
-        // Only the origins that were found to be allowed come here.
+        // Requests of other origins are refused before this layer.
         .allow_origin(AllowOrigin::mirror_request())
         .vary([ORIGIN])
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::DELETE])
@@ -90,8 +90,8 @@ impl Allowlist {
         }
     }
 
-    /// A page of another site makes a browser fetch an image or submit a form without naming its origin; the browser
-    /// says so in a header of its own, which no page can change. Following a link is none of that.
+    /// A page of another site can make a browser fetch an image or submit a form without an `Origin`. The browser
+    /// reports it in `Sec-Fetch-Site`, which no page can change. Following a link is allowed.
     fn check_site(method: &Method, headers: &HeaderMap) -> Result<(), Fault> {
         let is = |name: &str, value: &str| headers.get(name).is_some_and(|found| found == value);
         let is_link = method == Method::GET && is("sec-fetch-mode", "navigate") && is("sec-fetch-dest", "document");
@@ -119,7 +119,7 @@ impl Allowlist {
     }
 }
 
-/// A header as text; what is none matches nothing.
+/// A header as text. Invalid text becomes empty, which matches nothing.
 fn text(value: &HeaderValue) -> &str {
     value.to_str().unwrap_or_default()
 }
@@ -141,7 +141,7 @@ fn is_loopback(name: &str) -> bool {
         || (!is_bare_v6 && address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback()))
 }
 
-/// The outermost service. It neither boxes nor reads: a request costs two header look-ups and two clock readings here.
+/// The outermost service. It boxes nothing: a request costs two header look-ups and two clock readings.
 #[derive(Clone)]
 pub(crate) struct HostAndOriginCheck<S> {
     inner: Cors<S>,
@@ -153,12 +153,12 @@ struct HostAndOriginState {
     readiness: Readiness,
     /// Each surface's paths and meter.
     surfaces: Vec<(Section, Meter)>,
-    /// For what belongs to no surface: health, metrics, and paths where nothing is.
+    /// For requests of no surface: health, metrics and unknown paths.
     other: Meter,
 }
 
 impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
-    /// Only what identifies its callers can be served.
+    /// Takes `IdentifyHttp`, so that no service without identification can be served.
     pub(crate) fn new(
         inner: IdentifyHttp<S>,
         sections: &[Section],
@@ -173,7 +173,7 @@ impl<S> HostAndOriginCheck<IdentifyHttp<S>> {
 }
 
 impl HostAndOriginState {
-    /// The place in `surfaces` of the one that a path belongs to.
+    /// The index in `surfaces` of the surface that a path belongs to.
     fn surface(&self, path: &str) -> Option<usize> {
         self.surfaces.iter().position(|(section, _)| section.holds(path))
     }
@@ -217,7 +217,8 @@ where
             request.extensions_mut().insert(fault_shape);
         }
         let is_preflight = is_preflight(&request);
-        // The middleware answers every OPTIONS itself; without a requested method it is no preflight but a request.
+        // The CORS layer answers every OPTIONS itself. Without a requested method it is not a preflight, so bypass the
+        // layer.
         let is_cors = is_preflight || (request.headers().contains_key(ORIGIN) && request.method() != Method::OPTIONS);
         let step = match self.shared.check(&request, surface) {
             Ok(()) if is_cors => ResponseStep::Cors { answer: self.inner.call(request) },
@@ -270,7 +271,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for Passing<F> {
     }
 }
 
-/// A browser asks first whether a page may send a request like the one that it is about to send.
+/// Whether a browser asks if a page may send a request.
 fn is_preflight(request: &Request) -> bool {
     request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }

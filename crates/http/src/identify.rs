@@ -20,17 +20,17 @@ use crate::fault;
 use crate::public_routes::is_public;
 use crate::write_timeout::AnsweredToken;
 
-/// Whose word is taken.
+/// Who checks tokens, and whether a token is required.
 #[derive(Clone)]
 pub struct Access {
     pub engine: Arc<dyn Engine>,
-    /// Whether a request without a token is refused: wherever others than the owner can reach the server. One that a proxy
-    /// passed on is refused everywhere.
+    /// Whether a request without a token is refused. Set wherever others than the owner can reach the server. A request
+    /// that came through a proxy always needs a token.
     pub is_token_required: bool,
 }
 
-/// Puts the [`skald_app::Caller`] into every request but those for public routes. A request without a token costs one header
-/// look-up.
+/// Puts the [`skald_app::Caller`] into every request except those for public routes. A request without a token costs
+/// one header look-up.
 #[derive(Clone)]
 pub(crate) struct IdentifyHttp<S> {
     inner: S,

@@ -1,31 +1,30 @@
-//! A router that records its paths and the surface of each, so that they can be listed: nothing is mounted past the list.
+//! A router that records its paths and the surface of each, so that all mounted routes can be listed.
 
 use axum::Router;
 use axum::handler::Handler;
 use axum::routing::MethodRouter;
 use skald_app::FaultShape;
 
-/// Routes, their paths and the surfaces that they belong to. The server takes nothing else, so that a route cannot be
-/// mounted past the list.
+/// Routes, their paths and their surfaces. `serve` takes only this type, so every route is in the list.
 pub struct MountedRoutes<S = ()> {
     router: Router<S>,
     paths: Vec<String>,
     sections: Vec<Section>,
 }
 
-/// The paths of one surface: those whose requests are counted for it, and refused while the server stops.
+/// The paths of a surface. Their requests are counted for it, and refused while the server stops.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
-    /// What the surface is called in metrics.
+    /// The surface label in metrics.
     pub surface: String,
     path: String,
-    /// Whether all paths below belong to it as well.
+    /// Whether all paths below belong to it too.
     is_subtree: bool,
     pub fault_shape: FaultShape,
 }
 
 impl Section {
-    /// Everything below the first segment of a route's path belongs to the same surface, also where nothing is mounted.
+    /// A section with everything below the first segment of a route's path, mounted or not.
     pub(crate) fn around(surface: &str, path: &str, fault_shape: FaultShape) -> Self {
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         Self { surface: surface.to_owned(), path: format!("/{first}"), is_subtree: true, fault_shape }
@@ -44,7 +43,7 @@ impl<S: Clone + Send + Sync + 'static> Default for MountedRoutes<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
-    /// Mounts the one route of another surface, which is called as its path is.
+    /// Mounts the route of another surface. The surface is named by the path.
     #[must_use]
     pub fn route(mut self, path: &str, handler: MethodRouter<S>) -> Self {
         let surface = path.trim_matches('/').to_owned();
@@ -68,7 +67,7 @@ impl<S: Clone + Send + Sync + 'static> MountedRoutes<S> {
         self
     }
 
-    /// What answers where no path fits, and where a path fits and the method does not.
+    /// Sets the handlers for an unknown path, and for a known path with another method.
     pub(crate) fn fallbacks<T: 'static, U: 'static>(
         self,
         no_route: impl Handler<T, S>,

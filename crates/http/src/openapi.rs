@@ -78,7 +78,7 @@ fn universe_fault_response() -> Value {
     })
 }
 
-/// Moves definitions out of single schemas to where references within the document find them.
+/// Moves `$defs` of single schemas to the document's components, and rewrites the references.
 fn hoist(value: &mut Value, schemas: &mut Map<String, Value>) {
     match value {
         Value::Object(fields) => {
@@ -162,7 +162,7 @@ fn at_route(entry: &OperationEntry, route: &Route) -> Value {
     operation
 }
 
-/// Routes beside the others are named by their paths.
+/// Ids of routes outside the API prefix are made from their paths.
 fn operation_id(entry: &OperationEntry, route: &Route) -> String {
     let method = route.method.name().to_ascii_lowercase();
     if route.path.starts_with(API) {
@@ -183,7 +183,7 @@ fn is_in_body(route: &Route, field: &str) -> bool {
     }
 }
 
-/// The schema of the body that a route takes; null if it takes none.
+/// The schema of a route's body; null if it has none.
 fn request_body(entry: &OperationEntry, route: &Route) -> Value {
     match route.body {
         RequestBody::None => Value::Null,
@@ -204,7 +204,7 @@ fn request_body(entry: &OperationEntry, route: &Route) -> Value {
     }
 }
 
-/// Another operation at the same route takes another body.
+/// Adds another operation of the same route, as an alternative body.
 fn also_take(operation: &mut Value, entry: &OperationEntry, route: &Route) {
     let schema = &mut operation["requestBody"]["content"][JSON]["schema"];
     *schema = json!({"oneOf": [schema.take(), request_body(entry, route)]});

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 /// Upper bounds, in seconds, of the request time's buckets.
 const BUCKETS: [f64; 10] = [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0];
-/// How often gathered measurements are folded into their buckets.
+/// How often measurements are folded into their buckets.
 const UPKEEP: Duration = Duration::from_secs(5);
 
 /// The process's metrics, to be read at `/metrics`.
@@ -16,7 +16,7 @@ const UPKEEP: Duration = Duration::from_secs(5);
 pub struct Exposition(PrometheusHandle);
 
 impl Exposition {
-    /// Makes the process's one recorder. Call it before anything is counted.
+    /// Installs the global recorder. Call it before anything is counted.
     pub fn install() -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let recorder = PrometheusBuilder::new().set_buckets(&BUCKETS)?.build_recorder();
         let handle = recorder.handle();
@@ -34,7 +34,7 @@ impl Exposition {
         self.0.render()
     }
 
-    /// Keeps the memory of measurements small. Runs until it is dropped.
+    /// Folds measurements into their buckets to bound memory. Runs until it is dropped.
     pub async fn upkeep(self) {
         let mut interval = tokio::time::interval(UPKEEP);
         loop {
@@ -44,7 +44,7 @@ impl Exposition {
     }
 }
 
-/// The meters of one surface, looked up once.
+/// The metrics of a surface, looked up once.
 pub(crate) struct Meter {
     answered: [Counter; 5],
     seconds: Histogram,

@@ -4,11 +4,11 @@
 
 use axum::http::Method;
 
-/// Whether the process lives.
+/// Liveness: whether the process runs.
 pub(crate) const HEALTH: &str = "/health";
-/// Whether requests are taken.
+/// Readiness: whether requests are accepted.
 pub(crate) const READY: &str = "/ready";
-/// The same, where clients of MCP look for it.
+/// Readiness again, at the path that MCP clients use.
 pub(crate) const MCP_HEALTH: &str = "/mcp/health";
 
 /// Every public route, by exact method and path.

@@ -24,7 +24,7 @@ pub(crate) struct RouteTarget {
 
 type Fields = [(String, String)];
 
-/// Answers a request by the operation that it is for. All targets have the same method and path.
+/// Answers a request with the operation that it is for. All targets have the same method and path.
 pub(crate) async fn handle(
     rest: &Rest,
     targets: &[RouteTarget],
@@ -34,7 +34,7 @@ pub(crate) async fn handle(
 ) -> Response {
     let route = targets[0].route;
     answered(rest, targets, path, query, request).await.unwrap_or_else(|fault| {
-        // Also where the request was refused before the universe was looked for.
+        // The fault names the universe even if the request was refused before the look-up.
         let named = path.iter().map(|(name, text)| (route.field_of(name), text));
         let universe_id = universe_named_by(&from_text(&Value::Null, named));
         fault::response(route.fault_shape, &universe_id.iter().fold(fault, |fault, id| fault.universe(id)))
@@ -91,21 +91,21 @@ async fn answered(
         (Success::NoContent, _) => StatusCode::NO_CONTENT.into_response(),
         (Success::Events, Answer::Feed(feed)) => feed_response::response(rest, asked.caller, *feed),
         (Success::Events, Answer::Value(_) | Answer::Prepared(_) | Answer::Object(_)) => {
-            // It is not for a bridge to hold back what its readers are too slow for.
+            // A bridge does not buffer events for slow readers, so it has no feed.
             let fault = Fault::new(Code::NotFound, "a bridge has no stream of a universe's commands");
             return Err(fault.hint("ask the server that keeps the universe"));
         }
     })
 }
 
-/// The operation that a body is for.
+/// The operation for a body: an array goes to the target that takes items.
 fn chosen(targets: &[RouteTarget], sent: Option<&Value>) -> RouteTarget {
     let is_array = sent.is_some_and(Value::is_array);
     let takes_items = |target: &&RouteTarget| matches!(target.route.body, RequestBody::Items(_));
     *targets.iter().find(|target| takes_items(target) == is_array).unwrap_or(&targets[0])
 }
 
-/// The fields of the input that are in the path and the query, and that the route fills in.
+/// The input fields from the path, the query and the route's fixed values.
 fn fields(
     entry: &OperationEntry,
     route: &Route,
@@ -125,7 +125,7 @@ fn fields(
     }
 }
 
-/// Adds what the body gives. Nothing of it is copied.
+/// Moves the body's fields into the input.
 fn add_body(input: &mut Map<String, Value>, body: RequestBody, sent: Value) -> Result<(), Fault> {
     let sent = match (body, sent) {
         (RequestBody::None, _) => return Ok(()),
@@ -148,7 +148,7 @@ fn given_twice(name: &str) -> Fault {
     fault.at(format!("/{name}")).hint("give each field once, and none that the path says already")
 }
 
-/// 304 if the caller says that it has this revision.
+/// 304 if `If-None-Match` names this revision.
 fn unless_known(response: Response, known: &HeaderValue) -> Response {
     let Some(etag) = response.headers().get(ETAG) else { return response };
     let mut tags = known.to_str().unwrap_or_default().split(',').map(|tag| tag.trim().trim_start_matches("W/"));
@@ -167,7 +167,7 @@ fn next_page(path: &str, query: &Fields, cursor: &str) -> String {
     format!("<{path}?{}>; rel=\"next\"", fields.join("&"))
 }
 
-/// A path with fields of the answer in place of their names.
+/// A path template with its `{field}` segments replaced by fields of the answer.
 fn filled(template: &str, answer: &Answer) -> String {
     let part = |part: &str| match part.strip_prefix('{').and_then(|name| name.strip_suffix('}')) {
         Some(name) => segment(answer.text_field(name).unwrap_or_default()),

@@ -26,10 +26,10 @@ use crate::public_routes::{HEALTH, MCP_HEALTH, READY};
 use crate::route_handler::{RouteTarget, handle};
 use crate::{Calls, Exposition, MountedRoutes, Readiness, fault, openapi};
 
-/// What this surface is called in metrics.
+/// The surface label in metrics.
 const SURFACE: &str = "rest";
 
-/// Every route of this room.
+/// All routes of this crate: REST, OpenAPI, health and metrics.
 pub fn routes(
     engine: &Arc<dyn Engine>,
     visible: Visible,
@@ -66,7 +66,7 @@ pub fn routes(
     .with_state(Rest { engine: Arc::clone(engine), calls: calls.clone(), readiness: readiness.clone(), visible })
 }
 
-/// The paths that are REST's, whatever may be seen.
+/// Registers the paths of REST, including those of hidden operations.
 fn sections<S: Clone + Send + Sync + 'static>(
     operations: &[OperationEntry],
     routes: MountedRoutes<S>,
@@ -76,7 +76,7 @@ fn sections<S: Clone + Send + Sync + 'static>(
     all.fold(routes, |routes, route| routes.section(Section::around(SURFACE, route.path, route.fault_shape)))
 }
 
-/// The routes of all operations. Those with the same method and path are one: the body says which operation is meant.
+/// The routes of all operations, grouped by method and path. Within a group the body decides the operation.
 fn targets(operations: &[&OperationEntry]) -> Vec<Vec<RouteTarget>> {
     let mut all: Vec<Vec<RouteTarget>> = Vec::new();
     for entry in operations {
@@ -107,7 +107,7 @@ fn at_route(targets: Vec<RouteTarget>) -> MethodRouter<Rest> {
     on(method, handler)
 }
 
-/// That the server lives; whether it takes requests is another question.
+/// The liveness answer. It does not depend on readiness.
 fn health(uptime: Duration) -> Value {
     json!({
         "ok": true,
@@ -118,7 +118,7 @@ fn health(uptime: Duration) -> Value {
     })
 }
 
-/// What every REST handler works with.
+/// The state of the REST handlers.
 #[derive(Clone)]
 pub(crate) struct Rest {
     pub engine: Arc<dyn Engine>,
@@ -127,7 +127,7 @@ pub(crate) struct Rest {
     pub visible: Visible,
 }
 
-/// The input is the body.
+/// `POST /api/v1/<operation>`: the body is the input.
 async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request) -> Response {
     let answered = async {
         let asked = RequestContext::by(&request)?;
@@ -137,22 +137,22 @@ async fn by_body(name: &'static str, State(rest): State<Rest>, request: Request)
     answered.await.unwrap_or_else(|fault| fault::response(FaultShape::Object, &fault))
 }
 
-/// The body of a request, as JSON; none is an empty object.
+/// The body of a request as JSON. An empty body is an empty object.
 pub(crate) async fn read(request: Request) -> Result<Value, Fault> {
     let body = read_bytes(request.into_body()).await?;
     if body.trim_ascii().is_empty() { Ok(json!({})) } else { parse_json(&body) }
 }
 
-/// REST has no sessions: what a caller set as context is kept under this name.
+/// REST has no sessions: a caller's context is stored under this client name.
 const CLIENT: &str = "rest";
 
-/// Whom identification found to have sent a request.
+/// The caller that `IdentifyHttp` put into the request.
 pub(crate) fn caller(request: &Request) -> Result<Caller, Fault> {
     let caller = request.extensions().get::<Caller>().cloned().ok_or_else(unidentified)?;
     Ok(caller.within(Conversation::Client(CLIENT.into())))
 }
 
-/// What the headers say of how a request is to be done.
+/// The idempotency key and the expected revision, from the headers.
 fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     let header = |name: &str| match headers.get(name).map(HeaderValue::to_str) {
         None => Ok(None),
@@ -173,7 +173,7 @@ fn work(headers: &HeaderMap) -> Result<Work, Fault> {
     Ok(Work { idempotency_key, expected_revision, ..Work::default() })
 }
 
-/// Who asks, and how it is to be done.
+/// The caller of a request, its key and its expected revision.
 pub(crate) struct RequestContext {
     pub caller: Caller,
     pub work: Work,
@@ -186,7 +186,7 @@ impl RequestContext {
 }
 
 impl Rest {
-    /// Calls an operation, which counts as under way until it has answered.
+    /// Calls an operation. It counts as under way until it has answered.
     pub(crate) async fn ask(&self, caller: &Caller, name: &str, input: Value, work: &Work) -> Result<Answer, Fault> {
         let _call = self.calls.begin();
         let answer = self.engine.answer(caller, name, input, work).await;
@@ -194,7 +194,7 @@ impl Rest {
     }
 }
 
-/// An answer that says where the thing that it is about stands now.
+/// Adds the revision as `ETag`, if the operation set one.
 pub(crate) fn at_revision(mut response: Response, work: &Work) -> Response {
     let etag = work.revision.get().map(|revision| HeaderValue::try_from(format!("\"{revision}\"")));
     if let Some(Ok(etag)) = etag {
@@ -207,7 +207,7 @@ fn json_text(text: String) -> Response {
     json_pieces(vec![text.into()])
 }
 
-/// JSON in pieces, none of which is copied.
+/// JSON in pieces, sent without copying them together.
 pub(crate) fn json_pieces(pieces: Vec<Bytes>) -> Response {
     typed(JSON, pieces)
 }
@@ -221,7 +221,7 @@ pub(crate) fn typed(mime_type: &'static str, pieces: Vec<Bytes>) -> Response {
     let headers = [(CONTENT_TYPE, HeaderValue::from_static(mime_type)), (CONTENT_LENGTH, length.into())];
     let mut response = (headers, body).into_response();
     if mime_type != JSON {
-        // A document opened in a browser runs nothing and is what it says it is.
+        // A browser that opens a document must not run scripts or guess its type.
         let headers = response.headers_mut();
         headers
             .insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'"));

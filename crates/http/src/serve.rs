@@ -12,8 +12,8 @@ use crate::host_and_origin::HostAndOriginCheck;
 use crate::identify::{Access, IdentifyHttp};
 use crate::{Allowlist, MountedRoutes, Readiness};
 
-/// Serves until `closing` is cancelled and every answer that was begun has been sent. Once it is not ready, only those
-/// who ask for its health are answered.
+/// Serves until `closing` is cancelled and every answer under way has been sent. Once `readiness` is stopped, only
+/// health and metrics are answered.
 pub async fn serve(
     listener: TcpListener,
     routes: MountedRoutes,

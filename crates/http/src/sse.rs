@@ -6,14 +6,13 @@ use std::io::Write;
 use axum::body::Bytes;
 use skald_app::FedEvent;
 
-/// At once, so that a reader knows that nothing is missed from here on. A browser comes back after a second if it is cut.
+/// Sent at once, so that a reader knows that it misses nothing from here on. A browser reconnects after a second.
 pub(crate) const BEGINNING: &[u8] = b":connected\n\nretry: 1000\n\n";
 pub(crate) const HEARTBEAT: &[u8] = b":heartbeat\n\n";
-/// Data up to which it is copied beside its lines, so that a small event is one write. Longer data is shared with all other
-/// readers.
+/// Data up to this size is copied, so that a small event is one write. Longer data is shared between readers.
 const COPIED_BYTES_MAX: usize = 4 * 1024;
 
-/// Events as the bytes of the stream, in pieces.
+/// Encodes events as `text/event-stream`, in pieces.
 pub(crate) fn encode<'a>(events: impl IntoIterator<Item = &'a FedEvent>) -> VecDeque<Bytes> {
     let (mut pieces, mut lines) = (VecDeque::new(), Vec::new());
     for FedEvent { name, id, data } in events {

@@ -14,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// The revocation of the token whose request a connection answers. It is set where the token is looked at, and travels
-/// with the request as an extension.
+/// The revocation of the token whose request a connection answers. It travels as an extension of the request, and
+/// `identify` sets it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AnsweredToken(Arc<Mutex<Option<CancellationToken>>>);
 
@@ -29,12 +29,12 @@ impl AnsweredToken {
     }
 }
 
-/// A connection. A write that is taken at once costs one look at an option.
+/// A connection with a write timeout. A write that does not block only checks an option.
 pub(crate) struct WriteTimeout {
     inner: TcpStream,
     limit: Duration,
     token: AnsweredToken,
-    /// What ends the connection while the client takes nothing.
+    /// Set while a write is blocked.
     waiting: Option<WriteWait>,
 }
 
@@ -60,7 +60,7 @@ impl WriteTimeout {
         if let Some(revoked) = &mut waiting.revoked
             && revoked.as_mut().poll(context).is_ready()
         {
-            // Otherwise the operating system goes on sending what it holds.
+            // Otherwise the operating system goes on sending its buffer.
             if let Err(error) = self.inner.set_zero_linger() {
                 tracing::debug!(%error, "what was not sent yet could not be thrown away");
             }
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::connections::{HttpConnectionLimits, accept};
 
-    /// Tells when the last of it is gone.
+    /// Sends the time when it is dropped.
     struct Endless(mpsc::Sender<Instant>);
 
     impl Drop for Endless {
@@ -137,7 +137,7 @@ mod tests {
         }
     }
 
-    /// A server whose one answer never ends, with this limit, and a client that has asked for it with a token.
+    /// A server with an endless answer and this limit, and a client that has requested it with a token.
     async fn asked(limit: Duration, revocation: CancellationToken) -> (TcpStream, mpsc::Receiver<Instant>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -166,7 +166,7 @@ mod tests {
         let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
         let cut = cut.expect("the answer is given up").expect("a moment");
         assert!(cut - began >= limit, "cut after {:?}", cut - began);
-        // What was sent before can still be read; then there is an end.
+        // The bytes sent before can still be read; then the connection ends.
         let mut sink = vec![0; 1_000_000];
         while matches!(client.read(&mut sink).await, Ok(read) if read > 0) {}
     }
@@ -180,7 +180,7 @@ mod tests {
         revocation.cancel();
         let cut = tokio::time::timeout(Duration::from_secs(20), ended.recv()).await;
         cut.expect("the answer is given up").expect("a moment");
-        // There is an end to it, though the answer has none.
+        // The connection ends, though the answer is endless.
         while matches!(client.read(&mut sink).await, Ok(read) if read > 0) {}
     }
 

@@ -19,9 +19,9 @@ use skald_app::{
 use crate::png::png;
 use crate::{ToolNames, prepared_json};
 
-/// The `_meta` key under which an error stands once more, for programs.
+/// The `_meta` key of an error's body, for programs.
 const ERROR_KEY: &str = "skald/error";
-/// The one under which an answer says where the campaign stands: a client sends it back as `skald/expectedRevision`.
+/// The `_meta` key of the campaign's revision. A client sends it back as `skald/expectedRevision`.
 const REVISION_KEY: &str = "skald/revision";
 
 pub(crate) fn tools(catalogue: &Catalogue, names: ToolNames) -> Vec<Tool> {
@@ -64,7 +64,7 @@ fn meta(key: &str, value: Value) -> MetaObject {
     MetaObject(JsonObject::from_iter([(key.to_owned(), value)]))
 }
 
-/// An answer whose picture is shown beside it, as an image. Without one if it cannot be drawn: the numbers are there.
+/// An answer whose SVG field becomes an image beside it. If the image cannot be drawn, the answer goes without it.
 pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
     let svg = answer.as_object_mut().and_then(|fields| fields.shift_remove(field));
     let mut result = CallToolResult::structured(answer);
@@ -78,8 +78,8 @@ pub(crate) async fn pictured(mut answer: Value, field: &str) -> CallToolResult {
     result
 }
 
-/// A sentence for the model, the object for programs. No structured content: a client would check it against the output
-/// schema and throw the error away.
+/// A sentence for the model and the object for programs. No structured content: a client would check it against the
+/// output schema and discard the error.
 fn failed(fault: &Fault) -> CallToolResult {
     let mut result = CallToolResult::error(vec![
         ContentBlock::text(fault.to_string()),
@@ -89,7 +89,7 @@ fn failed(fault: &Fault) -> CallToolResult {
     result
 }
 
-/// A failure of what is not a tool call. The class alone decides the code.
+/// The error of a request that is not a tool call. The class alone decides the code.
 pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
     let code = match fault.class() {
         Class::NotFound | Class::Invalid | Class::Refused | Class::Conflict | Class::TooLarge => {
@@ -101,7 +101,7 @@ pub(crate) fn protocol_error(fault: &Fault) -> ErrorData {
     ErrorData::new(code, fault.to_string(), Some(fault.envelope()))
 }
 
-/// A failure to read a resource: one that is not there has a code of its own, and the URI is named once more.
+/// The error of a resource request: a missing resource has its own code, and the data names the URI.
 pub(crate) fn resource_error(fault: &Fault, uri: &str) -> ErrorData {
     let mut error = protocol_error(fault);
     if fault.class() == Class::NotFound {
@@ -120,7 +120,7 @@ pub(crate) fn resource(resource: &skald_app::Resource) -> Resource {
         .with_mime_type(resource.mime_type)
 }
 
-/// One of a template's resources.
+/// A resource of a template, with its field filled in.
 pub(crate) fn one(resource: &skald_app::Resource, field: &str, value: &str) -> Resource {
     Resource::new(resource.with(field, value), value)
         .with_title(format!("{}: {value}", resource.title))

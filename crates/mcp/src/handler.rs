@@ -35,7 +35,7 @@ static READ_ONLY_HEADER: HeaderName = HeaderName::from_static("x-mcp-readonly");
 /// How long a client may cache a list that is fixed for the life of the process.
 const LIST_TTL_MS: u64 = 300_000;
 
-/// What a model should know before it begins, by what is offered to it.
+/// The server instructions for a model: those of the visible toolsets.
 fn instructions(catalogue: &Catalogue, visible: Visible) -> String {
     let offered = catalogue.instructions().iter().filter(|(toolset, _)| visible.toolsets.contains(*toolset));
     let sentences = ["Skald keeps a tabletop world honest."].into_iter().chain(offered.map(|(_, text)| *text));
@@ -54,17 +54,17 @@ const METHODS: [&str; 8] = [
     "prompts/get",
     "completion/complete",
 ];
-/// Those that only revisions with a handshake have.
+/// The requests that only revisions with a handshake have.
 const METHODS_BEFORE: [&str; 5] =
     ["initialize", "ping", "resources/subscribe", "resources/unsubscribe", "logging/setLevel"];
-/// Those that only revisions without one have.
+/// The requests that only revisions without a handshake have.
 const METHODS_SINCE: [&str; 2] = ["server/discover", "subscriptions/listen"];
 
 /// What all handlers of a process share.
 pub(crate) struct HandlerContext {
     engine: Arc<dyn Engine>,
     options: McpOptions,
-    /// Made for the first client that lists them.
+    /// Rendered when the first client lists them.
     tools: OnceLock<Vec<Tool>>,
     config: ServerConfig,
 }
@@ -88,11 +88,11 @@ impl HandlerContext {
 
 pub(crate) struct Handler {
     shared: Arc<HandlerContext>,
-    /// Whether this handler outlives a request once it is initialized, so that it can push.
+    /// Whether this handler lives longer than a request, so that it can send notifications.
     keeps: bool,
-    /// Whose client it is, where it serves one client alone, of whatever revision. Over HTTP each request says it.
+    /// The principal of the stdio client. Over HTTP each request has its own.
     stdio_principal: Option<Principal>,
-    /// What is said in this handler's session is about one context.
+    /// All requests of this handler's session share one context.
     conversation: Conversation,
     watch: OnceLock<Watch>,
 }
@@ -103,7 +103,7 @@ impl Drop for Handler {
     }
 }
 
-/// A name that no other conversation of this process has.
+/// A conversation with an id that is unique in this process.
 fn new_conversation() -> Conversation {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     Conversation::Session(NEXT.fetch_add(1, Ordering::Relaxed).to_string().into())
@@ -124,18 +124,18 @@ impl Handler {
         &*self.shared.engine
     }
 
-    /// Who sends a request, and in which conversation: in that of the session or the process where there is one, otherwise
-    /// in the one that the client's name stands for.
+    /// The caller of a request. Its conversation is that of the session or the stdio client, otherwise that of the
+    /// client's name.
     async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let said = self.said(context)?;
-        // On stdio nobody stands before us who asks for the token with each request.
+        // Over HTTP the middleware checks the token of each request. On stdio it is checked here.
         if self.stdio_principal.is_some() && said.principal != Principal::Owner {
             return self.engine().current(&said).await.map_err(|fault| convert::protocol_error(&fault));
         }
         Ok(said)
     }
 
-    /// The same, as far as it is known without asking.
+    /// The same, without asking the engine whether the token is still valid.
     fn said(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let identified =
             || context.extensions.get::<Parts>()?.extensions.get::<Caller>().map(|caller| &caller.principal);
@@ -152,7 +152,7 @@ impl Handler {
         Conversation::Client(client.unwrap_or_default().into())
     }
 
-    /// What this request may see: the server's own bounds, narrowed by its headers.
+    /// What this request may see: the server's options, narrowed by its headers.
     fn visible(&self, context: &RequestContext<RoleServer>) -> Result<Visible, ErrorData> {
         let mut visible = self.shared.options.visible;
         let Some(parts) = context.extensions.get::<Parts>() else { return Ok(visible) };
@@ -171,7 +171,7 @@ impl Handler {
         Ok(visible)
     }
 
-    /// A fault whose hint names only what this request may see, as the tools are called here.
+    /// A fault whose hint names only tools that this request may see, in the configured spelling.
     fn for_client(&self, fault: Fault, visible: Visible) -> Fault {
         fault.for_client(self.engine().catalogue(), visible, self.shared.options.tool_names.written())
     }
@@ -181,7 +181,7 @@ impl Handler {
         Ok(move |toolset| toolsets.contains(toolset))
     }
 
-    /// Refuses a URI that reads nothing, or nothing that this request may see.
+    /// Refuses a URI that is unknown or hidden from this request.
     fn visible_resource(&self, uri: &str, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if uri.len() > limits::URI_BYTES_MAX {
             let (bytes, most) = (uri.len(), limits::URI_BYTES_MAX);
@@ -194,7 +194,7 @@ impl Handler {
         Err(convert::resource_error(&fault, uri))
     }
 
-    /// A template's resources, as far as they are there for this caller.
+    /// The resources of a template that exist for this caller.
     async fn one_by_one(
         &self,
         resource: &skald_app::Resource,
@@ -212,14 +212,14 @@ impl Handler {
         Ok(known.values.iter().map(|value| convert::one(resource, field, value)).collect())
     }
 
-    /// A watch of changes, if this handler lives long enough to have one.
+    /// The watch of this handler, started on the first call. `None` if the handler ends with the request.
     fn watch(&self, caller: Caller, context: &RequestContext<RoleServer>) -> Option<&Watch> {
         let start = || Watch::start(&self.shared.engine, caller, context.peer.clone());
         self.keeps.then(|| self.watch.get_or_init(start))
     }
 }
 
-/// The `_meta` keys that say who asks, and how it is to be done.
+/// `_meta` keys of a request.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 const IDEMPOTENCY_KEY: &str = "skald/idempotencyKey";
 const EXPECTED_REVISION: &str = "skald/expectedRevision";
@@ -249,8 +249,8 @@ fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
-/// How long a client may cache one of the fixed lists. Only 2026-07-28 has a field for it; rmcp fills in its scope, and
-/// both fields of every other result.
+/// How long a client may cache a fixed list. Only 2026-07-28 has the field; rmcp fills in the scope, and both fields of
+/// all other results.
 fn list_ttl_ms(context: &RequestContext<RoleServer>) -> Option<u64> {
     is_stateless(context).then_some(LIST_TTL_MS)
 }
@@ -259,19 +259,19 @@ fn invalid(message: impl Into<String>) -> ErrorData {
     convert::protocol_error(&Fault::new(Code::InvalidParams, message))
 }
 
-/// What the toolsets hide is as good as not there, but says so.
+/// The fault for something that exists but is hidden: NOT_FOUND, with the reason.
 fn hidden(what: &str, name: &str) -> Fault {
     let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
     Fault::new(Code::NotFound, message).hint("ask for other toolsets, or without read-only")
 }
 
-/// The same check as at the entry, for a method that was written so that it was not recognised there.
+/// Repeats the check of `message_scan::admit`, which misses an `initialize` whose method is written with escapes.
 fn check_kept(request: &InitializeRequestParams) -> Result<(), ErrorData> {
     let params = serde_json::to_value(request).map_err(|error| invalid(error.to_string()))?;
     message_scan::check_initialize(&params).map_err(|refused| invalid(refused.message))
 }
 
-/// Every list fits one page, so no cursor of ours is out there.
+/// Refuses any cursor: every list is one page, so none was ever given out.
 fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_ref()) {
         None => Ok(()),
@@ -310,7 +310,8 @@ impl ServerHandler for Handler {
         check_kept(&request)?;
         context.peer.set_peer_info(request.clone());
         let mut result = self.negotiate_initialize(&request)?;
-        // A server elsewhere is not waited for: until the client is answered, nobody notices that it has gone.
+        // Do not ask a remote engine for the caller here: rmcp does not notice a lost client before `initialize` is
+        // answered.
         if self.watch(self.said(&context)?, &context).is_none()
             && let Some(resources) = &mut result.capabilities.resources
         {
@@ -355,11 +356,11 @@ impl ServerHandler for Handler {
         let answer = self.engine().answer(&self.caller(&context).await?, entry.name, arguments, &work).await;
         let answer = answer.map_err(|fault| self.for_client(fault, visible));
         if let Ok(Answer::Prepared(prepared)) = &answer {
-            // Rare, and a future of its own: every request's has room for it otherwise.
+            // Boxed because it is rare: inline, it would enlarge the future of every request.
             Box::pin(prepared_json::ready(prepared)).await;
         }
         match (entry.picture, answer) {
-            // Rare, and a future of its own: every request's has room for it otherwise.
+            // Boxed because it is rare: inline, it would enlarge the future of every request.
             (Some(field), Ok(Answer::Value(answer))) if answer.get(field).is_some() => {
                 Ok(Box::pin(convert::pictured(answer, field)).await.into())
             }
@@ -414,7 +415,7 @@ impl ServerHandler for Handler {
         let read = read.map_err(|fault| self.for_client(fault, visible));
         let contents = read.map_err(|fault| convert::resource_error(&fault, &request.uri))?;
         if let ContentsText::Prepared(prepared) = &contents.text {
-            // Rare, and a future of its own: every request's has room for it otherwise.
+            // Boxed because it is rare: inline, it would enlarge the future of every request.
             Box::pin(prepared_json::ready(prepared)).await;
         }
         Ok(convert::contents(request.uri, contents, work.revision.get()).into())
@@ -480,13 +481,13 @@ impl ServerHandler for Handler {
         convert::completed(completion.map_err(|fault| convert::protocol_error(&fault))?)
     }
 
-    /// Taken from those who may ask, and without effect: Skald sends no log messages to its clients.
+    /// Accepted from revisions that have it, without effect: Skald sends no log messages to clients.
     #[expect(deprecated, reason = "clients before 2026-07-28 still ask for a level")]
     async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if is_stateless(&context) { Err(ErrorData::method_not_found::<SetLevelRequestMethod>()) } else { Ok(()) }
     }
 
-    /// rmcp takes a known method whose params it cannot read for an unknown one.
+    /// rmcp also calls this for a known method whose params it cannot parse.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -515,7 +516,7 @@ impl ServerHandler for Handler {
         let Some(watch) = self.watch(caller, &context) else {
             return Err(ErrorData::invalid_request("subscriptions need a session, and sessions are off here", None));
         };
-        // Rare, and a future of its own: every request's has room for it otherwise.
+        // Boxed because it is rare: inline, it would enlarge the future of every request.
         Box::pin(watch.begun()).await;
         watch.add(request.uri).map_err(|fault| convert::protocol_error(&fault))
     }
@@ -538,8 +539,8 @@ impl ServerHandler for Handler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let request = context.request_context();
         let eyes = Eyes { visible: self.visible(request)?, caller: self.caller(request).await? };
-        // A listener that can no longer be told anything has gone.
-        // rmcp's future of any request has room for that of every request, and is copied: this one is large, and rare.
+        // An error means that the listener has left. Boxed because rmcp's request future is as large as its largest
+        // handler.
         let _ = Box::pin(subscriptions::listen(self.engine(), eyes, context, &self.shared.options.stopping)).await;
         Ok(())
     }

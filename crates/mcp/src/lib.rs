@@ -40,7 +40,7 @@ pub struct McpOptions {
     pub session_idle: Duration,
     /// How tools are called whose names have parts.
     pub tool_names: ToolNames,
-    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    /// Cancelled when the server begins to stop, to end streams that would otherwise stay open.
     pub stopping: CancellationToken,
 }
 
@@ -57,14 +57,14 @@ impl Default for McpOptions {
     }
 }
 
-/// What serves [`PATH`] over Streamable HTTP. It has no outer layers: who may reach it, and who calls, is the business of
-/// the HTTP room. A request without an [`skald_app::Caller`] is refused.
+/// The Streamable HTTP service for [`PATH`]. The `http` crate checks access and identifies the caller before it; a
+/// request without a [`skald_app::Caller`] is refused.
 pub fn http(engine: Arc<dyn Engine>, options: &McpOptions) -> (MethodRouter, Drain) {
     let shared = Arc::new(handler::HandlerContext::new(engine, options.clone()));
     mount(move || handler::Handler::over_http(Arc::clone(&shared)), options)
 }
 
-/// Serves one client, who is this principal, over a pair of streams until its input ends or the server stops.
+/// Serves one client, as this principal, over a pair of streams until its input ends or the server stops.
 pub async fn serve(
     engine: Arc<dyn Engine>,
     principal: Principal,
@@ -75,7 +75,7 @@ pub async fn serve(
     stdio::serve(engine, principal, options, input, output).await
 }
 
-/// Serves one client, who is this principal, over this process's standard input and output.
+/// Serves one client, as this principal, over this process's standard input and output.
 pub async fn serve_stdio(
     engine: Arc<dyn Engine>,
     principal: Principal,
@@ -85,7 +85,7 @@ pub async fn serve_stdio(
     serve(engine, principal, options, input, output).await
 }
 
-/// The tools as clients see them in `tools/list`, by name: what the snapshots hold.
+/// The tools as clients see them in `tools/list`, by name. The snapshots are made from it.
 pub fn tools(engine: &dyn Engine) -> Vec<(String, Value)> {
     convert::tools(engine.catalogue(), ToolNames::default())
         .into_iter()

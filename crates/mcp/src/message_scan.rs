@@ -15,23 +15,23 @@ pub(crate) const PARSE_ERROR: i32 = -32700;
 pub(crate) const INVALID_REQUEST: i32 = -32600;
 pub(crate) const INVALID_PARAMS: i32 = -32602;
 
-/// What the messages that may need a repair have in them.
+/// Finds the messages that may need a repair.
 static HANDSHAKE: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"\"initialize"));
 
-/// A message that may go on.
+/// A message that rmcp may parse.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Admitted<'a> {
     pub bytes: Cow<'a, [u8]>,
     pub is_initialize: bool,
 }
 
-/// A message that may not, and the JSON-RPC error that says so.
+/// The JSON-RPC error for a message that is refused.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RefusedMessage {
     pub code: i32,
     pub message: String,
     pub data: Option<Box<Value>>,
-    /// The message's own id, where it has one that can be answered.
+    /// The id of the refused message, or null if it has no valid id.
     pub id: Value,
 }
 
@@ -40,7 +40,7 @@ impl RefusedMessage {
         Self { code, message: message.into(), data: None, id: Value::Null }
     }
 
-    /// The same with the id of the message that it answers.
+    /// Sets the id to that of the refused message.
     pub(crate) fn answering(mut self, message: &[u8]) -> Self {
         self.id = id_of(message);
         self
@@ -55,14 +55,14 @@ impl RefusedMessage {
     }
 }
 
-/// An `initialize` that even a repair does not help.
+/// Refuses an `initialize` that rmcp cannot read even after the repair.
 pub(crate) fn misfit_initialize(message: &[u8]) -> RefusedMessage {
     let words =
         "the params of initialize do not fit: send protocolVersion as text, capabilities and clientInfo as objects";
     RefusedMessage::new(INVALID_PARAMS, words).answering(message)
 }
 
-/// Refuses what would take too much to parse. Only a short message is then parsed for its id.
+/// Refuses a message that is too costly to parse. The refusal has an id only if the message is short enough to parse.
 pub(crate) fn check_complexity(bytes: &[u8]) -> Result<(), RefusedMessage> {
     let Some(complex) = TooComplex::find(bytes, limits::MESSAGE_VALUES_MAX) else { return Ok(()) };
     let refused = RefusedMessage::new(INVALID_REQUEST, format!("the message is {}", complex.words()));
@@ -96,14 +96,14 @@ pub(crate) fn admit(bytes: &[u8]) -> Result<Admitted<'_>, RefusedMessage> {
     }
 }
 
-/// What is read of a message to know what it is: the rest is skipped, not parsed.
+/// The method of a message. Other fields are skipped, not parsed.
 #[derive(Deserialize)]
 struct Head<'a> {
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
 }
 
-/// Refuses an `initialize` that is long: a session keeps it for as long as it lives.
+/// Refuses a long `initialize`, because the session stores it.
 fn check_length(bytes: &[u8]) -> Result<(), RefusedMessage> {
     let (length, most) = (bytes.len(), limits::INITIALIZE_BYTES_MAX);
     let is_initialize =
@@ -114,7 +114,7 @@ fn check_length(bytes: &[u8]) -> Result<(), RefusedMessage> {
     Err(RefusedMessage::new(INVALID_PARAMS, format!("initialize has {length} bytes, at most {most} are taken")))
 }
 
-/// Refuses an `initialize` with a long text in it.
+/// Refuses an `initialize` that contains a long text.
 fn check_texts(params: &Value) -> Result<(), RefusedMessage> {
     match long_text(params, "/params") {
         None => Ok(()),
@@ -128,7 +128,7 @@ fn check_texts(params: &Value) -> Result<(), RefusedMessage> {
     }
 }
 
-/// Both checks, for an `initialize` that was written so that it was not recognised here.
+/// Both checks on parsed params, for an `initialize` that `admit` did not recognise (the method may be escaped).
 pub(crate) fn check_initialize(params: &Value) -> Result<(), RefusedMessage> {
     let length = params.to_string().len();
     if length > limits::INITIALIZE_BYTES_MAX {
@@ -141,7 +141,7 @@ pub(crate) fn check_initialize(params: &Value) -> Result<(), RefusedMessage> {
     check_texts(params)
 }
 
-/// The first text that is too long to be kept, and its length.
+/// The pointer to the first text over the limit, and its length.
 fn long_text(value: &Value, at: &str) -> Option<(String, usize)> {
     let check = |text: &str| (text.len() > limits::CLIENT_TEXT_BYTES_MAX).then(|| (at.to_owned(), text.len()));
     match value {
@@ -156,7 +156,7 @@ fn long_text(value: &Value, at: &str) -> Option<(String, usize)> {
     }
 }
 
-/// Fills in what an `initialize` left out. Says whether there was anything.
+/// Adds the missing fields of an `initialize`. True if it changed anything.
 fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
     let mut repaired = fill(message, "params", json!({}));
     let Some(Value::Object(params)) = message.get_mut("params") else { return repaired };
@@ -164,7 +164,7 @@ fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
     repaired |= fill(params, "capabilities", json!({}));
     repaired |= fill(params, "clientInfo", json!({}));
     if let Some(Value::Object(capabilities)) = params.get_mut("capabilities") {
-        // Some say true where the protocol has an object: that they are able, without saying how.
+        // Some clients send `true` for a capability where the protocol has an object. rmcp would refuse it.
         let given = capabilities.len();
         capabilities.retain(|_, capability| capability.is_object());
         repaired |= capabilities.len() < given;
@@ -176,7 +176,7 @@ fn repair_initialize(message: &mut serde_json::Map<String, Value>) -> bool {
     repaired
 }
 
-/// Sets a field that is missing or null.
+/// Sets a field that is missing or null. True if it did.
 fn fill(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) -> bool {
     let is_missing = object.get(field).is_none_or(Value::is_null);
     if is_missing {
@@ -185,7 +185,7 @@ fn fill(object: &mut serde_json::Map<String, Value>, field: &str, value: Value) 
     is_missing
 }
 
-/// Says why rmcp could not read a message.
+/// The refusal of a message that rmcp could not parse, with the reason.
 pub(crate) fn explain(bytes: &[u8]) -> RefusedMessage {
     let message = match serde_json::from_slice::<Value>(bytes) {
         Err(error) => return RefusedMessage::new(PARSE_ERROR, format!("this is not JSON: {error}")),
@@ -229,7 +229,7 @@ fn answerable_id(message: &serde_json::Map<String, Value>) -> Value {
     }
 }
 
-/// The id of a message that is refused for another reason than its form.
+/// The id of a message, or null if it has no valid id.
 pub(crate) fn id_of(bytes: &[u8]) -> Value {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(message)) => answerable_id(&message),
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_message_has_only_so_many_values() {
-        // The message and its params count for twelve, the array for three, and each value but the first has a comma.
+        // Each of the two objects counts for 6, the array for 3, each comma for 1, and the document itself for 1.
         let message = |values: usize| {
             let numbers = vec!["0"; values - 18].join(",");
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"list":[{numbers}]}}}}"#).into_bytes()

@@ -47,24 +47,24 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const BOTH_TYPES: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 
-/// JSON-RPC codes of our own: the range is free for implementations.
+/// JSON-RPC codes from the range that is free for implementations.
 const SESSION_NOT_FOUND: i32 = -32001;
 const SESSIONS_FULL: i32 = -32003;
 const INTERNAL_ERROR: i32 = -32603;
 const UNSUPPORTED_VERSION: i32 = -32022;
 
-/// A handler to be mounted on [`PATH`], with everything that stands before rmcp.
+/// A route for [`PATH`]: the handler behind rmcp, with this middleware before it.
 pub fn mount<H>(factory: impl Fn() -> H + Send + Sync + 'static, options: &McpOptions) -> (MethodRouter, Drain)
 where
     H: ServerHandler + Send + 'static,
 {
     let drain = Drain { calls: TaskTracker::new(), streams: CancellationToken::new() };
     let sessions = SessionTable::new(options.sessions_max, options.session_idle);
-    // Who may reach the server at all is checked before this room, for every route; the size is checked here.
+    // The `http` crate checks hosts and origins for every route, and `read_body` checks the size.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(options.sessions)
         .with_json_response(true)
-        // Events without a message are sent by the sessions, to clients that know them.
+        // Priming events are sent by `SessionTable`, only to clients that support them.
         .with_sse_retry(None)
         .with_max_request_body_bytes(usize::MAX)
         .with_cancellation_token(drain.streams.clone())
@@ -79,7 +79,7 @@ where
     (any_service(front), drain)
 }
 
-/// Ends the surface without losing an answer that was begun.
+/// Stops the surface without losing answers that are under way.
 #[derive(Clone)]
 pub struct Drain {
     calls: TaskTracker,
@@ -87,7 +87,7 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Waits for the calls under way, at most so long, and then ends sessions and their streams.
+    /// Waits for calls under way, up to `at_most`, and then ends sessions and their streams.
     pub async fn finish(&self, at_most: Duration) {
         self.calls.close();
         if tokio::time::timeout(at_most, self.calls.wait()).await.is_err() {
@@ -144,13 +144,13 @@ impl<H: ServerHandler + Send + 'static> tower_service::Service<Request<Body>> fo
 }
 
 pin_project! {
-    /// The body of an answer. The call it belongs to is under way until the last of it has been sent.
+    /// The body of an answer. Its call counts as under way until the body has been sent.
     pub(crate) struct Reply {
         #[pin]
         inner: BoxBody<Bytes, Infallible>,
-        // What is left of the last event, where it came in pieces.
+        // Pieces of the last event that are not sent yet.
         pieces: VecDeque<Bytes>,
-        // Where it is an event stream: it ends with the token.
+        // Set for an event stream, which ends when the token is revoked.
         revoked: Option<BoxFuture<'static, ()>>,
         _call: Option<TaskTrackerToken>,
     }
@@ -192,8 +192,8 @@ impl http_body::Body for Reply {
 }
 
 impl<H: ServerHandler + Send + 'static> Front<H> {
-    /// The answer, and the call that it belongs to. A call is under way once its message has been read; a stream that was
-    /// opened by GET is none, and ends when the server does.
+    /// The answer and its call token. A call is counted once its message has been read. A GET stream is not counted,
+    /// since it ends only when the server stops.
     async fn handle(&self, request: Request<Body>, principal: &Principal) -> (Answer, Option<TaskTrackerToken>) {
         let (mut parts, body) = request.into_parts();
         let is_stateless = is_stateless(&parts.headers);
@@ -210,7 +210,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
             };
             (answer, Some(call))
         } else if is_stateless || !self.keeps_sessions {
-            // There is nothing to open or to end, whatever the client would accept.
+            // There are no sessions: rmcp answers 405, but would answer 406 first if `Accept` did not fit.
             parts.headers.insert(ACCEPT, EVENT_STREAM);
             (self.pass(parts, principal, Bytes::new()).await, None)
         } else {
@@ -219,7 +219,8 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         }
     }
 
-    /// A message of a client of 2026-07-28, or one that only says so: rmcp opens a session for an `initialize` all the same.
+    /// A message with a stateless version header. rmcp opens a session for an `initialize` even then, so the cookie is
+    /// set here too.
     async fn post_stateless(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         if let Err(refused) = message_scan::check_complexity(&bytes) {
             return error(StatusCode::BAD_REQUEST, &refused);
@@ -237,7 +238,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         };
         if admitted.is_initialize {
             parts.headers.remove(&SESSION_HEADER);
-            // rmcp would log each refusal as an error of its own.
+            // Refuse before rmcp does, which would log each refusal as an error.
             if let Some(refusal) = self.sessions.refusal(principal).filter(|_| self.keeps_sessions) {
                 return sessions_taken(&refusal.to_string(), bytes);
             }
@@ -260,7 +261,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         if wants_json && is_event_stream(&answer) { collapse(answer, bytes).await } else { answer }
     }
 
-    /// A stream to open or a session to end.
+    /// GET opens an event stream, DELETE ends a session.
     async fn get_or_delete(&self, mut parts: Parts, principal: &Principal) -> Answer {
         if self.is_foreign(&parts.headers, principal) {
             return session_not_found(&[]);
@@ -276,11 +277,11 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
         answer
     }
 
-    /// rmcp's answer; where it fails in plain text, the same failure as JSON-RPC.
+    /// Lets rmcp answer, and turns its plain-text errors into JSON-RPC.
     async fn pass(&self, parts: Parts, principal: &Principal, bytes: Bytes) -> Answer {
         let is_json =
             parts.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
-        // rmcp's future is large: on the heap it is not copied into ours, and ours not with it.
+        // rmcp's future is large. Boxed, it does not make this future large and costly to move.
         let handled = Box::pin(self.service.handle(Request::from_parts(parts, Full::new(bytes.clone()))));
         let answer = CALLING.scope(principal.clone(), handled).await;
         if answer.status().is_success() || answer.headers().get(CONTENT_TYPE) == Some(&JSON) {
@@ -299,7 +300,7 @@ impl<H: ServerHandler + Send + 'static> Front<H> {
     }
 }
 
-/// Names the session that an answer opens, if it opens one, in a cookie too.
+/// Repeats the answer's session header, if it has one, as a cookie.
 fn set_session_cookie(answer: &mut Answer) {
     let Some(id) = answer.headers().get(&SESSION_HEADER).and_then(|id| id.to_str().ok()) else {
         return;
@@ -332,7 +333,7 @@ async fn read(body: Body) -> Result<Bytes, Answer> {
     Err(error(status, &RefusedMessage::new(INVALID_REQUEST, message)))
 }
 
-/// An `Accept` that names JSON or anything, but not the event stream beside it.
+/// Whether `Accept` takes JSON, or anything, but does not name both JSON and the event stream.
 fn wants_plain_json(headers: &HeaderMap) -> bool {
     let Some(accept) = headers.get(ACCEPT) else { return true };
     let names = |kind: &[u8]| memchr::memmem::find(accept.as_bytes(), kind).is_some();
@@ -358,7 +359,7 @@ fn is_event_stream(answer: &Answer) -> bool {
     answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
 }
 
-/// A plain answer with what was made ready in its place. How long it is, is known before it is sent.
+/// Fills the marks of prepared JSON in a plain answer. Its length is then known before it is sent.
 async fn filled(answer: Answer) -> Answer {
     let (parts, body) = answer.into_parts();
     let whole = match body.collect().await {
@@ -372,7 +373,7 @@ async fn filled(answer: Answer) -> Answer {
     Response::from_parts(parts, body)
 }
 
-/// A body in pieces, none of which is copied.
+/// A body in pieces, sent without copying them together.
 struct Pieces {
     left: VecDeque<Bytes>,
     length: u64,
@@ -404,7 +405,8 @@ impl http_body::Body for Pieces {
     }
 }
 
-/// The one response in an event stream, as plain JSON. Notifications on the way there are lost, as the client asked.
+/// The response in an event stream, as plain JSON. Notifications before it are dropped: the client does not accept
+/// them.
 async fn collapse(answer: Answer, request: &[u8]) -> Answer {
     let (mut parts, mut body) = answer.into_parts();
     let mut events = Vec::new();
@@ -435,7 +437,7 @@ fn response_in(event: &[u8]) -> Option<Vec<u8>> {
     is_response.then_some(data)
 }
 
-/// A failure that rmcp told in plain text.
+/// Turns a plain-text error of rmcp into a JSON-RPC error.
 async fn explain(answer: Answer, request: &[u8]) -> Answer {
     let status = answer.status();
     let allow = answer.headers().get(axum::http::header::ALLOW).cloned();
@@ -492,7 +494,7 @@ fn unsupported_version() -> RefusedMessage {
     }
 }
 
-/// The answer to an `initialize` for which there is no session, from the error of the sessions.
+/// The answer to an `initialize` when all sessions are taken. `text` is the message of the `SessionError`.
 fn sessions_taken(text: &str, request: &[u8]) -> Answer {
     let which = text.split_once(SESSIONS_TAKEN).map_or("all sessions", |(_, which)| which);
     let message = format!(

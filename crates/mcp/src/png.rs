@@ -13,9 +13,9 @@ use resvg::usvg::{ImageHrefResolver, Options, Tree};
 const SCALE: f32 = 2.0;
 /// Pixels that a side may have.
 const SIDE_PX_MAX: u32 = 4_000;
-/// Units that a side may have for that.
+/// SVG units that a side may have.
 const SIDE_UNITS_MAX: u32 = SIDE_PX_MAX / 2;
-/// What the pictures name last before the generic family.
+/// The last font that the pictures name before the generic family.
 const FAMILY: &str = "DejaVu Sans";
 
 /// Why there is no PNG.
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn text_is_drawn_without_fonts_of_the_system() {
         let picture = |text: char| png(&strip(8, &format!("<text y=\"8\" font-size=\"8\">{text}</text>"))).unwrap();
-        // A font without a character would show the same for it as for one that nobody has.
+        // A font draws the same box for each character that it lacks.
         let unknown = picture('\u{e000}');
         for character in "7d+≥×−→…■▲●◆éß".chars() {
             assert_ne!(picture(character), unknown, "{character}");

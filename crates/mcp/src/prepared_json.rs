@@ -15,47 +15,47 @@ use skald_app::Prepared;
 
 use crate::message_scan::RefusedMessage;
 
-/// How long a message may take until it is written. Most are written at once; some never, since their client has gone.
+/// How long a document is held for its message. Most are written at once; some never, because the client has left.
 const WRITTEN: Duration = Duration::from_mins(1);
-/// Bytes of all documents that are held. The oldest goes first, and its message becomes an error.
+/// Bytes of all held documents. Above it the oldest is dropped, and its message becomes an error.
 const HELD_BYTES: usize = 128_000_000;
-/// Bytes from which making the other form of a document takes long enough to keep others waiting.
+/// Documents above this size are quoted on a blocking thread.
 const LONG: usize = 100_000;
-/// A failure of the server, in JSON-RPC's words.
+/// JSON-RPC's code for an internal error.
 const INTERNAL_ERROR: i32 = -32603;
 
-/// What every mark begins with.
+/// The random prefix of every mark.
 static DRAWN: LazyLock<String> = LazyLock::new(|| {
     let drawn = || getrandom::u64().expect("the operating system gives randomness");
     format!("{:016x}{:016x}.", drawn(), drawn())
 });
-/// The same as it stands in a message.
+/// Finds the prefix, after a quote, in a message.
 static OPENING: LazyLock<memmem::Finder<'static>> =
     LazyLock::new(|| memmem::Finder::new(&format!("\"{}", *DRAWN)).into_owned());
 
-/// The documents of the messages that have not been written, the oldest first.
+/// The documents of unwritten messages, oldest first.
 static HELD: Mutex<VecDeque<PlaceholderSlot>> = Mutex::new(VecDeque::new());
-/// How many those are, so that whoever writes a message need not look for marks where there are none.
+/// How many documents are held. At zero, messages are not searched for marks.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// No two messages ever have the same number.
+/// The number of the next message. Numbers are never reused.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 struct PlaceholderSlot {
     prepared: Prepared,
-    /// The messages that it is in.
+    /// The messages that contain the document.
     messages: Vec<u64>,
 }
 
 /// The marks that stand for a document in one message.
 pub(crate) struct Marks {
-    /// For the document in quotes.
+    /// The mark for the document as a JSON string.
     pub text: String,
-    /// For the document itself.
+    /// The mark for the document as JSON.
     pub json: String,
     number: u64,
 }
 
-/// Holds a document until the message that it belongs to has been written, or will not be any more.
+/// Holds a document until its message is written or the timeout has passed.
 pub(crate) fn hold(prepared: &Prepared) -> Marks {
     let marks = marks(prepared);
     let number = marks.number;
@@ -66,11 +66,11 @@ pub(crate) fn hold(prepared: &Prepared) -> Marks {
     marks
 }
 
-/// Has both forms of a document made, aside if that takes long: where a message is written nobody may wait.
+/// Quotes a large document on a blocking thread, so that writing its message does not block the runtime.
 pub(crate) async fn ready(prepared: &Prepared) {
     if prepared.json_len() > LONG {
         let prepared = prepared.clone();
-        // If it fails, whoever needs it makes it.
+        // If this fails, `fill_marks` quotes it.
         let _ = tokio::task::spawn_blocking(move || prepared.quoted().len()).await;
     }
 }
@@ -90,7 +90,7 @@ fn marks(prepared: &Prepared) -> Marks {
     Marks { text: format!("{}{number}.t", *DRAWN), json: format!("{}{number}.j", *DRAWN), number }
 }
 
-/// A message was written, or never will be.
+/// Removes a message, and its document if no other message contains it.
 fn forget(number: u64) -> Option<Prepared> {
     let mut held = held();
     let at = held.iter().position(|slot| slot.messages.contains(&number))?;
@@ -108,12 +108,12 @@ fn held() -> MutexGuard<'static, VecDeque<PlaceholderSlot>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether a message may have marks in it.
+/// Whether any message can contain marks.
 pub(crate) fn is_holding() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
 
-/// A message as it is sent, in pieces. `None` if it has no marks, which is nearly always.
+/// The message with its marks replaced, in pieces. `None` if it has no marks, which is the usual case.
 pub(crate) fn fill(message: &Bytes) -> Option<Vec<Bytes>> {
     if !is_holding() {
         return None;
@@ -122,7 +122,7 @@ pub(crate) fn fill(message: &Bytes) -> Option<Vec<Bytes>> {
     let (mut from, mut known): (usize, Option<(u64, Prepared)>) = (0, None);
     for at in OPENING.find_iter(message) {
         let Some(mark) = PlaceholderMark::read(&message[at..]) else { continue };
-        // Both marks of a message are in it, and the first look has taken its document.
+        // A message contains both of its marks, and the first one has already released the document.
         let (_, prepared) = match known.take().filter(|(number, _)| *number == mark.number) {
             Some(known) => known,
             None => match forget(mark.number) {
@@ -157,8 +157,8 @@ impl PlaceholderMark {
     }
 }
 
-/// A message whose document is not held any more: it is asked for once more, or was written very late. The line with the
-/// mark becomes an error; the lines around it, in a stream of events, stay.
+/// Replaces the line with a mark by an error, because its document is no longer held: the message is sent again, or
+/// very late. Other lines of an event stream stay.
 fn gone(message: &Bytes, at: usize) -> Bytes {
     let from = memrchr(b'\n', &message[..at]).map_or(0, |newline| newline + 1);
     let to = memchr(b'\n', &message[at..]).map_or(message.len(), |newline| at + newline);
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// What is held is held by the process: one test at a time.
+    /// The held documents are global, so tests run one at a time.
     static ALONE: Mutex<()> = Mutex::new(());
 
     fn alone() -> MutexGuard<'static, ()> {

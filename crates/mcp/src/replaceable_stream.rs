@@ -17,12 +17,12 @@ pub(crate) struct ReplaceableStream<T> {
 }
 
 struct Slot<T> {
-    /// `None` once it was taken away.
+    /// `None` once the server has ended the stream.
     events: Option<BoxStream<'static, T>>,
     waker: Option<Waker>,
 }
 
-/// The server's hold on the stream. It does not keep the stream open.
+/// The server's handle to end the stream. It does not keep the stream open.
 pub(crate) struct StreamHandle<T> {
     slot: Weak<Mutex<Slot<T>>>,
 }
@@ -36,12 +36,12 @@ impl<T> ReplaceableStream<T> {
 }
 
 impl<T> StreamHandle<T> {
-    /// Whether a connection still has the stream.
+    /// Whether a connection still holds the stream.
     pub(crate) fn is_open(&self) -> bool {
         self.slot.strong_count() > 0
     }
 
-    /// Ends the stream at once, whatever its connection is doing.
+    /// Ends the stream at once and wakes its connection.
     pub(crate) fn end(&self) {
         let Some(slot) = self.slot.upgrade() else { return };
         let (events, waker) = {

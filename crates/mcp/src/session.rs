@@ -15,30 +15,30 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::replaceable_stream::{ReplaceableStream, StreamHandle};
 
-/// How errors of sessions begin; rmcp hands an error on as text.
+/// Prefixes of session errors. rmcp passes an error on as text, and the middleware recognises it by the prefix.
 pub(crate) const ID_UNDER_WAY: &str = "the id is under way";
 pub(crate) const SESSIONS_TAKEN: &str = "the sessions are taken: ";
 
 tokio::task_local! {
-    /// Who sends the request that is being handled. rmcp opens a session within it, and does not say for whom.
+    /// The principal of the request that is being handled. rmcp does not pass it to `create_session`.
     pub(crate) static CALLING: Principal;
 }
 
 pub(crate) struct SessionTable {
-    /// For the tasks that wait until a token is revoked.
+    /// Used by the tasks that wait until a token is revoked.
     this: Weak<Self>,
     local: LocalSessionManager,
     owners: RwLock<Owners>,
-    /// The sessions whose clients know events without a message. Those of older revisions fail on one.
+    /// Sessions whose clients accept events without a message. Clients of older revisions fail on them.
     primed: RwLock<HashSet<SessionId>>,
-    /// The streams that GETs opened, by session.
+    /// The streams opened by GET, by session.
     standalone: Mutex<HashMap<SessionId, Vec<StreamHandle<ServerSseMessage>>>>,
     calls: Calls,
     opening: tokio::sync::Mutex<()>,
     max: usize,
 }
 
-/// Whose the live sessions are.
+/// The principals of the live sessions.
 #[derive(Default)]
 struct Owners {
     by_session: HashMap<SessionId, Owned>,
@@ -49,7 +49,7 @@ struct Owned {
     principal: Principal,
     /// Sessions opened before this one.
     number: u64,
-    /// Whether anything came after `initialize`.
+    /// Whether a message came after `initialize`.
     is_used: AtomicBool,
     /// Ends the task that waits until the principal's token is revoked.
     _closed: DropGuard,
@@ -69,14 +69,14 @@ impl Owners {
     }
 }
 
-/// Whether there is room for another session.
+/// Whether another session can be opened.
 enum Room {
     Free,
     InPlaceOf(SessionId),
     None(SessionError),
 }
 
-/// The requests under way, by session and id. rmcp would lose one of two with the same id.
+/// The requests under way, by session and id. Of two with the same id, rmcp would lose one.
 type Calls = Arc<Mutex<HashSet<(SessionId, RequestId)>>>;
 
 /// A request that is under way for as long as this lives.
@@ -121,10 +121,10 @@ impl SessionTable {
         })
     }
 
-    /// What stands in the way of another session of this principal, and which session may leave for it: one in which
-    /// nothing came after `initialize` costs a client nothing, and would keep everybody else out.
+    /// Whether this principal can open a session, and which session is closed for it. Only sessions without a message
+    /// after `initialize` are closed: a client can open many at no cost, and they would block all others.
     fn room(&self, principal: &Principal) -> Room {
-        // A quarter, so that no principal keeps the others out.
+        // A quarter for each principal, so that none can take all sessions.
         let most = self.max.div_ceil(4);
         let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
         let (is_taken, is_full) = (owners.count(principal) >= most, owners.by_session.len() >= self.max);
@@ -138,7 +138,7 @@ impl SessionTable {
         }
     }
 
-    /// Why this principal cannot open a session now, if so.
+    /// The error if this principal cannot open a session now.
     pub(crate) fn refusal(&self, principal: &Principal) -> Option<SessionError> {
         match self.room(principal) {
             Room::Free | Room::InPlaceOf(_) => None,
@@ -155,7 +155,7 @@ impl SessionTable {
         Ok(Some(Call { calls: Arc::clone(&self.calls), key }))
     }
 
-    /// Binds a session that was just opened to the one who opened it.
+    /// Binds a new session to the principal that opened it.
     fn claim(&self, id: &SessionId, principal: Principal) {
         let closed = CancellationToken::new();
         let (by, ended) = (principal.clone(), closed.clone().drop_guard());
@@ -185,15 +185,15 @@ impl SessionTable {
         });
     }
 
-    /// Whether the session lives and is this principal's. Another's session is as unknown as one that never was.
+    /// Whether the session exists and belongs to this principal. Marks it as used.
     pub(crate) fn belongs_to(&self, id: &str, principal: &Principal) -> bool {
         let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
-        // Not by roles: those may have changed since.
+        // Compare ids only: the roles may have changed since.
         let owned = owners.by_session.get(id).filter(|owned| owned.principal.id() == principal.id());
         owned.inspect(|owned| owned.is_used.store(true, Ordering::Relaxed)).is_some()
     }
 
-    /// Passes on the events that the session's revision allows: only 2025-11-25 has events without a message.
+    /// Drops events without a message unless the session's revision, 2025-11-25, allows them.
     fn allowed_events(
         &self,
         id: &SessionId,
@@ -218,7 +218,7 @@ impl SessionTable {
         events
     }
 
-    /// Ends the streams that GETs opened: the client has lost them and comes back.
+    /// Ends the streams opened by GET: the client has lost them and resumes.
     fn end_standalone_streams(&self, id: &SessionId) {
         let handles = self.standalone.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         handles.iter().flatten().for_each(StreamHandle::end);
@@ -228,8 +228,8 @@ impl SessionTable {
 /// How long a stream may be silent before its priming event is sent.
 const PRIMING_DELAY: Duration = Duration::from_secs(1);
 
-/// Holds back the event without a message that rmcp begins a stream with. From its id a client resumes if the connection
-/// breaks before the first message, so it is of use only where that message takes long; and some clients of 2025-11-25
+/// Delays rmcp's priming event, the event without a message at the start of a stream. A client resumes from its id if
+/// the connection breaks before the first message, so it is needed only for slow streams. Some clients of 2025-11-25
 /// report it as an error.
 fn primed_late(
     events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
@@ -267,7 +267,7 @@ impl SessionManager for SessionTable {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
         let principal = CALLING.try_with(Principal::clone).map_err(|_| SessionError::Unidentified)?;
-        // One at a time, so that no two take the last place.
+        // One at a time, so that two cannot take the last slot.
         let _opening = self.opening.lock().await;
         match self.room(&principal) {
             Room::Free => {}
@@ -309,7 +309,7 @@ impl SessionManager for SessionTable {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, SessionError> {
         let call = self.begin(id, &message)?;
         let events = self.local.create_stream(id, message).await?;
-        // The stream holds the call, and ends it by ending.
+        // The stream owns the call, which ends when the stream is dropped.
         let events = events.map(move |event| {
             let _ = &call;
             event

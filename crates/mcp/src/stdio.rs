@@ -21,11 +21,11 @@ use crate::handler::{Handler, HandlerContext};
 use crate::message_scan::{self, INVALID_REQUEST, RefusedMessage};
 use crate::{McpOptions, prepared_json};
 
-/// How long the last answers may take to be written.
+/// Time to write the last answers.
 const FLUSH: Duration = Duration::from_secs(1);
-/// How long requests under way have once the input has ended.
+/// Time that open requests have once the input has ended.
 const GRACE: Duration = Duration::from_secs(limits::SHUTDOWN_GRACE_SECONDS);
-/// Answers that may wait to be written.
+/// Answers that can wait to be written.
 const OUTPUT_QUEUE: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
@@ -50,11 +50,11 @@ pub(crate) async fn serve(
     let writer = tokio::spawn(write_lines(output, receiver, ended.clone()));
     let outcome = match serve_server(handler, Lines::new(input, sender, ended)).await {
         Ok(running) => running.waiting().await.map(drop).map_err(StdioError::Broken),
-        // A client that leaves before it says anything is no error.
+        // A client that closes before its first message is not an error.
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(StdioError::Handshake(Box::new(error))),
     };
-    // The transport is gone, so the writer ends once it has written what it was given, if there is anybody who reads.
+    // The transport is dropped, so the writer ends once its queue is written. A client may not read: hence the timeout.
     if let Ok(written) = tokio::time::timeout(FLUSH, writer).await {
         written.map_err(StdioError::Broken)?;
     }
@@ -66,18 +66,18 @@ type Line = (Bytes, Option<oneshot::Sender<io::Result<()>>>);
 /// A transport of one JSON-RPC message per line.
 struct Lines<R> {
     input: BufReader<R>,
-    /// The line so far. It outlives a `receive` that is given up half-way.
+    /// The line so far. It is kept here because rmcp may drop the future of `receive` before the line is complete.
     line: Vec<u8>,
     /// Whether the line passed the limit; the rest of it is read and dropped.
     overlong: bool,
     /// An answer to a line that could not be read, not yet handed to the writer.
     refused: Option<Vec<u8>>,
-    /// Whether a request has come: before one, there is nothing that a notification could concern.
+    /// Whether a request has been read. Messages before the first request are dropped.
     opened: bool,
-    /// Requests that have not been answered. The end of the input is kept from rmcp until they are: after it, rmcp takes no
-    /// notification, and whoever waits for one to be sent waits in vain.
+    /// Requests without an answer. rmcp learns of the end of the input only after they are answered: after the end it
+    /// sends no notification, and a handler that waits for one would hang.
     under_way: HashSet<RequestId>,
-    /// When waiting for them ends, once the input has ended.
+    /// When to stop waiting for open requests. Set at the end of the input.
     deadline: Option<Instant>,
     output: mpsc::Sender<Line>,
     /// Cancelled when the input ends or the server stops.
@@ -99,7 +99,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         }
     }
 
-    /// The next line, or `None` at the end. Safe to give up: what was read stays in `self.line`.
+    /// The next line, or `None` at the end. Cancel safe: the bytes read so far stay in `self.line`.
     async fn next_line(&mut self) -> Option<Result<Vec<u8>, RefusedMessage>> {
         loop {
             let chunk = self.input.fill_buf().await.ok()?;
@@ -131,7 +131,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
         Ok(line)
     }
 
-    /// Hands a pending refusal to the writer. Given up half-way, it is still pending.
+    /// Hands a pending refusal to the writer. Cancel safe: the refusal stays pending until the queue has space.
     async fn flush_refusal(&mut self) {
         if self.refused.is_some()
             && let Ok(permit) = self.output.reserve().await
@@ -157,7 +157,7 @@ impl<R: AsyncRead + Send + Unpin> Lines<R> {
                 self.opened = true;
             }
             ClientJsonRpcMessage::Notification(notification) => {
-                // What is cancelled is not answered.
+                // A cancelled request gets no answer.
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
@@ -194,7 +194,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         loop {
             self.flush_refusal().await;
             if let Some(deadline) = self.deadline {
-                // rmcp asks again after each answer that it sends.
+                // rmcp calls `receive` again after each answer that it sends.
                 if !self.under_way.is_empty() {
                     tokio::time::sleep_until(deadline).await;
                 }
@@ -237,12 +237,12 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
             error => error,
         };
         if written.is_err() {
-            // Nobody reads: there is nothing more to say.
+            // The client does not read any more.
             ended.cancel();
         }
         for (_, done) in batch.drain(..) {
             let outcome = written.as_ref().copied().map_err(|error| io::Error::from(error.kind()));
-            // A sender that stopped waiting does not need to know.
+            // The sender may have stopped waiting.
             let _ = done.map(|done| done.send(outcome));
         }
     }

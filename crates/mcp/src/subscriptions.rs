@@ -14,20 +14,20 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How long a listener may take to hear what it is being told when the server stops.
+/// Time to finish sending notifications to a listener when the server stops.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What one session, or one stdio client, watches. It ends with the handler that holds it.
+/// The resources that one session, or one stdio client, watches. Dropping it stops the notifications.
 pub(crate) struct Watch {
     uris: Arc<Mutex<BTreeSet<String>>>,
-    /// True from when on no change is missed; closed if that never comes.
+    /// True once the change stream is open. Closed if the task ends before that.
     begun: watch::Receiver<bool>,
     task: AbortHandle,
 }
 
 impl Watch {
-    /// Begins to pass changes on to the client, at once where the engine is here. One that is elsewhere may not have been
-    /// found yet, and the client is not to wait for that.
+    /// Starts to notify the client of changes: at once with a local engine. A remote engine may not be connected yet,
+    /// so its change stream is opened in the task and the client does not wait.
     pub(crate) fn start(engine: &Arc<dyn Engine>, caller: Caller, peer: Peer<RoleServer>) -> Self {
         let uris = Arc::new(Mutex::new(BTreeSet::new()));
         let (engine, at_once) = (Arc::clone(engine), engine.changes(&caller, None).now_or_never());
@@ -62,9 +62,9 @@ impl Watch {
         Self { uris, begun, task: task.abort_handle() }
     }
 
-    /// Waits until no change is missed any more.
+    /// Waits until the change stream is open, so that no later change is missed.
     pub(crate) async fn begun(&self) {
-        // If it has ended, there is nothing to miss.
+        // An error means that the task has ended.
         let _ = self.begun.clone().wait_for(|has_begun| *has_begun).await;
     }
 
@@ -92,7 +92,7 @@ fn lock(uris: &Mutex<BTreeSet<String>>) -> std::sync::MutexGuard<'_, BTreeSet<St
     uris.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Brings a caller up to date. False once the token was revoked: nothing more is said to whoever holds it.
+/// Reloads the caller's permissions. False if the token was revoked: its holder gets no more notifications.
 async fn refresh(engine: &dyn Engine, caller: &mut Caller) -> bool {
     if caller.principal == Principal::Owner {
         return true;
@@ -124,7 +124,7 @@ fn is_visible(engine: &dyn Engine, visible: Visible, uri: &str) -> bool {
     resolved.is_ok_and(|(resource, _)| visible.toolsets.contains(resource.toolset))
 }
 
-/// The part of a listener's wishes that can be met: resources that exist, up to the limit, and the list of them.
+/// The part of a requested filter that is served: existing resources, up to the limit, and changes of the list.
 pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &SubscriptionFilter) -> SubscriptionFilter {
     let mut accepted = SubscriptionFilter::new();
     accepted.resources_list_changed = requested.resources_list_changed;
@@ -135,14 +135,13 @@ pub(crate) fn accepted(engine: &dyn Engine, visible: Visible, requested: &Subscr
     accepted
 }
 
-/// Who listens, and what their request may see.
+/// The caller of `subscriptions/listen`, and what its request may see.
 pub(crate) struct Eyes {
     pub visible: Visible,
     pub caller: Caller,
 }
 
-/// Tells a listener of changes until it goes, its token is revoked, the server stops, or there is nobody left to tell of
-/// any.
+/// Notifies a listener of changes until it leaves, its token is revoked, the server stops, or the change stream ends.
 pub(crate) async fn listen(
     engine: &dyn Engine,
     mut eyes: Eyes,
@@ -170,10 +169,10 @@ async fn tell_listener(
     stopping: &CancellationToken,
 ) -> Result<(), SubscriptionSendError> {
     let mut changes = engine.changes(&eyes.caller, None).await;
-    // A header may hide more than the server does, and the acknowledgement is written without a look at it.
+    // rmcp acknowledges without reading the headers, which may hide more than the server's options do.
     let mut uris = context.accepted().resource_subscriptions.clone().unwrap_or_default();
     uris.retain(|uri| is_visible(engine, eyes.visible, uri));
-    // The acknowledgement left before we began to watch: what changed in between is announced once, unasked.
+    // The acknowledgement was sent before the change stream was open. Report each resource once to cover the gap.
     for uri in uris.iter().filter(|uri| engine.may_watch(&eyes.caller, uri)) {
         context.sink().notify_resource_updated(uri.clone()).await?;
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use skald_app::{Catalogue, OperationEntry};
 
-/// How tools are called whose names have parts.
+/// How the dot in a tool name is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ToolNames {
     /// As they are: `state_gate.get_state`.
@@ -19,7 +19,7 @@ impl ToolNames {
         self.written()(name)
     }
 
-    /// How a name is written for the client.
+    /// The function that writes a tool name for the client.
     pub(crate) fn written(self) -> fn(&'static str) -> Cow<'static, str> {
         match self {
             Self::Dotted => Cow::Borrowed,
@@ -30,7 +30,7 @@ impl ToolNames {
     }
 }
 
-/// The operation that a tool's name stands for, in whichever way it is written.
+/// Finds the operation of a tool name, in either spelling.
 pub(crate) fn named<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a OperationEntry> {
     let is_alias = |entry: &&OperationEntry| entry.name.contains('.') && entry.name.replace('.', "_") == name;
     catalogue.operation(name).ok().or_else(|| catalogue.operations().iter().find(is_alias))

@@ -10,7 +10,7 @@ use super::svg::Svg;
 const SIZE: f64 = 11.0;
 const ROW_HEIGHT: f64 = 17.0;
 
-/// A dashed line with its label. Labels stand in rows above the bars, so that none covers another.
+/// A dashed line with its label. Labels are placed in rows above the bars, so that they never overlap.
 struct Callout {
     x: f64,
     middle: f64,
@@ -83,7 +83,7 @@ impl Callout {
         let x = x.clamp(area.left, area.right);
         let text = format!("{}: {}", mark.label(), chances.join(" against "));
         let ink = if rolls.len() > 1 { Ink::Text } else { Ink::Success };
-        // A bar says by itself that it is the one.
+        // For an exact value its bar is highlighted, so no line is needed.
         let has_line = mark.mode != ChartMode::Exactly && totals.contains(mark.value);
         Self { x, middle: x, row: 0, text, ink, text_ink: ink, dashes: "6 3", has_line }
     }
@@ -92,7 +92,7 @@ impl Callout {
         width(&self.text, SIZE * BOLD) / 2.0
     }
 
-    /// Moves inside the area, and into the first row in which there is room.
+    /// Moves the label inside the area and above all labels that it would overlap.
     fn place(&mut self, placed: &[Self], area: PlotArea) {
         let half = self.half();
         self.middle = self.x.clamp(area.left + half, (area.right - half).max(area.left + half));

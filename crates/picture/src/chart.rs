@@ -16,7 +16,7 @@ const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 66.0;
 const BOTTOM: f64 = 346.0;
 const SMALL: f64 = 11.0;
-/// Totals from the first to the last past which few of them are drawn as sticks.
+/// Range of totals past which a small number of them is drawn as sticks.
 const SPAN_WIDE: i64 = 130;
 
 /// What a bar stands for.
@@ -115,7 +115,7 @@ impl Chart<'_> {
         let (first, last) = self.window(rolls);
         let totals = Totals::new(first, last, area);
         let callouts = Callouts::new(rolls, self.mark, totals, area);
-        // Between the last row and the highest bar, there may be that bar's label.
+        // Leave space for the label of the highest bar below the last row of callouts.
         area.top += callouts.height() + 20.0;
         let heights: Vec<Vec<(i64, f64)>> = match rolls {
             [first, second] => vec![first.heights(self.mode, &second.bars), second.heights(self.mode, &first.bars)],
@@ -137,7 +137,7 @@ impl Chart<'_> {
         let windows: Vec<(i64, i64)> = rolls.iter().filter_map(RollSeries::window).collect();
         let mut first = windows.iter().map(|window| window.0).min().unwrap_or(0);
         let mut last = windows.iter().map(|window| window.1).max().unwrap_or(0);
-        // A mark that is far away would leave no room for the bars.
+        // A distant mark is left out, or it would squeeze the bars.
         let reach = last.saturating_sub(first).max(3);
         let near = first.saturating_sub(reach)..=last.saturating_add(reach);
         if let Some(mark) = self.mark.filter(|mark| near.contains(&mark.value)) {
@@ -146,7 +146,7 @@ impl Chart<'_> {
         let most = rolls.iter().map(|roll| roll.bars.len()).max().unwrap_or(0);
         let span = last.saturating_sub(first);
         if span > SPAN_WIDE && most <= STICKS_MAX {
-            // Sticks at the very ends would stand on the frame.
+            // Keep sticks at both ends off the frame.
             (first, last) = (first.saturating_sub(span / 40), last.saturating_add(span / 40));
         }
         (first, last)

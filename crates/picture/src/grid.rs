@@ -11,7 +11,7 @@ use super::{Heading, MARGIN, Theme, WIDTH, card};
 
 const CELL_WIDTH: f64 = 35.0;
 const CELL_HEIGHT: f64 = 26.0;
-/// From the card's edge to the first column: room for the numbers of the Fear die.
+/// From the card's edge to the first column: space for the numbers of the Fear die.
 const LEFT: f64 = 62.0;
 const LEGEND_GAP: f64 = 28.0;
 const SMALL: f64 = 11.0;
@@ -38,7 +38,7 @@ pub struct Grid<'a> {
 }
 
 impl Grid<'_> {
-    /// The grid as an SVG document. The cell of each Hope and Fear from 1 to 12 is asked for once.
+    /// The grid as an SVG document. Calls `cell` once for each pair of Hope and Fear from 1 to 12.
     pub fn svg(&self, cell: impl Fn(i32, i32) -> Cell) -> String {
         let sides = || 1..=i32::try_from(DUALITY_SIDES).unwrap_or(12);
         let cells: Vec<(i32, i32, Cell)> = sides()
@@ -63,7 +63,7 @@ impl Grid<'_> {
     }
 }
 
-/// How often each outcome is there, best first.
+/// The number of cells of each outcome, best first.
 fn counts(cells: &[(i32, i32, Cell)]) -> Vec<(Outcome, u8)> {
     let order = [
         Outcome::CriticalSuccess,
@@ -120,7 +120,7 @@ fn draw(svg: &mut Svg, x: f64, y: f64, cell: Cell, size: Option<f64>) {
     label.attribute("text-anchor", "middle").fill(look.on).text(&whole(cell.total.into()));
 }
 
-/// The size at which all totals fit their cells, if they can be read at it.
+/// The text size at which all totals fit their cells; `None` if it would be unreadable.
 fn total_size(cells: &[(i32, i32, Cell)]) -> Option<f64> {
     let widest = cells.iter().map(|(_, _, cell)| width(&whole(cell.total.into()), 1.0)).fold(0.0, f64::max);
     Some((TOTAL_WIDTH / widest).min(SMALL)).filter(|size| *size >= TOTAL_SIZE_MIN)
@@ -154,7 +154,7 @@ fn legend(svg: &mut Svg, counts: &[(Outcome, u8)], top: f64) {
     }
 }
 
-/// Whether an outcome says nothing about success, for want of a difficulty.
+/// Whether the outcome is of a roll without a difficulty, so neither success nor failure.
 fn is_open(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::RollWithHope | Outcome::RollWithFear)
 }

@@ -6,7 +6,7 @@
 /// How much wider bold text is.
 pub(super) const BOLD: f64 = 1.12;
 
-/// The width of a text at a size, never less than it is by much.
+/// The estimated width of a text. It is seldom too small, and then by little.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(advance).sum::<f64>() * size
 }
@@ -26,7 +26,7 @@ fn advance(character: char) -> f64 {
     }
 }
 
-/// The text, or as much of its beginning and its end as there is room for.
+/// The text, or its beginning and end around an ellipsis if it is wider than `room`.
 pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();
@@ -35,7 +35,7 @@ pub(super) fn shorten(text: &str, size: f64, room: f64) -> String {
     let mut left = room - advance('…') * size;
     let (mut head, mut tail) = (0, characters.len());
     while head < tail {
-        // Two thirds of what stays is the beginning, which tells more.
+        // Keep two thirds from the beginning, which identifies a name better.
         let is_head = head <= 2 * (characters.len() - tail);
         left -= size * advance(characters[if is_head { head } else { tail - 1 }]);
         if left < 0.0 {
@@ -62,9 +62,9 @@ pub(super) fn decimal(value: f64) -> String {
     text.strip_prefix('-').map_or_else(|| text.clone(), |positive| format!("−{positive}"))
 }
 
-/// A chance in percent. What is possible is never called 0 %, nor what is uncertain 100 %.
+/// A chance in percent. Never rounds to 0 % or 100 % unless the chance is exactly that.
 pub(super) fn percent(chance: f64, decimals: usize) -> String {
-    // Sums of many chances miss one by a little.
+    // Floating-point sums of many chances differ slightly from one.
     const NOISE: f64 = 1e-12;
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));
     let percent = chance * 100.0;
@@ -74,7 +74,7 @@ pub(super) fn percent(chance: f64, decimals: usize) -> String {
     if percent > 100.0 - unit / 2.0 && chance < 1.0 - NOISE {
         return format!(">{:.decimals$}%", 100.0 - unit);
     }
-    // The sum of no chances is zero with a minus sign.
+    // An empty sum of floats is -0.0.
     let text = format!("{:.decimals$}", percent.abs());
     let text = if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { text.as_str() };
     format!("{text}%")

@@ -34,7 +34,7 @@ use svg::Svg;
 const WIDTH: f64 = 720.0;
 /// Between the card's edge and what is on it.
 const MARGIN: f64 = 24.0;
-/// Where the rest begins if there is no subtitle.
+/// Bottom of the heading without a subtitle.
 const HEADING_BOTTOM: f64 = 48.0;
 /// What a subtitle adds to that.
 const SUBTITLE_HEIGHT: f64 = 20.0;
@@ -50,15 +50,15 @@ pub enum Theme {
     Dark,
 }
 
-/// What stands at the top of a picture.
+/// The heading of a picture.
 struct Heading<'a> {
     title: &'a str,
     subtitle: &'a str,
-    /// The picture in words, for who cannot see it.
+    /// Text description for screen readers.
     description: &'a str,
 }
 
-/// A card with its heading, and where the rest begins.
+/// Starts an SVG card with its heading. Also returns the y coordinate below the heading.
 fn card(heading: &Heading, (width, height): (f64, f64), theme: Theme) -> (Svg, f64) {
     let mut svg = Svg::new(width, height, theme);
     svg.element("title").text(heading.title);

@@ -36,10 +36,10 @@ pub(super) enum Ink {
     Outline,
     /// Bodies that are drawn as dots.
     Dust,
-    /// Where somebody is on the way through a process.
+    /// The current state of a process run.
     Current,
     OnCurrent,
-    /// Where they were.
+    /// A visited state of a process run.
     Visited,
     OnVisited,
 }

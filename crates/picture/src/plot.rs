@@ -10,7 +10,7 @@ use super::svg::{Svg, number};
 
 /// A slot narrower than this has no bar of its own.
 const SLOT_MIN: f64 = 5.0;
-/// One narrower than this has no room for two.
+/// A narrower slot has no space for the bars of two series.
 const SLOT_MIN_OF_TWO: f64 = 15.0;
 /// Totals up to which far-apart ones are drawn as sticks.
 pub(super) const STICKS_MAX: usize = 120;
@@ -70,7 +70,7 @@ impl Plot {
         }
     }
 
-    /// Percentages above the bars, as exact as there is room for.
+    /// Draws percentages above the bars, with as many decimals as fit.
     pub(super) fn bar_labels(&self, svg: &mut Svg, series: &[Vec<(i64, f64)>]) {
         let look = Look { index: 0, of: series.len() };
         let room = if look.of > 1 { self.bar_width(look) } else { self.totals.slot };
@@ -114,7 +114,7 @@ impl Plot {
         let width = self.bar_width(look);
         for (value, chance) in heights.iter().filter(|(value, _)| self.totals.contains(*value)) {
             let (x, y) = (self.bar_left(*value, look), self.chances.y(*chance));
-            // What is possible is seen, however unlikely.
+            // Every possible total gets a visible bar, however unlikely.
             let y = y.min(self.area.bottom - 0.75);
             let round = (width / 4.0).min(3.0).min(self.area.bottom - y);
             let (left, right) = (number(x), number(x + width));
@@ -131,7 +131,7 @@ impl Plot {
         }
     }
 
-    /// An outline's pieces from left to right, without gaps that mean something else than zero.
+    /// The pieces of an outline from left to right. A gap between them always means a chance of zero.
     fn steps(&self, heights: &[(i64, f64)], mode: ChartMode) -> Vec<PlotStep> {
         let mut steps: Vec<PlotStep> = Vec::new();
         for (index, (value, chance)) in heights.iter().enumerate() {

@@ -5,10 +5,10 @@ use super::scale::approximate;
 
 /// Totals up to which all are drawn, however unlikely.
 const TOTALS_FEW: usize = 40;
-/// The part of all chances that either tail has at most, which is left out where there are more.
+/// The most chance that either tail may have to be left out of the range.
 const TAIL: f64 = 0.0005;
 
-/// A series in order, each total once, and no chance that is not one.
+/// A sorted series: each total once, and only valid chances.
 pub(super) struct RollSeries<'a> {
     pub(super) name: &'a str,
     pub(super) bars: Vec<(i64, f64)>,
@@ -24,7 +24,7 @@ impl<'a> RollSeries<'a> {
         Self { name: series.name, bars }
     }
 
-    /// How high each bar is. A sum also has a height at the totals of another series.
+    /// The height of each bar. Cumulative modes also have a height at the totals of the other series.
     pub(super) fn heights(&self, mode: ChartMode, others: &[(i64, f64)]) -> Vec<(i64, f64)> {
         let mut bars = self.bars.clone();
         if mode != ChartMode::Exactly {
@@ -49,7 +49,7 @@ impl<'a> RollSeries<'a> {
         Some((self.bars.first()?.0, self.bars.last()?.0))
     }
 
-    /// The bounds, without tails that nobody would see.
+    /// The bounds without tails too small to see.
     pub(super) fn window(&self) -> Option<(i64, i64)> {
         if self.bars.len() <= TOTALS_FEW {
             return self.bounds();

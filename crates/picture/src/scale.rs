@@ -77,14 +77,14 @@ pub(super) struct Chances {
 
 impl Chances {
     pub(super) fn new(highest: f64, area: PlotArea) -> Self {
-        // What is below this is as good as nothing, and its step would be too.
+        // Smaller maxima count as this one, or the step between ticks would become zero.
         let highest = highest.max(1e-300);
         let raw = highest / 5.0;
         let decade = 10_f64.powf(raw.log10().floor());
         let step =
             [1.0, 2.0, 5.0, 10.0].map(|factor| factor * decade).into_iter().find(|step| *step >= raw * (1.0 - 1e-9));
         let step = step.unwrap_or(raw);
-        // Just below the next line counts as on it, so that 100 % is not drawn below 120 %.
+        // Tolerate rounding, so that an axis up to 100 % does not end at 120 %.
         let highest = (highest / step - 1e-6).ceil().max(1.0) * step;
         Self { top: area.top, bottom: area.bottom, highest, step }
     }

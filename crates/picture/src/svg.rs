@@ -105,12 +105,12 @@ impl Element<'_> {
         self.paint(Paint::Stroke, ink).number("stroke-width", width)
     }
 
-    /// Keeps text legible where a line runs behind it.
+    /// Draws an outline around text, so that it stays legible over lines.
     pub(super) fn halo(self) -> Self {
         self.halo_on(Ink::Card)
     }
 
-    /// The same on another ground.
+    /// The same in another background colour.
     pub(super) fn halo_on(self, ground: Ink) -> Self {
         self.stroke(ground, 4.0).attribute("stroke-linejoin", "round").attribute("paint-order", "stroke")
     }
@@ -139,7 +139,7 @@ impl Element<'_> {
         self.classed().svg.text.push_str("/>");
     }
 
-    /// Completes the element's beginning: others follow inside, until it is closed.
+    /// Writes the start tag only; child elements follow until `close`.
     pub(super) fn open(self) {
         self.classed().svg.text.push('>');
     }
@@ -153,7 +153,7 @@ impl Element<'_> {
     }
 }
 
-/// A number with two decimals at most. What is not a number would make the whole picture unreadable, so it is zero.
+/// A number with at most two decimals. NaN and infinity become 0, or the SVG would be invalid.
 pub(super) fn number(value: f64) -> String {
     let value = if value.is_finite() { value } else { 0.0 };
     let text = format!("{value:.2}");
@@ -161,7 +161,7 @@ pub(super) fn number(value: f64) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// Markup becomes text, white space becomes a space, and what XML forbids becomes the replacement character.
+/// Escapes markup, turns white space into spaces, and replaces characters that XML forbids.
 fn escape(text: &str, document: &mut String) {
     for character in text.chars() {
         match character {

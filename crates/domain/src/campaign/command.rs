@@ -11,7 +11,7 @@ pub enum CampaignCommand {
         gm_mode: GmMode,
         theme_prompt: String,
     },
-    /// What is left out stays as it is; at least one field is there. So it is with every update.
+    /// Here and in every update: fields that are `None` do not change, and at least one must be set.
     Update {
         name: Option<String>,
         gm_mode: Option<GmMode>,
@@ -63,12 +63,12 @@ pub enum CampaignCommand {
     EndSession {
         session_id: Option<String>,
     },
-    /// Without a session: the active one. An ended session may still be remembered better.
+    /// Without a session: the active one. Notes may be added to ended sessions too.
     AddNote {
         id: String,
         session_id: Option<String>,
         text: String,
     },
-    /// Without a session: the active one, or none if nobody plays.
+    /// Without a session: the active one, or none if no session is active.
     RecordRoll(Box<RecordedRoll>),
 }

@@ -106,7 +106,7 @@ fn update_participant(
     Ok(CampaignEvent::ParticipantUpdated { participant_id, display_name, role, controller })
 }
 
-/// Whoever leaves the table lets go of the actors they played.
+/// Releases the actors that the participant played.
 fn remove_participant(state: &CampaignState, id: &str) -> Decided {
     state.allows(Deed::Change)?;
     let participant = state.participant_in("participant_id", id)?;
@@ -160,7 +160,7 @@ fn set_actor_control(state: &CampaignState, id: &str, controller: &str) -> Decid
     Ok(CampaignEvent::ActorControlSet { actor_id, controller })
 }
 
-/// A draft that is played is a draft no more.
+/// The first session activates a draft.
 fn start_session(state: &CampaignState, id: &str, name: &str) -> Decision {
     let status = state.allows(Deed::StartSession)?.status;
     if let Some(session) = state.active_session() {
@@ -187,7 +187,7 @@ fn add_note(state: &CampaignState, id: &str, session_id: Option<&str>, text: &st
     Ok(CampaignEvent::NoteAdded { note_id: id.to_owned(), session_id, text })
 }
 
-/// Dice also fall before the first session, when characters are made: such a roll belongs to no session.
+/// A roll without an active session belongs to none: characters are rolled before the first session.
 fn record_roll(state: &CampaignState, roll: &RecordedRoll) -> Decided {
     let session_id = match (&roll.session_id, state.active_session()) {
         (Some(session_id), _) => {
@@ -261,7 +261,7 @@ impl CampaignState {
     }
 }
 
-/// Whether one more fits, under an id of its own.
+/// Refuses an id that is taken, and an entry past the limit.
 fn room<T>(register: &Register<T>, id: &str, things: &'static str, count_max: usize) -> Result<(), CampaignRefusal> {
     if register.contains(id) {
         return Err(CampaignRefusal::IdTaken { id: id.to_owned() });
@@ -272,13 +272,13 @@ fn room<T>(register: &Register<T>, id: &str, things: &'static str, count_max: us
     Ok(())
 }
 
-/// How many bytes go and how many come where texts are replaced.
+/// Bytes removed and bytes added when texts are replaced.
 fn changed_bytes(texts: &[(&String, Option<&String>)]) -> (usize, usize) {
     let changed = texts.iter().filter_map(|(before, after)| Some((before.len(), (*after)?.len())));
     changed.fold((0, 0), |(gone, come), (before, after)| (gone + before, come + after))
 }
 
-/// Whether the texts of a campaign stay within their bound. One that is past it already may shrink and not grow.
+/// Refuses texts past the limit of a campaign. A campaign that is already past it may shrink but not grow.
 fn room_for_text(state: &CampaignState, (gone, come): (usize, usize)) -> Result<(), CampaignRefusal> {
     let (bytes, bytes_max) = (state.text_bytes(), limits::CAMPAIGN_TEXT_BYTES_MAX);
     let bytes_after = (bytes + come).saturating_sub(gone);

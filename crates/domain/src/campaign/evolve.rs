@@ -75,7 +75,7 @@ pub(super) fn evolve(mut state: CampaignState, event: &CampaignEvent, given: &Gi
 }
 
 impl CampaignState {
-    /// The campaign's own record follows every event but notes and rolls.
+    /// Updates the campaign's own record after every event except notes and rolls.
     fn follow(&mut self, event: &CampaignEvent, at: Moment) {
         use CampaignEvent as E;
         if matches!(event, E::NoteAdded { .. } | E::RollRecorded(_)) {
@@ -149,7 +149,7 @@ impl CampaignState {
         });
     }
 
-    /// Gives an actor to somebody, or to nobody, and keeps the index of who plays whom in step.
+    /// Sets or clears the controller of an actor, and updates the index `played`.
     fn control(&mut self, actor_id: &str, controller: Option<&ActorController>, at: Moment) {
         let Some(actor) = self.actors.get(actor_id) else { return };
         let pair = |controller: &ActorController| Some((controller.participant_id()?.into(), actor_id.into()));

@@ -15,7 +15,7 @@ fn notes_of(id: &str, bytes: usize) -> CampaignCommand {
     CampaignCommand::UpdateActor { actor_id: id.to_owned(), name: None, kind: None, notes }
 }
 
-/// A campaign whose texts have all the bytes but so many.
+/// A campaign whose texts are `left` bytes below the limit.
 fn nearly_full(left: usize) -> Table {
     let mut table = Table::empty();
     table.does(create("C"));
@@ -25,7 +25,7 @@ fn nearly_full(left: usize) -> Table {
         match room {
             0 => return table,
             1 => panic!("an actor has a name"),
-            // What is left must not be a single byte.
+            // Never leave a single byte: an actor needs a name and notes.
             room => {
                 let most = limits::TEXT_CHARS_MAX + 1;
                 let bytes = if room > most { most.min(room - 2) } else { room };
@@ -66,7 +66,7 @@ fn texts_of_a_campaign_have_an_end() {
         assert_eq!(refusal.kind(), CampaignRefusalKind::TooLarge);
         table.does(fits);
         assert_eq!(table.state.text_bytes(), bytes_max);
-        // Full: nothing more, until something is shorter.
+        // At the limit: additions are refused until a text gets shorter.
         assert_eq!(
             table.tries(&add_participant("part_last", "L", Role::Gm)).unwrap_err().kind(),
             CampaignRefusalKind::TooLarge
@@ -80,7 +80,7 @@ fn texts_of_a_campaign_have_an_end() {
     }
 }
 
-/// A campaign from before there was this limit may shrink and not grow.
+/// A campaign stored before the limit existed may shrink but not grow.
 #[test]
 fn a_campaign_past_the_limit_can_shrink() {
     let mut table = nearly_full(0);

@@ -7,7 +7,7 @@ use super::tests::Table;
 use super::*;
 use crate::decider::Decider;
 
-/// Few ids, so that commands meet each other's things, and some that nothing has.
+/// Few ids, so that commands refer to the same entries, and some unknown ones.
 fn id(prefix: &'static str) -> impl Strategy<Value = String> {
     (0..5_u8).prop_map(move |number| format!("{prefix}{number}"))
 }
@@ -112,7 +112,7 @@ fn check(state: &CampaignState) {
         state.sessions().oldest_first().filter(|session| session.status == SessionStatus::Active).collect();
     assert!(active.len() <= 1, "{active:?}");
     assert_eq!(active.first().copied(), state.active_session());
-    // Whoever plays an actor is at the table, and the index knows it.
+    // Every controller is a participant of the campaign, and the index `played` has the pair.
     let mut players = 0;
     for actor in state.actors().oldest_first() {
         if let Some(player) = actor.controller.as_ref().and_then(ActorController::participant_id) {
@@ -199,7 +199,7 @@ proptest! {
     }
 }
 
-/// Events in an order in which no commands would have brought them.
+/// Events in an order that no commands would produce.
 fn shuffled() -> impl Strategy<Value = Vec<CampaignEvent>> {
     let journal = proptest::collection::vec(command(), 0..60).prop_map(|commands| {
         let mut table = Table::set();

@@ -101,7 +101,7 @@ pub enum ActorController {
 }
 
 impl ActorController {
-    /// The game master's word, in any case; everything else is an id.
+    /// `GM` in any case is the game master; everything else is a participant's id.
     pub fn read(text: &str) -> Self {
         let text = text.trim();
         if text.eq_ignore_ascii_case("GM") { Self::Gm } else { Self::Participant(text.to_owned()) }

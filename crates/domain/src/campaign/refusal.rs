@@ -5,20 +5,20 @@ use std::fmt;
 use super::record::CampaignStatus;
 use crate::plain_text::code_point;
 
-/// What a refusal comes to, for the table of errors.
+/// The category of a refusal, which determines the error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CampaignRefusalKind {
     NotFound,
-    /// A field does not fit.
+    /// An input field is invalid.
     Invalid,
     ActiveSessionExists,
     /// The campaign would hold more than a limit allows.
     TooLarge,
-    /// The rules do not allow it as things stand.
+    /// The current state does not allow it.
     Rejected,
 }
 
-/// What one does with a campaign, as far as its status has a say.
+/// An action on a campaign that depends on its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
     Change,
@@ -30,7 +30,7 @@ pub enum Deed {
 }
 
 impl Deed {
-    /// The statuses in which it may be done.
+    /// The statuses in which the action is allowed.
     pub fn statuses(self) -> &'static [CampaignStatus] {
         use CampaignStatus::{Active, Archived, Completed, Draft};
         match self {
@@ -56,7 +56,7 @@ impl fmt::Display for Deed {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CampaignRefusal {
-    /// An empty stream: whoever asked knows the id.
+    /// The stream is empty. The caller knows the id.
     #[error("there is no such campaign")]
     CampaignNotFound,
     #[error("there is no participant {participant_id} in this campaign")]
@@ -116,7 +116,7 @@ impl CampaignRefusal {
         }
     }
 
-    /// Where in the input the fault lies, as a JSON pointer; nowhere, if it is the campaign that says no.
+    /// The JSON pointer of the field at fault; `None` if the state of the campaign is the reason.
     pub fn pointer(&self) -> Option<String> {
         match self {
             Self::CampaignNotFound => Some("/campaign_id".to_owned()),
@@ -138,7 +138,7 @@ impl CampaignRefusal {
         }
     }
 
-    /// The id or the word at fault, where there is one.
+    /// The id or status at fault, if there is one.
     pub fn value(&self) -> Option<&str> {
         match self {
             Self::ParticipantNotFound { participant_id: id, .. }
@@ -161,7 +161,7 @@ impl CampaignRefusal {
         }
     }
 
-    /// What would have been right, where that is a short list: statuses, or fields.
+    /// The allowed statuses or fields, where they are a short list.
     pub fn allowed(&self) -> Vec<&'static str> {
         match self {
             Self::StatusForbids { deed, .. } => words(deed.statuses()),

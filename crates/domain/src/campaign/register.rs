@@ -6,22 +6,22 @@ use std::sync::Arc;
 use imbl::OrdMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What stands in a register under its id.
+/// An entry of a register.
 pub trait HasId {
     fn id(&self) -> &str;
 
-    /// Bytes of the texts that somebody wrote about it.
+    /// Bytes of its texts, for the limit on a campaign's texts.
     fn text_bytes(&self) -> usize;
 }
 
-/// A persistent register: cheap to clone, found by id, listed by age. Each entry has a number that only grows and is
-/// never given twice, so a reader's place in a list stays right while others come and go.
+/// Cheap to clone, looked up by id, listed by age. Entry numbers only grow and are never reused, so page cursors stay
+/// valid while entries are added and removed.
 #[derive(Clone, PartialEq)]
 pub struct Register<T> {
     next: u64,
     entries: OrdMap<u64, Arc<T>>,
     numbers: OrdMap<Arc<str>, u64>,
-    /// Of all entries. It follows from them, so it is not stored.
+    /// Of all entries. Recomputed from them on load, so it is not stored.
     text_bytes: usize,
 }
 
@@ -55,14 +55,14 @@ impl<T> Register<T> {
         self.entries.values().map(AsRef::as_ref)
     }
 
-    /// The rest of a list, newest first: what came before the entry of this number.
+    /// Entries with a lower number, newest first: the next page of a list.
     pub fn older_than(&self, number: u64) -> impl Iterator<Item = (u64, &T)> {
         self.entries.range(..number).rev().map(|(number, entry)| (*number, entry.as_ref()))
     }
 }
 
 impl<T: HasId + Clone> Register<T> {
-    /// Adds at the end; what has the same id keeps its place and is replaced.
+    /// Adds at the end, or replaces the entry with the same id in its place.
     pub(super) fn put(&mut self, entry: T) {
         let number = self.numbers.get(entry.id()).copied().unwrap_or(self.next);
         self.next = self.next.max(number + 1);
@@ -73,7 +73,7 @@ impl<T: HasId + Clone> Register<T> {
         }
     }
 
-    /// Changes one entry; one that is not there stays so.
+    /// Changes one entry. An unknown id changes nothing.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) {
         if let Some(entry) = self.numbers.get(id).and_then(|number| self.entries.get_mut(number)) {
             let before = entry.text_bytes();
@@ -101,7 +101,7 @@ impl<T: fmt::Debug> fmt::Debug for Register<T> {
     }
 }
 
-/// As it is stored: the numbers by id follow from the entries.
+/// The stored form. `numbers` is rebuilt from the entries.
 #[derive(Serialize, Deserialize)]
 struct Stored<T> {
     next: u64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::record::{Actor, Campaign, Participant, Session};
 use super::register::{HasId, Register};
 
-/// Empty until the campaign is created. Cheap to clone, and a command costs what it changes.
+/// Empty until the campaign is created. Persistent maps make clones cheap and each command cost only its changes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CampaignState {
     pub(super) campaign: Option<Arc<Campaign>>,
@@ -16,10 +16,10 @@ pub struct CampaignState {
     pub(super) actors: Register<Actor>,
     pub(super) sessions: Register<Session>,
     pub(super) active_session_id: Option<Arc<str>>,
-    /// When it was created, in microseconds, for lists that tell apart what was created in one second.
+    /// Creation time in microseconds, to sort lists of campaigns created in the same second.
     #[serde(default)]
     pub(super) created_micros: i64,
-    /// Participant and actor: who leaves must be found without looking at every actor.
+    /// Index of (participant, actor), to find a leaving participant's actors without a scan.
     pub(super) played: OrdSet<(Arc<str>, Arc<str>)>,
 }
 

@@ -6,7 +6,7 @@ use crate::decider::{Decider, Given};
 use crate::dice::{RandomRequest, roll_duality};
 use crate::limits;
 
-/// A campaign under test: commands go through the rules, and every one takes a minute.
+/// A campaign under test. Each command advances the clock by a minute.
 pub(super) struct Table {
     pub(super) state: CampaignState,
     pub(super) journal: Vec<(Given, CampaignEvent)>,
@@ -30,7 +30,7 @@ impl Table {
         table
     }
 
-    /// The same with a session going on.
+    /// The same with an active session.
     pub(super) fn playing() -> Self {
         let mut table = Self::set();
         table.does(start_session("sess_1", "Session 1: The Journey Begins"));
@@ -57,7 +57,7 @@ impl Table {
         self.tries(&command).unwrap_or_else(|refusal| panic!("{command:?}: {refusal}"))
     }
 
-    /// Refused, and nothing has changed.
+    /// Expects a refusal and an unchanged state.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
     fn refuses(&mut self, command: CampaignCommand) -> CampaignRefusal {
         let before = self.state.clone();

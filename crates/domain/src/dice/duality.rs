@@ -47,7 +47,7 @@ impl Outcome {
         Self::CriticalSuccess,
     ];
 
-    /// The outcome as a person says it.
+    /// The outcome as text for people.
     pub fn label(self) -> &'static str {
         match self {
             Self::RollWithHope => "Roll with hope",
@@ -79,7 +79,7 @@ pub struct Judgement {
     pub outcome: Outcome,
 }
 
-/// Judges two dice that are already on the table.
+/// Works out the total and outcome of two dice that are already rolled.
 pub fn judge(hope: i32, fear: i32, modifier: i32, difficulty: Option<i32>) -> Result<Judgement, DiceRefusal> {
     for (die, value) in [("hope", hope), ("fear", fear)] {
         if !(1..=12).contains(&value) {

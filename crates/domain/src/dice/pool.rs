@@ -24,7 +24,7 @@ pub struct PoolRoll {
     pub total: u64,
 }
 
-/// All pools of one call, in the order in which they were asked for.
+/// All pools of one call, in the order of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RolledPool {
     pub rolls: Vec<PoolRoll>,
@@ -32,7 +32,7 @@ pub struct RolledPool {
     pub report: RandomReport,
 }
 
-/// Rolls the pools in order from one stream of dice. Nothing is rolled unless all of them can be.
+/// Rolls the pools in order from one random stream, after all of them pass the limits.
 pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) -> Result<RolledPool, DiceRefusal> {
     let pools = check(dice)?;
     let mut randomness = Randomness::new(request, entropy)?;
@@ -48,7 +48,7 @@ pub fn roll_pools(dice: &[DiceSpec], request: RandomRequest, entropy: [u8; 32]) 
     Ok(RolledPool { rolls, total, report: randomness.into_report() })
 }
 
-/// The pools as sides and count, once they are known to be small enough.
+/// Checks the specifications against the limits and returns them as (sides, count).
 fn check(dice: &[DiceSpec]) -> Result<Vec<(u32, u32)>, DiceRefusal> {
     if dice.is_empty() {
         return Err(DiceRefusal::DiceMissing);

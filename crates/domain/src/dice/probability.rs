@@ -23,7 +23,7 @@ pub struct OutcomeCount {
     pub count: u32,
 }
 
-/// The outcomes that a roll against a difficulty can have, in the order in which they are counted out.
+/// The outcomes of a roll against a difficulty, in the order of the answer.
 const COUNTED: [Outcome; 5] = [
     Outcome::CriticalSuccess,
     Outcome::SuccessWithHope,

@@ -22,10 +22,10 @@ use crate::case_insensitive_enum::ignoring_case;
 /// The name and version that every roll's answer carries.
 pub const ALGORITHM: &str = "CHACHA20_MASK_V1";
 
-/// What separates the hash of an integer seed from every other use of SHA-256.
+/// Domain separation: an integer seed never hashes like any other use of SHA-256.
 const INTEGER_SEED_PREFIX: &str = "skald/dice/seed/v1:";
 
-/// The 32 bytes that a roll is a function of. Written as 64 hexadecimal digits.
+/// 32 bytes that determine a roll. Written as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Seed([u8; 32]);
 
@@ -201,7 +201,7 @@ impl Randomness {
         })
     }
 
-    /// One die: a face from 1 to `sides`. A die without sides shows nothing, 0.
+    /// A face from 1 to `sides`; 0 if `sides` is 0.
     pub fn die(&mut self, sides: u32) -> u32 {
         if sides < 2 {
             return sides;

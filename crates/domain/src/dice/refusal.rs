@@ -2,7 +2,7 @@
 
 use crate::limits;
 
-/// A refusal names the field at fault by its JSON pointer, so that every surface can point at it.
+/// Each refusal names the field at fault by its JSON pointer, for every surface.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DiceRefusal {
     #[error("duality dice must be between 1 and 12, {die} is {value}")]
@@ -32,7 +32,7 @@ pub enum DiceRefusal {
 }
 
 impl DiceRefusal {
-    /// Where in the input the fault lies.
+    /// The JSON pointer of the field at fault.
     pub fn pointer(&self) -> String {
         match self {
             Self::DualityDieOutOfRange { die, .. } => format!("/{die}"),
@@ -48,7 +48,7 @@ impl DiceRefusal {
         }
     }
 
-    /// The number at fault, where it is one.
+    /// The number at fault, if it is a number.
     pub fn value(&self) -> Option<i64> {
         match *self {
             Self::DualityDieOutOfRange { value, .. } | Self::DifficultyNegative { value } => Some(value.into()),

@@ -49,7 +49,7 @@ pub struct Thrown {
 }
 
 impl Thrown {
-    /// The set around it leaves it out.
+    /// Marks all kept dice as dropped, when the enclosing set drops this item.
     fn drop_all(&mut self) {
         let states = self.dice.iter_mut().flat_map(|die| &mut die.state);
         states.filter(|state| **state == DieState::Kept).for_each(|state| *state = DieState::Dropped);
@@ -72,7 +72,7 @@ pub struct RollResult {
     pub pools: Vec<Thrown>,
 }
 
-/// Rolls a line: one result, or as many as it is repeated. `draw` answers a face from 1 to the number of sides.
+/// Rolls a line: one result, or one per repetition. `draw` returns a face from 1 to the number of sides.
 pub fn throw(notation: &Notation, draw: &mut dyn FnMut(u32) -> u32) -> Result<Vec<RollResult>, DiceRefusal> {
     let given = dice_in(&notation.roll);
     if given > u64::from(limits::DICE_MAX) {
@@ -103,7 +103,7 @@ fn one(roll: &Roll, draw: &mut dyn FnMut(u32) -> u32, room: &mut usize) -> Resul
     Ok(RollResult { total, success, against, duality: None, pools: table.pools })
 }
 
-/// How many dice a line throws, without those that explosions and rerolls bring.
+/// How many dice a line rolls, not counting explosions and rerolls.
 pub(crate) fn dice_in(roll: &Roll) -> u64 {
     fn of(expression: &Expression) -> u64 {
         match expression {
@@ -124,7 +124,7 @@ pub(crate) fn dice_in(roll: &Roll) -> u64 {
 
 struct Table<'a> {
     draw: &'a mut dyn FnMut(u32) -> u32,
-    /// How many more dice may lie there.
+    /// Dice that may still be rolled before `DICE_THROWN_MAX`.
     room: &'a mut usize,
     pools: Vec<Thrown>,
 }
@@ -232,7 +232,7 @@ impl Table<'_> {
         Ok(dice)
     }
 
-    /// One die and all that it brings.
+    /// Rolls one die and its explosions.
     fn chain(&mut self, pool: &Pool, dice: &mut Vec<DieThrow>) {
         let first = self.die(pool, dice);
         dice.push(DieThrow { face: first.0, value: first.1, state: Vec::new() });
@@ -259,14 +259,14 @@ impl Table<'_> {
         }
     }
 
-    /// A face and what it counts for, after rerolls; those that were rolled again stay on the table.
+    /// A face and its value, after rerolls. Rerolled dice are added to `dice` with value 0.
     fn die(&mut self, pool: &Pool, dice: &mut Vec<DieThrow>) -> (i64, i64) {
         let mut face = self.face(pool);
         if let Some(reroll) = pool.reroll {
             let mut rerolls = if reroll.once { 1 } else { limits::REROLLS_MAX };
             while reroll.when.holds(face) && (rerolls > 0 || !reroll.once) {
                 dice.push(DieThrow { face, value: 0, state: vec![DieState::Rerolled] });
-                // Nobody rolls for ever: the last roll is among the faces that may stay, which changes no chance.
+                // Bounds the loop: the last roll draws only from faces that are not rerolled. The odds stay the same.
                 face = if rerolls > 0 { self.face(pool) } else { self.staying(reroll, pool.die) };
                 rerolls = rerolls.saturating_sub(1);
             }
@@ -275,7 +275,7 @@ impl Table<'_> {
         (face, pool.maximum.map_or(value, |maximum| value.min(maximum)))
     }
 
-    /// A face that is not rolled again: one roll of a die that has only those, in their order.
+    /// Draws uniformly from the faces that are not rerolled, in ascending order.
     fn staying(&mut self, reroll: Reroll, die: Die) -> i64 {
         let (below, above) = reroll.staying(die);
         let (few, many) = (faces_of(&below), faces_of(&above));
@@ -292,7 +292,7 @@ fn faces_of(range: &RangeInclusive<i64>) -> u32 {
     u32::try_from(range.end() - range.start() + 1).unwrap_or_default()
 }
 
-/// Which of the values are kept. Among equals, the earlier ones are.
+/// Which values are kept. Among equals, the earlier ones win.
 fn kept(values: &[i64], keep: Option<Keep>) -> Vec<bool> {
     let Some(keep) = keep else { return vec![true; values.len()] };
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -27,7 +27,7 @@ fn every_edge_of_a_judgement() {
     assert_eq!(judged(5, 8, 2, Some(16)), (15, false, false, Outcome::FailureWithFear));
     assert_eq!(judged(8, 5, 2, None), (15, false, false, Outcome::RollWithHope));
     assert_eq!(judged(5, 8, 2, None), (15, false, false, Outcome::RollWithFear));
-    // A crit overrides the difficulty; without one there is nothing to meet.
+    // A crit overrides the difficulty; without a difficulty `meets_difficulty` is false.
     assert_eq!(judged(1, 1, -5, Some(30)), (-3, true, true, Outcome::CriticalSuccess));
     assert_eq!(judged(1, 1, 0, None), (2, true, false, Outcome::CriticalSuccess));
     // Difficulty 0 is a difficulty: a total below it fails.
@@ -140,7 +140,7 @@ fn odds_are_counted_not_guessed() {
 
 #[test]
 fn published_test_vectors() {
-    // docs/dice.md prints these: whoever implements the algorithm anew can check against them.
+    // docs/dice.md prints these, for other implementations of the algorithm.
     assert_eq!(Seed::from_integer(42).to_string(), "1711d0d7e92187a157f0273bdc18ba9e377856a4e3a5d32fe9159d045966d4a8");
     assert_eq!(faces(Seed::from_bytes([0; 32]), 20, 10), [1, 1, 20, 1, 9, 12, 18, 11, 4, 19]);
     assert_eq!(faces(Seed::from_integer(42), 6, 10), [6, 3, 6, 2, 2, 2, 5, 3, 6, 1]);
@@ -303,7 +303,7 @@ fn a_reroll_until_none_is_left_ends() {
 
 #[test]
 fn after_the_last_reroll_only_faces_that_may_stay_are_left() {
-    // A die that would always show its lowest face, and a last one that shows each of its own.
+    // Every draw is 2 except the last, which draws from the allowed faces only.
     let last = |text: &str, wanted: u32| {
         let (mut sides_seen, mut drawn) = (Vec::new(), 0);
         let results = thrown(text, &mut |sides| {
@@ -354,7 +354,7 @@ fn dice_of_a_dropped_item_are_dropped() {
     assert_eq!(dropped, 3);
 }
 
-/// A thousand dice leave 25 each on the table: four ones that are rolled again, twenty sixes that explode, and a two.
+/// Each of the thousand dice adds 25: four rerolled ones, twenty exploding sixes, and a two.
 #[test]
 fn a_roll_leaves_only_so_many_dice_on_the_table() {
     let notation = notation::parse("1000d6rr=1!", notation::Dialect::Auto).unwrap();

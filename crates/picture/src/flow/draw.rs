@@ -80,7 +80,7 @@ impl Sheet<'_> {
             let (row_top, row_bottom) = self.row(self.graph.items[item].row);
             let (top, bottom) = self.item(item);
             let is_end = step == last && !way.is_cut;
-            // An arrow is upright behind its point.
+            // The line is vertical behind the arrowhead.
             if step == 0 {
                 at.1 = row_bottom + if way.is_up { POINT.0 } else { 0.0 };
                 let _ = write!(path, "M{}V{}", pair((upper, bottom)), number(at.1));
@@ -176,7 +176,7 @@ impl Sheet<'_> {
     }
 }
 
-/// A line that leaves and arrives upright.
+/// Appends a curve that starts and ends vertically.
 fn curve(path: &mut String, from: Spot, to: Spot) {
     if (from.0 - to.0).abs() < 0.5 {
         let _ = write!(path, "L{}", pair(to));
@@ -186,7 +186,7 @@ fn curve(path: &mut String, from: Spot, to: Spot) {
     let _ = write!(path, "C{} {} {}", pair((from.0, middle)), pair((to.0, middle)), pair(to));
 }
 
-/// The point of an arrow, which goes in a direction.
+/// Draws an arrowhead that points in a direction.
 fn point(svg: &mut Svg, tip: Spot, (right, down): Spot, ink: Ink) {
     let back = (tip.0 - right * POINT.0, tip.1 - down * POINT.0);
     let (one, other) =
@@ -206,7 +206,7 @@ fn draw_lines(svg: &mut Svg, lines: &Lines, (x, top): Spot, anchor: Option<&str>
     }
 }
 
-/// What the colours of boxes mean, of those that are there.
+/// Legend of the box colours that occur in the chart.
 fn legend(flow: &Flow) -> Vec<(Ink, &'static str)> {
     let all = [(FlowProgress::Current, Ink::Current, "current"), (FlowProgress::Visited, Ink::Visited, "visited")];
     let is_there = |progress: FlowProgress| flow.stops.iter().any(|stop| stop.progress == progress);

@@ -5,7 +5,7 @@ use super::text::{self, Lines};
 use super::{Flow, real};
 use crate::label::{BOLD, shorten, width};
 
-/// Places in which arrows may pass a row, over the whole picture. The longest arrows are cut short past that.
+/// Limit on the points where arrows pass rows, over the whole picture. Past it the longest arrows are cut short.
 const BENDS_MAX: usize = 4_000;
 
 /// Size of the name of a stop.
@@ -22,10 +22,10 @@ pub(super) const START_ROOM: f64 = 40.0;
 /// Between a box and the name of an arrow from it to itself.
 pub(super) const LOOP_ROOM: f64 = 34.0;
 
-/// Something that has a place in a row.
+/// A node of the layout: it occupies space in a row.
 pub(super) struct Item {
     pub(super) row: usize,
-    /// How far it reaches to both sides of its middle.
+    /// Distance from its middle to its left and right edges.
     pub(super) left: f64,
     pub(super) right: f64,
     pub(super) height: f64,
@@ -42,10 +42,10 @@ pub(super) enum What {
     Bend,
 }
 
-/// The way of an arrow through the rows.
+/// The path of an arrow through the rows.
 pub(super) struct FlowEdge {
     pub(super) arrow: usize,
-    /// What it goes through, from top to bottom. The last is a stop, unless it is cut short after its name.
+    /// The items on its path, from top to bottom. The last is a stop, unless the arrow is cut short after its label.
     pub(super) items: Vec<usize>,
     /// Whether it leads to the stop at its top.
     pub(super) is_up: bool,
@@ -67,9 +67,9 @@ pub(super) struct Graph {
     pub(super) items: Vec<Item>,
     pub(super) shapes: Vec<BoxShape>,
     pub(super) ways: Vec<FlowEdge>,
-    /// What is in each row, in no order yet.
+    /// The items of each row, unordered.
     pub(super) rows: Vec<Vec<usize>>,
-    /// What each item is joined with, in the row above and in the row below.
+    /// The neighbours of each item in the row above and in the row below.
     pub(super) above: Vec<Vec<usize>>,
     pub(super) below: Vec<Vec<usize>>,
 }
@@ -137,8 +137,7 @@ impl Item {
     }
 }
 
-/// The row of names that has the most room left, among those that an arrow passes; the nearest to its beginning, if
-/// several have.
+/// The label row with the most space left among those that an arrow passes. Ties go to the row nearest to its start.
 fn narrowest(taken: &mut Vec<f64>, first: usize, last: usize, is_up: bool, width: f64) -> usize {
     if taken.len() <= last {
         taken.resize(last + 1, 0.0);
@@ -151,7 +150,7 @@ fn narrowest(taken: &mut Vec<f64>, first: usize, last: usize, is_up: bool, width
     row
 }
 
-/// An arrow between two stops, and what becomes of it.
+/// An arrow between two stops, and whether it is cut short.
 struct Span {
     arrow: usize,
     top: usize,
@@ -160,8 +159,8 @@ struct Span {
     is_cut: bool,
 }
 
-/// The arrows between two stops, in their order. The longest are cut short, where all together would pass too many rows;
-/// those begin at their stop and go down, wherever they lead.
+/// The arrows between different stops, in order. If together they pass more than `BENDS_MAX` rows, the longest are cut
+/// short; those start at their stop and go down, wherever they lead.
 fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
     let passed = |index: usize| {
         let arrow = &flow.arrows[index];
@@ -184,7 +183,7 @@ fn spans(flow: &Flow, levels: &Levels) -> Vec<Span> {
     is_cut.into_iter().enumerate().filter_map(span).collect()
 }
 
-/// A box has room for its name and for the ends of all arrows, and stands as high as its arrows to itself.
+/// Box sizes: wide enough for the name and all arrow ends, high enough for its loops.
 fn shapes(flow: &Flow, spans: &[Span]) -> Vec<BoxShape> {
     let mut shapes: Vec<BoxShape> = flow
         .stops

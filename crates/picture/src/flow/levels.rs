@@ -5,21 +5,21 @@ use super::Flow;
 pub(super) struct Levels {
     /// Of each stop, from 0.
     pub(super) of_stop: Vec<usize>,
-    /// Whether each arrow leads to a stop that comes before where it begins.
+    /// Whether each arrow is a back edge, which leads up to an earlier stop.
     pub(super) is_back: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
     Never,
-    /// On the way that is being followed.
+    /// On the current depth-first path.
     Open,
     Done,
 }
 
 impl Levels {
-    /// Ways are followed from the first stop on, to stops in their given order first. An arrow to a stop on the way that
-    /// led here goes back; without those there is no circle, and the longest way says the level.
+    /// Depth-first search from the start, in the order of the stops. An arrow to a stop on the current path is a back
+    /// edge. Without back edges the graph has no cycle, and the longest path to a stop is its level.
     pub(super) fn new(flow: &Flow) -> Self {
         let count = flow.stops.len();
         let mut next: Vec<Vec<(usize, usize)>> = vec![Vec::new(); count];

@@ -36,17 +36,17 @@ pub struct Stop<'a> {
     pub progress: FlowProgress,
 }
 
-/// Where somebody who goes through it is, seen from a stop.
+/// Progress of a run relative to a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FlowProgress {
-    /// Not there yet, or nobody goes through it.
+    /// Not visited yet, or the chart shows no run.
     #[default]
     Ahead,
     Visited,
     Current,
 }
 
-/// A way from one stop to another, or to itself.
+/// A transition from one stop to another, or to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrow<'a> {
     pub from: usize,
@@ -54,12 +54,12 @@ pub struct Arrow<'a> {
     pub name: &'a str,
     /// What must be true, shown in brackets.
     pub condition: Option<&'a str>,
-    /// Who may go there, if not everybody.
+    /// The role that the transition requires, if any.
     pub by: Option<&'a str>,
 }
 
 impl Flow<'_> {
-    /// The picture, as SVG. Arrows from or to a stop that is not there are left out.
+    /// The picture as SVG. Arrows from or to an unknown stop are left out.
     pub fn svg(&self) -> String {
         let arrows = self.arrows.iter().copied();
         let is_known = |arrow: &Arrow| arrow.from.max(arrow.to) < self.stops.len();
@@ -70,7 +70,7 @@ impl Flow<'_> {
     }
 }
 
-/// A count, to reckon with.
+/// A count as a float.
 fn real(count: usize) -> f64 {
     u32::try_from(count).map_or(f64::MAX, f64::from)
 }

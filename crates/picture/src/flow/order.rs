@@ -5,7 +5,7 @@ use super::graph::Graph;
 use super::real;
 
 const ROUNDS: usize = 16;
-/// Items up to which neighbours are tried in each other's places.
+/// Above this many items, adjacent swaps are skipped to bound the work.
 const SWAPPED_MAX: usize = 3_000;
 
 /// The rows, in order.
@@ -53,7 +53,7 @@ impl Sorting<'_> {
             let middle = |item: &usize| {
                 let places = joined[*item].iter().map(|other| real(self.place[*other]));
                 match joined[*item].len() {
-                    // What is joined with nothing stays about where it is.
+                    // Items without neighbours keep their index.
                     0 => real(self.place[*item]),
                     count => places.sum::<f64>() / real(count),
                 }
@@ -67,7 +67,7 @@ impl Sorting<'_> {
         }
     }
 
-    /// Neighbours change places where that takes crossings away.
+    /// Swaps adjacent items where that reduces crossings.
     fn swap(&mut self) {
         for row in 0..self.rows.len() {
             for place in 1..self.rows[row].len() {
@@ -107,7 +107,7 @@ impl Sorting<'_> {
     }
 }
 
-/// Pairs of which the first is larger, counted in a tree of sums.
+/// Counts pairs in descending order, with a Fenwick tree.
 fn inversions(values: &[usize]) -> usize {
     let size = values.iter().max().map_or(0, |largest| largest + 1);
     let mut sums = vec![0_usize; size + 1];

@@ -6,9 +6,9 @@ use super::order::order;
 use super::ports::Ports;
 use super::real;
 
-/// Times that the rows are settled.
+/// Passes over the rows.
 const ROUNDS: usize = 40;
-/// Items that are settled, over all rounds.
+/// Limit on placed items over all rounds, which bounds the work.
 const SETTLED_MAX: usize = 200_000;
 /// Between two neighbours.
 const APART: f64 = 22.0;
@@ -52,16 +52,16 @@ impl Layout {
     }
 }
 
-/// What a row is drawn to.
+/// The neighbours that a row is moved towards.
 #[derive(Clone, Copy, PartialEq)]
 enum Pull {
-    /// The middle of what is joined with it on the side where the round comes from.
+    /// The middles of the neighbours in the row placed before.
     Centres,
-    /// Both sides, and any place right below or above a box is as good as its middle.
+    /// The neighbours on both sides; any position directly below or above a box counts as aligned.
     Both,
 }
 
-/// Each row as narrow as it can be.
+/// Initial positions: each row packed from the left.
 fn packed(graph: &Graph, rows: &[Vec<usize>]) -> Vec<f64> {
     let mut x = vec![0.0; graph.items.len()];
     for row in rows {
@@ -96,7 +96,7 @@ fn settle_row(graph: &Graph, row: &[usize], x: &mut [f64], (pull, is_down): (Pul
     }
 }
 
-/// Lines that pass several rows become straight where there is room for it.
+/// Straightens lines that pass several rows, where there is space.
 fn straighten(graph: &Graph, rows: &[Vec<usize>], x: &mut [f64]) {
     let mut place = vec![0; graph.items.len()];
     for row in rows {
@@ -137,7 +137,7 @@ fn straighten(graph: &Graph, rows: &[Vec<usize>], x: &mut [f64]) {
     }
 }
 
-/// Where an item is drawn to by another, and how strongly: lines that pass several rows are to be straight.
+/// The position that a neighbour wants for an item, and its weight. Lines that pass several rows weigh more.
 fn drawn_to(graph: &Graph, x: &[f64], (item, other): (usize, usize), pull: Pull) -> (f64, f64) {
     match (graph.items[item].what, graph.items[other].what) {
         (What::Stop(_), _) => (x[other], 1.0),
@@ -153,9 +153,9 @@ fn drawn_to(graph: &Graph, x: &[f64], (item, other): (usize, usize), pull: Pull)
     }
 }
 
-/// Places in order, each as near as can be to the wanted one, by its weight, and at least so far apart from the next.
+/// Ordered positions, each as near as possible to the wanted one by weight, and at least `apart` from the next.
 ///
-/// Neighbours that want to be too near to each other become a block, which goes where its parts want to be on average.
+/// Neighbours that would be too close are merged into a block at the weighted average of their wanted positions.
 pub(super) fn settle(wanted: &[(f64, f64)], apart: impl Fn(usize) -> f64) -> Vec<f64> {
     struct Block {
         sum: f64,
@@ -182,7 +182,7 @@ pub(super) fn settle(wanted: &[(f64, f64)], apart: impl Fn(usize) -> f64) -> Vec
     starts.zip(offsets).map(|(start, offset)| start + offset).collect()
 }
 
-/// Rows from top to bottom: as high as what is in them, with more room between where lines go far to the side.
+/// Top and bottom of each row. Rows are as high as their items, with wider gaps where lines run far to the side.
 fn heights(graph: &Graph, x: &[f64], ports: &Ports) -> Vec<(f64, f64)> {
     let mut farthest = vec![0.0_f64; graph.rows.len()];
     for (way, ends) in graph.ways.iter().zip(&ports.of_way) {

@@ -43,7 +43,7 @@ fn spread(ways: &mut [(f64, usize)], (left, right): (f64, f64)) -> Vec<(f64, usi
     let ports = settle(&wanted, |_| PORTS_APART).into_iter().enumerate().map(|(index, port)| {
         let first = left + PORT_INSET + real(index) * PORTS_APART;
         let last = right - PORT_INSET - real(count - 1 - index) * PORTS_APART;
-        // A box has room for all its ports, but for what rounding takes.
+        // The box is wide enough for all ports, except for rounding errors.
         port.clamp(first, last.max(first))
     });
     ports.zip(ways.iter().map(|(_, way)| *way)).collect()

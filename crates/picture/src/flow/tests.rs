@@ -137,7 +137,7 @@ fn points(path: &str) -> TextLine {
     points
 }
 
-/// Reads a picture in which nothing lies on anything else.
+/// Parses the picture and asserts that nothing overlaps.
 fn sound(flow: &Flow) -> Drawn {
     let svg = flow.svg();
     assert_eq!(svg, flow.svg(), "the same every time");

@@ -11,7 +11,7 @@ const SIZE: f64 = 12.0;
 const SIZE_SMALL: f64 = 11.0;
 const LINE_HEIGHT: f64 = 15.0;
 
-/// What stands at an arrow, line by line.
+/// The label of an arrow, line by line.
 pub(super) struct Lines {
     pub(super) lines: Vec<TextLine>,
     pub(super) width: f64,
@@ -20,7 +20,7 @@ pub(super) struct Lines {
 pub(super) struct TextLine {
     pub(super) text: String,
     pub(super) size: f64,
-    /// Whether it is what must be true, and not what happens.
+    /// Whether the line is the condition of the arrow, not its name.
     pub(super) is_condition: bool,
 }
 
@@ -40,7 +40,7 @@ impl Lines {
     }
 }
 
-/// The name of an arrow; with where it leads, if that is not drawn.
+/// The label of an arrow. `target` names the stop it leads to, if the arrow is cut short.
 pub(super) fn label(arrow: &Arrow, target: Option<&str>) -> Lines {
     let line = |text: String, size: f64, is_condition: bool| TextLine { text, size, is_condition };
     let mut lines = vec![line(shorten(arrow.name, SIZE, ROOM), SIZE, false)];

@@ -1,6 +1,6 @@
 //! Parses colours that users chose into six hexadecimal digits.
 
-/// What is drawn where a colour cannot be read.
+/// Used for colours that cannot be parsed.
 const GREY: [u8; 3] = [0x9a, 0xa4, 0xb2];
 
 /// A colour without its alpha channel.

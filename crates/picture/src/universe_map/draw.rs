@@ -50,7 +50,7 @@ fn empty(svg: &mut Svg, top: f64, height: f64) {
 
 fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) {
     backdrop(svg, panel, number);
-    // A picture in the picture: nothing that shines or trails leaves its panel.
+    // A nested SVG clips glows and tails at the edge of the panel.
     let area = panel.area;
     let [left, top, width, height] = [area.left, area.top, area.width, area.height];
     let inner = svg.element("svg").number("x", left).number("y", top).number("width", width).number("height", height);
@@ -68,7 +68,7 @@ fn draw_panel(svg: &mut Svg, sky: &UniverseScene, panel: &Panel, number: usize) 
         let path = svg.element("path").attribute("d", &dots(panel.dots.iter().copied())).attribute("fill", "none");
         path.stroke(Ink::Dust, 1.8).attribute("stroke-linecap", "round").end();
     }
-    // Those that came last are the smallest, and are seen before the others.
+    // The last bodies are the smallest, so draw them on top.
     for disc in &panel.discs {
         shapes::body(svg, &sky.bodies[disc.body], disc);
     }
@@ -143,7 +143,7 @@ fn draw_band(svg: &mut Svg, band: &BandShape, number: usize) {
     let mut stones = Vec::new();
     while f64::from(u16::try_from(stones.len()).unwrap_or(u16::MAX)) < count {
         let turn = scatter.next() * std::f64::consts::TAU;
-        // The sum of two chances is most often in the middle.
+        // The sum of two uniform numbers clusters in the middle of the band.
         let away = band.inner + width * f64::midpoint(scatter.next(), scatter.next());
         stones.push((band.at.0 + turn.cos() * away, band.at.1 + turn.sin() * away));
     }

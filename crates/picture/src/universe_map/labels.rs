@@ -41,11 +41,11 @@ pub(super) struct Label {
     pub(super) at: Point,
     pub(super) align: Align,
     pub(super) area: PanelArea,
-    /// A thin line to what it names, where it stands apart from it.
+    /// A thin line to the named object, if the label is not next to it.
     pub(super) leader: Option<(Point, Point)>,
 }
 
-/// A name that looks for a place.
+/// A label to place, with its candidate positions.
 #[derive(Debug, Clone)]
 pub(super) struct Wish {
     text: String,
@@ -59,13 +59,13 @@ pub(super) struct Wish {
 #[derive(Debug, Clone, Copy)]
 struct Spot {
     at: Point,
-    /// In which direction from there the text goes on.
+    /// The direction in which the text extends.
     towards: Point,
     leader: Option<Point>,
 }
 
 impl Wish {
-    /// The name of a body, beside a disc of this reach, and best clear of what moves around it.
+    /// The name of a body: next to its disc, preferably outside the orbits of its moons.
     pub(super) fn beside(
         body: &Body,
         (reach, clear): (f64, f64),
@@ -101,7 +101,7 @@ impl Wish {
         Self { text: shorten(body.name.trim(), size * bold, room), size, style, rank: rank(body), spots }
     }
 
-    /// The name of a belt, somewhere on it.
+    /// The name of a belt, at angles along it.
     pub(super) fn along(name: &str, at: Point, radius: f64, number: usize, factor: f64) -> Self {
         let first = if number.is_multiple_of(2) { 90.0_f64 } else { -90.0 };
         let spots = (0_u8..24).map(|step| {
@@ -180,7 +180,7 @@ impl Labels {
         self.unplaced
     }
 
-    /// Finds places on a panel, outside of what is reserved.
+    /// Places labels on a panel, outside of the reserved areas.
     pub(super) fn place(&mut self, sky: &UniverseScene, panel: &Panel, reserved: &[PanelArea], mut wishes: Vec<Wish>) {
         wishes.sort_by_key(|wish| wish.rank);
         let mut taken: Vec<PanelArea> = reserved.to_vec();
@@ -198,7 +198,7 @@ impl Labels {
                 };
                 field.holds(&label.area) && !taken.iter().any(|area| area.meets(&air) || crosses(area))
             };
-            // Names of stones alone would be all that is seen.
+            // Limit the labels of asteroids, or they would fill the panel.
             let is_stone = wish.rank.0 == Kind::Asteroid;
             let may = left >= 1.0 && (!is_stone || stones_left >= 1.0);
             let found = may.then(|| wish.spots.iter().map(|spot| wish.label(spot)).find(fits)).flatten();
@@ -215,7 +215,7 @@ impl Labels {
     }
 }
 
-/// Small boxes along a line, but for its very beginning, which is at a disc.
+/// Small areas along a leader line, except at its start, which touches a disc.
 fn points((from, to): (Point, Point)) -> impl Iterator<Item = PanelArea> {
     (1_u8..=6).map(move |step| {
         let share = f64::from(step) / 6.0 * 0.96;

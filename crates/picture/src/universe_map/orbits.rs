@@ -8,7 +8,7 @@ use super::{Body, Kind, Path, Point};
 
 /// Orbits that are drawn around one body; the others would be a grey patch.
 const ORBITS_MAX: usize = 70;
-/// Bodies past which stones have no orbits.
+/// With more bodies than this, asteroids are drawn without orbits.
 const STONES_WITH_ORBITS: usize = 24;
 /// Bodies drawn around what itself moves around another.
 const MOONS_MAX: usize = 14;
@@ -20,7 +20,7 @@ const DEPTH_MAX: usize = 3;
 const SAMPLES: u16 = 96;
 
 impl Placer<'_, '_> {
-    /// Places what is around a body whose disc stands at a point, as far as `reach` from there.
+    /// Places the belts, orbits and moons of a body whose disc is at `at`, within `reach`.
     pub(super) fn around(&mut self, host: usize, at: Point, disc: f64, reach: f64, depth: usize) -> Option<Radii> {
         let stock = &*self.stock;
         let (body, all) = (stock.body(host), stock.children(host));
@@ -40,7 +40,7 @@ impl Placer<'_, '_> {
         let ends = ways.iter().map(|way| way.farthest).chain(bands.iter().map(|band| band.outer));
         let far = ends.chain(dots).fold(0.0, f64::max);
         let widest = shown.iter().map(|child| stock.disc(*child, false)).fold(0.0, f64::max) * self.factor;
-        // Whoever is outermost has to stay inside, with its moons.
+        // The outermost body must stay inside the panel with its moons.
         let has_moons = shown.iter().any(|child| !stock.children(*child).is_empty());
         let inset = if depth > 1 {
             0.0
@@ -128,16 +128,16 @@ impl Placer<'_, '_> {
     }
 }
 
-/// Half of what is free on both sides of an orbit: as far as moons may reach.
+/// How far the moons of a body may reach: half of the gap to the nearest other orbit.
 fn room(places: &[f64], place: f64, disc: f64, reach: f64) -> f64 {
     let others = places.iter().copied().filter(|other| (other - place).abs() > 4.0);
     let nearest = others.map(|other| (other - place).abs()).fold(f64::INFINITY, f64::min);
     (nearest / 2.0).min(place - disc).min((reach - place).max(nearest / 2.0))
 }
 
-/// A point, at least so far from the middle. What is in the middle itself goes to a side of its own.
+/// Moves a point to at least `least` from the middle. A point in the middle gets an angle by its number.
 fn apart(point: Point, least: f64, number: usize) -> Point {
-    // Turned by this much, no two of a few hundred come to stand on each other.
+    // Multiples of the golden angle stay apart for hundreds of points.
     const GOLDEN: f64 = 2.399_963_229_728_653;
     let distance = length(point);
     if distance >= least {
@@ -150,7 +150,7 @@ fn apart(point: Point, least: f64, number: usize) -> Point {
     (turn.cos() * least, turn.sin() * least)
 }
 
-/// The way of a body around another one.
+/// The orbit of a body around its parent.
 struct Course {
     path: Path,
     /// Its distance, more or less.
@@ -168,7 +168,7 @@ impl Course {
                 let samples = samples(center, major, minor);
                 Self { path, usual, farthest: samples.into_iter().map(length).fold(usual, f64::max) }
             }
-            // It is seen from elsewhere: only where it is now counts.
+            // A straight path does not go around the parent: only the current position counts.
             Path::Straight { .. } => {
                 let usual = length(bounded(body.at));
                 Self { path: body.path, usual, farthest: usual }
@@ -176,7 +176,7 @@ impl Course {
         }
     }
 
-    /// On the picture; none for a straight way and for what stands still in the middle.
+    /// The orbit on the picture; `None` for a straight path or a body at rest in the middle.
     fn shape(&self, at: Point, radii: &Radii) -> Option<LineShape> {
         let Path::Orbit { center, major, minor } = self.path else { return None };
         if self.farthest <= 0.0 {

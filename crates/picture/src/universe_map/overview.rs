@@ -12,15 +12,15 @@ const MARKERS_MAX: usize = 120;
 const CLOUDS_MAX: usize = 40;
 /// Between what is drawn and the edge.
 const INSET: f64 = 46.0;
-/// On a straight way, how finely it is followed.
+/// Sample points of a straight path.
 const STEPS: u8 = 48;
 
-/// From places in the universe to places on the panel.
+/// Maps positions in the universe to positions on the panel.
 struct Chart {
     middle: Point,
     radii: Radii,
     factor: f64,
-    /// The middle of what is drawn, bent as it is.
+    /// The middle of the drawn points after scaling by `radii`.
     bent: Point,
     at: Point,
 }
@@ -93,7 +93,7 @@ pub(super) fn overview<'a>(stock: &mut Stock<'a>, roots: &[usize], area: PanelAr
     let (marked, rest) = roots.split_at(roots.len().min(MARKERS_MAX));
     let true_places: Vec<Point> = marked.iter().map(|root| chart.point(sky.bodies[*root].at)).collect();
     let places = spread(true_places.clone(), field);
-    // Whoever was moved is not where the scale says.
+    // Markers that were moved apart are no longer to scale.
     let is_moved = true_places.iter().zip(&places).any(|(one, other)| length((one.0 - other.0, one.1 - other.1)) > 2.0);
     let moved = if is_moved { "; what is close together is drawn apart" } else { "" };
     panel.note = format!("{}{moved}", chart.radii.scale.words());
@@ -121,7 +121,7 @@ pub(super) fn overview<'a>(stock: &mut Stock<'a>, roots: &[usize], area: PanelAr
     panel
 }
 
-/// The way of a wanderer, as far as it is on the panel.
+/// The path of a rogue body, clipped to the panel.
 fn track(path: &Path, chart: &Chart, area: PanelArea) -> Vec<MapLine> {
     let points: Vec<Point> = match *path {
         Path::Orbit { center, major, minor } => {
@@ -140,7 +140,7 @@ fn track(path: &Path, chart: &Chart, area: PanelArea) -> Vec<MapLine> {
     };
     let places: Vec<Point> = points.into_iter().map(|point| chart.point(point)).collect();
     let is_inside = |point: &Point| area.nearest(*point) == *point;
-    // A way that leaves the panel and comes back is several lines.
+    // A path that leaves the panel and returns becomes several lines.
     let parts: Vec<&[Point]> = places.split(|point| !is_inside(point)).filter(|part| part.len() > 1).collect();
     let arrow = matches!(path, Path::Straight { .. }).then(|| parts.last().and_then(|part| arrow(part))).flatten();
     let lines = parts.iter().map(|part| MapLine { shape: LineShape::Open(part.to_vec()), way: MapPath::Wanderer });
@@ -162,7 +162,7 @@ fn arrow(points: &[Point]) -> Option<MapLine> {
     Some(MapLine { shape: LineShape::Open(points), way: MapPath::Arrow })
 }
 
-/// Moves apart what stands on one another, and keeps all of it inside.
+/// Moves overlapping markers apart and keeps them inside the field.
 fn spread(mut places: Vec<Point>, field: PanelArea) -> Vec<Point> {
     const APART: f64 = 46.0;
     bloom(&mut places, field);
@@ -189,7 +189,7 @@ fn spread(mut places: Vec<Point>, field: PanelArea) -> Vec<Point> {
     places.into_iter().map(|place| field.nearest(place)).collect()
 }
 
-/// Systems are often all at one place, where nobody said where they are: they open like the seeds of a sunflower.
+/// Systems without positions are all at one point: spreads them in a sunflower spiral.
 fn bloom(places: &mut [Point], field: PanelArea) {
     const GOLDEN: f64 = 2.399_963_229_728_653;
     let all = places.to_vec();

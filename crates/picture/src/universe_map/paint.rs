@@ -9,7 +9,7 @@ use super::scene::Panel;
 use super::{Kind, UniverseScene};
 use crate::svg::Svg;
 
-/// Numbers that look like chance and are the same every time.
+/// Deterministic pseudo-random numbers, so that the same map is the same text.
 pub(super) struct Scatter(u64);
 
 impl Scatter {
@@ -47,7 +47,7 @@ pub(super) fn line(points: &[Point], is_closed: bool) -> String {
     path
 }
 
-/// A point to a tenth of a unit, which nobody sees.
+/// A point rounded to a tenth of a unit, to keep the SVG small.
 pub(super) fn pair((x, y): Point) -> String {
     format!("{} {}", tenth(x), tenth(y))
 }
@@ -57,12 +57,12 @@ fn tenth(value: f64) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// The name of a colour that fades out. It says all that is in it: two pictures on a page may share it.
+/// The id of a fading gradient. It contains the colour, so two pictures on one page may share the id.
 pub(super) fn glow(colour: Colour) -> String {
     format!("skald-glow-{}", colour.digits())
 }
 
-/// Writes the colours that fade out.
+/// Writes the definitions of the fading gradients.
 pub(super) fn glows(svg: &mut Svg, sky: &UniverseScene, panels: &[Panel]) {
     let mut colours = BTreeSet::new();
     for panel in panels {

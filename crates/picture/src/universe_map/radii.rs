@@ -2,11 +2,11 @@
 
 use super::Point;
 
-/// What is further away than this is drawn as if it were here: its square is still a number.
+/// Larger distances are clamped to this, so that their squares stay finite.
 const FAR: f64 = 1e140;
-/// What is nearer than this is in the middle.
+/// Smaller distances count as zero.
 const NEAR: f64 = 1e-140;
-/// Orbits that differ by less than this share a place.
+/// Distances with a smaller ratio count as the same orbit.
 const SAME: f64 = 1.03;
 
 /// How far apart things are drawn.
@@ -22,7 +22,7 @@ pub(super) enum Scale {
 impl Scale {
     const ALL: [Self; 4] = [Self::True, Self::Power(0.5), Self::Power(0.25), Self::Logarithm];
 
-    /// A curve through distances of one and more.
+    /// Applies the scale to a distance of at least one.
     fn bend(self, distance: f64) -> f64 {
         match self {
             Self::True => distance,
@@ -60,10 +60,10 @@ impl Radii {
         distances.sort_by(f64::total_cmp);
         distances.dedup_by(|next, kept| *next < *kept * SAME);
         let far = sane(far).max(distances.last().copied().unwrap_or(0.0)).max(NEAR);
-        // What is alone at its distance does not stand at the edge.
+        // A single orbit is not drawn at the very edge.
         let is_alone = distances.len() < 2 && distances.first().is_none_or(|distance| far <= distance * SAME);
         let far = if is_alone { far * 1.4 } else { far };
-        // Nothing so near to the middle is told apart from it.
+        // Bounds the ratio of far to near.
         let near = distances.first().copied().unwrap_or(far).clamp(far * 1e-12, far);
         let of = |scale| Self { scale, near, far, near_px, far_px };
         let gaps = |scale| -> f64 {
@@ -73,12 +73,12 @@ impl Radii {
         };
         let mut best = (Scale::Logarithm, f64::NEG_INFINITY);
         for scale in Scale::ALL {
-            // In proportion, the nearest may be too near.
+            // On a linear scale the nearest orbit may overlap the central disc.
             if scale == Scale::True && near / far * far_px < near_px {
                 continue;
             }
             let sum = gaps(scale);
-            // A truer scale is left only for one that shows clearly more.
+            // Scales are tried from true to distorted: a later one must separate orbits clearly better.
             if sum > best.1 * 1.08 + 1e-6 {
                 best = (scale, sum);
             }
@@ -86,7 +86,7 @@ impl Radii {
         of(best.0)
     }
 
-    /// Where a distance is.
+    /// The radius on the picture for a distance.
     pub(super) fn place(&self, distance: f64) -> f64 {
         let distance = sane(distance);
         if self.scale == Scale::True {
@@ -97,7 +97,7 @@ impl Radii {
         }
         let bend = |distance: f64| self.scale.bend(distance / self.near) - self.scale.bend(1.0);
         let all = bend(self.far);
-        // The far end may be so near that there is no room for more than one place.
+        // `near` and `far` may be equal.
         if all <= 0.0 {
             return self.far_px;
         }
@@ -138,12 +138,12 @@ impl Radii {
     }
 }
 
-/// A distance that can be reckoned with.
+/// Clamps a distance to a finite range.
 fn sane(distance: f64) -> f64 {
     if distance > NEAR { distance.min(FAR) } else { 0.0 }
 }
 
-/// A point in the same direction, no further away than numbers reach.
+/// Clamps both coordinates to `DISTANCE_MAX`, keeping the direction. NaN becomes 0.
 pub(super) fn bounded(point: Point) -> Point {
     let [x, y] = [point.0, point.1].map(|axis| if axis.is_nan() { 0.0 } else { axis.clamp(f64::MIN, f64::MAX) });
     let most = x.abs().max(y.abs());

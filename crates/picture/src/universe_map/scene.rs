@@ -78,7 +78,7 @@ pub(super) struct Disc {
 }
 
 impl Disc {
-    /// How far what belongs to it reaches.
+    /// The radius including rings and similar parts.
     pub(super) fn reach(&self, body: &Body) -> f64 {
         let wide = match body.kind {
             Kind::BlackHole if body.accretion.is_some() => 2.3,
@@ -105,7 +105,7 @@ pub(super) struct MapLine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MapPath {
     Orbit,
-    /// Around what itself moves around another body: drawn more lightly.
+    /// The orbit of a moon, drawn lighter.
     Moon,
     Wanderer,
     /// Where a wanderer goes.
@@ -222,7 +222,7 @@ impl<'a> MapLayout<'a> {
     }
 }
 
-/// The systems that get a panel: those in which there is most to see, in their order.
+/// The systems that get a panel: those with the most bodies, in their original order.
 fn chosen(sky: &UniverseScene, stock: &Stock, roots: &[usize]) -> Vec<usize> {
     if let [root] = roots
         && !sky.bodies[*root].is_rogue
@@ -236,7 +236,7 @@ fn chosen(sky: &UniverseScene, stock: &Stock, roots: &[usize]) -> Vec<usize> {
     systems
 }
 
-/// Boxes for so many systems.
+/// The areas of `count` panels.
 fn grid(count: usize, top: f64) -> Vec<PanelArea> {
     let (columns, across, height) = match count {
         0 | 1 => (1, 1.0, 790.0),

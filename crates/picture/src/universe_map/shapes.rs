@@ -88,7 +88,7 @@ fn night(svg: &mut Svg, disc: &Disc) {
     let radius = disc.radius - 0.3;
     let side = (-towards.1 / distance * radius, towards.0 / distance * radius);
     let (one, other) = ((disc.at.0 + side.0, disc.at.1 + side.1), (disc.at.0 - side.0, disc.at.1 - side.1));
-    // A flatter arc back, so that it is a crescent and not a half.
+    // The return arc is flatter, which makes a crescent instead of a half disc.
     let path = format!(
         "M{}A{r:.2} {r:.2} 0 0 1 {}A{b:.2} {b:.2} 0 0 0 {}Z",
         pair(one),
@@ -131,7 +131,7 @@ pub(super) fn tail(body: &Body, disc: &Disc) -> Option<(Point, Point)> {
     reach.is_finite().then_some((disc.at, (disc.at.0 + away.0 * reach, disc.at.1 + away.1 * reach)))
 }
 
-/// Strands on one another, so that a tail grows wider and fainter.
+/// Draws overlapping strands, so that the tail gets wider and fainter.
 fn draw_tail(svg: &mut Svg, body: &Body, disc: &Disc) {
     let Some((from, to)) = tail(body, disc) else { return };
     let (along, colour) = ((to.0 - from.0, to.1 - from.1), Colour::read(body.tail.unwrap_or_default()).text());

@@ -15,7 +15,7 @@ const STRIP: f64 = 38.0;
 /// The radius of a system in the largest panel.
 const LARGEST: f64 = 360.0;
 
-/// All bodies, and which of them are drawn.
+/// All bodies with their children, and which of them are drawn.
 pub(super) struct Stock<'a> {
     pub(super) sky: &'a UniverseScene<'a>,
     children: Vec<Vec<usize>>,
@@ -94,10 +94,10 @@ fn size(body: &Body) -> f64 {
     body.radius.clamp(1e-12, 1e12).ln()
 }
 
-/// What is more important comes first: by kind, then the heavier.
+/// Sort key: the most important kind first, then the heavier body.
 pub(super) fn rank(body: &Body) -> (Kind, u64) {
     let mass = if body.mass > 0.0 { body.mass } else { 0.0 };
-    // Numbers above zero are in the order of their bits.
+    // Non-negative floats sort like their bits.
     (body.kind, u64::MAX - mass.to_bits())
 }
 
@@ -147,7 +147,7 @@ impl<'s, 'a> Placer<'s, 'a> {
         self.panel
     }
 
-    /// Asks for a label beside a disc: away from a parent, and outside of what moves around it.
+    /// Requests a label for a body, away from its parent and outside of its moons' orbits.
     pub(super) fn wish(&mut self, index: usize, at: Point, radius: f64, (parent_at, clear): (Option<Point>, f64)) {
         let body = self.stock.body(index);
         if body.name.trim().is_empty() {

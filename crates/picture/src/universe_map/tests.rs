@@ -58,7 +58,7 @@ fn solar() -> Vec<Body<'static>> {
     bodies
 }
 
-/// Everything is where it may be. What is said is what the layout itself goes by.
+/// Checks the invariants of the layout.
 fn is_right<'a>(sky: &'a UniverseScene<'a>) -> MapLayout<'a> {
     let scene = MapLayout::new(sky);
     let card = PanelArea { left: 0.0, top: 0.0, width: scene::WIDTH, height: scene.height };

@@ -37,7 +37,7 @@ impl Kind {
     }
 }
 
-/// How many there are of each kind that is there, with the word for it.
+/// The number of bodies of each kind that occurs, with its noun.
 pub(super) fn counts(sky: &UniverseScene) -> Vec<(Kind, String)> {
     let count = |kind: Kind| sky.bodies.iter().filter(|body| body.kind == kind).count();
     KINDS
@@ -61,7 +61,7 @@ pub(super) fn regions(sky: &UniverseScene) -> Vec<String> {
         .collect()
 }
 
-/// A number, never with more digits than are worth reading.
+/// A number with few significant digits.
 pub(super) fn figure(value: f64) -> String {
     let size = value.abs();
     if size >= 1e12 || (size > 0.0 && size < 0.005) {
@@ -79,7 +79,7 @@ pub(super) fn subtitle(sky: &UniverseScene) -> String {
     format!("time {} · {}", figure(sky.time), parts.join(", "))
 }
 
-/// What the picture does not show, and what else is worth a line.
+/// Notes below the map: scales, and what the picture leaves out.
 pub(super) fn notes(scene: &MapLayout) -> String {
     let mut notes = Vec::new();
     if scene.panels.iter().any(|panel| panel.ruler.is_some()) {

@@ -7,7 +7,7 @@ use super::super::record::{Controller, Participant, Role, Session};
 use super::names::line;
 use super::{PEOPLE_SHOWN, People, shown, was_there};
 
-/// Whoever left since the session began is no longer in the campaign, but was there.
+/// Tracks participants who left after the session began: they are no longer in the campaign, but attended.
 #[derive(Default)]
 pub(super) struct Seats {
     has_started: bool,

@@ -42,7 +42,7 @@ impl RecapChanges {
     }
 }
 
-/// One change in a few words; none for what a table does not talk about.
+/// One change as text for people; `None` for events that a recap does not list.
 fn change(event: &CampaignEvent, names: &Names<'_>) -> Option<String> {
     Some(match event {
         CampaignEvent::CampaignUpdated { name: Some(name), .. } => format!("The campaign is now called {}", line(name)),

@@ -27,7 +27,7 @@ pub(super) struct Dice {
 
 impl Dice {
     pub(super) fn hear(&mut self, at: Timestamp, roll: &RecordedRoll, names: &Names<'_>) {
-        // A replay shows a roll that was counted when it fell.
+        // A replay repeats a roll that was counted already.
         if roll.rng.as_ref().is_some_and(|rng| rng.roll_mode == RollMode::Replay) {
             self.replays += 1;
             return;
@@ -88,7 +88,7 @@ impl Dice {
         }
     }
 
-    /// Whoever rolled most comes first.
+    /// Sorted by number of rolls, the most first.
     fn rollers(&self) -> String {
         let mut rollers: Vec<(&String, &u64)> = self.rolls_by_name.iter().collect();
         rollers.sort_by_key(|(_, rolls)| std::cmp::Reverse(**rolls));

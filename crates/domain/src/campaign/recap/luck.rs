@@ -20,12 +20,12 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    /// A result of a shape that is not known here reads as nothing.
+    /// A result of an unknown shape gives an empty value.
     pub(super) fn of(result: &Value) -> Self {
         if result.is_object() { Self::deserialize(result).unwrap_or_default() } else { Self::default() }
     }
 
-    /// Whether it reached what there was to reach.
+    /// Whether the roll succeeded; `None` if there was no target.
     fn success(&self) -> Option<bool> {
         self.success.or_else(|| self.difficulty.map(|_| self.meets_difficulty))
     }
@@ -37,7 +37,7 @@ impl Reading {
     }
 }
 
-/// How a roll stands among all that it might have been.
+/// The rank of a result among all possible results of its roll.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Luck {
     /// From 0, the worst, to 1, the best.
@@ -47,8 +47,8 @@ pub(super) struct Luck {
 }
 
 impl Luck {
-    /// `chance` is that of success where there was something to reach, and otherwise of this result or a better one.
-    /// A success stands in the middle of all successes, for nothing more is known of it; so does a failure.
+    /// `chance` is that of success if there was a target, otherwise of this result or a better one. A success is ranked
+    /// in the middle of all successes and a failure in the middle of all failures, since only that is known.
     pub(super) fn of(reading: &Reading, chance: f64) -> Option<Self> {
         let success = reading.success();
         let rank = match success {
@@ -79,7 +79,7 @@ impl Luck {
     }
 }
 
-/// Never 0 % for what may happen, nor 100 % for what may not.
+/// Never rounds to 0 % or 100 % unless the chance is exactly that.
 fn percent(chance: f64) -> String {
     let percent = chance * 100.0;
     if percent > 0.0 && percent < 0.1 {

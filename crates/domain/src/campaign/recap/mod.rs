@@ -32,8 +32,8 @@ const NOTE_CHARS_SHOWN: usize = 500;
 /// Participants, and player characters, that it names.
 const PEOPLE_SHOWN: usize = 20;
 
-/// The recap of a session as Markdown. `people` is the campaign as it stands and is seen, for its names; `events` are those
-/// of its journal in order, at least from the session's start, each with its moment and the principal behind it.
+/// The recap of a session as Markdown. `people` gives current names, redacted for the reader; `events` are those of the
+/// campaign's journal in order, at least from the session's start, each with its time and principal.
 pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
     session: &Session,
     people: &dyn People,
@@ -50,7 +50,7 @@ pub fn recap<B: AsRef<str>, E: Borrow<CampaignEvent>>(
 struct RecapText<'a> {
     names: Names<'a>,
     seats: Seats,
-    /// Whether the session goes on at this place of the journal.
+    /// Whether the session is active at the current event.
     is_during: bool,
     notes: Vec<(Timestamp, String, String)>,
     notes_left_out: usize,
@@ -106,7 +106,7 @@ impl RecapText<'_> {
         text
     }
 
-    /// The player characters, each with whoever plays it.
+    /// The player characters, each with its controller.
     fn cast(&self, session: &Session, people: &dyn People) -> Vec<String> {
         let all = people.actors().filter(|actor| actor.kind == ActorKind::Pc);
         let there = all.filter(|actor| was_there(actor.created_at, session));
@@ -140,7 +140,7 @@ fn was_there(since: Moment, session: &Session) -> bool {
     session.ended_at.is_none_or(|ended| since <= ended)
 }
 
-/// The first of them, and how many more there are.
+/// The first `count_max` items, then how many more there are.
 fn shown(mut all: impl Iterator<Item = String>, count_max: usize) -> Vec<String> {
     let mut shown: Vec<String> = all.by_ref().take(count_max).collect();
     let left_out = all.count();
@@ -180,7 +180,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// A note of several lines stays one item of the list.
+/// Indents the following lines, so that the note stays one item of the Markdown list.
 fn indented(note: &str) -> String {
     let lines: Vec<&str> = note.lines().collect();
     lines.join("\n  ").replace("\n  \n", "\n\n")

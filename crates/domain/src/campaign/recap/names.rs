@@ -7,7 +7,7 @@ use super::super::record::ActorController;
 use super::super::roll::RecordedRoll;
 use super::People;
 
-/// Names by id. Today's come first, because that is how people are known.
+/// Names by id. A current name wins over the last known one from the events.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     people: Option<&'a dyn People>,
@@ -19,7 +19,7 @@ impl<'a> Names<'a> {
         Self { people: Some(people), heard: BTreeMap::new() }
     }
 
-    /// Remembers who is introduced or leaves.
+    /// Records the name in an event that adds, renames or removes.
     pub(super) fn hear(&mut self, event: &CampaignEvent) {
         if let CampaignEvent::ParticipantAdded { participant_id: id, display_name: name, .. }
         | CampaignEvent::ParticipantUpdated { participant_id: id, display_name: Some(name), .. }
@@ -32,7 +32,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What somebody was called so far, if that was heard.
+    /// The last name in the events so far.
     pub(super) fn heard(&self, id: &str) -> Option<&str> {
         self.heard.get(id).map(String::as_str)
     }
@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// For whom the dice fell, or else who threw them.
+    /// The actor that the roll is for, else the participant who rolled.
     pub(super) fn roller(&self, roll: &RecordedRoll) -> String {
         match (&roll.actor_id, &roll.participant_id) {
             (Some(id), _) => self.actor(id),
@@ -66,7 +66,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A name on one line, whatever is in it.
+/// A name with all white space collapsed to single spaces.
 pub(super) fn line(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::record::{Actor, Campaign, Participant};
 
-/// What a recap takes from the campaign as it stands. Whoever hands it in has left out what is not to be seen.
+/// The current campaign as a recap reads it. The caller has already redacted it for the reader.
 pub trait People {
     fn campaign(&self) -> Option<Cow<'_, Campaign>>;
 
@@ -19,7 +19,7 @@ pub trait People {
     fn actors(&self) -> Box<dyn Iterator<Item = Cow<'_, Actor>> + '_>;
 }
 
-/// Everything. Only the rules' own tests see so much.
+/// Without redaction, for tests only.
 #[cfg(test)]
 impl People for super::super::state::CampaignState {
     fn campaign(&self) -> Option<Cow<'_, Campaign>> {

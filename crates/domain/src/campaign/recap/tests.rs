@@ -31,7 +31,7 @@ fn duality(hope: i32, fear: i32, difficulty: i32) -> serde_json::Value {
 fn a_session_is_told_again() {
     let mut table = Table::set();
     table.does(control("actor_thorin", "part_alice"));
-    // What came before, and what comes after, is no part of it.
+    // Events before and after the session are not part of its recap.
     table.does(rolls(None, "4d6kh3", json!({ "total": 18 }), Some(0.016)));
     table.does(start_session("sess_1", "Session 1: The Journey Begins"));
     table.does(note("The party sets out at dawn."));

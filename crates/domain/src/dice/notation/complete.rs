@@ -2,11 +2,11 @@
 
 use super::{Dialect, parse};
 
-/// What people begin with.
+/// Suggested for empty input.
 const BEGINNINGS: [&str; 8] =
     ["1d20", "2d20kh1", "4d6kh3", "2d6", "1d100", "duality(+2, dc 15)", "{2d6,1d12}kh1", "6x(4d6kh3)"];
 
-/// What may follow, roughly in the order in which it is wanted. A few letters of one may have been typed already.
+/// Texts that may follow, the most common first. The input may already end with the first letters of one.
 const CONTINUATIONS: [&str; 40] = [
     "d20",
     "d6",
@@ -50,13 +50,13 @@ const CONTINUATIONS: [&str; 40] = [
     ", adv)",
 ];
 
-/// Whole expressions that begin with what was typed.
+/// Valid expressions that start with the typed text.
 pub fn completions(typed: &str) -> Vec<String> {
     let beginnings = BEGINNINGS.into_iter().filter(|text| text.starts_with(typed)).map(str::to_owned);
     let mut found: Vec<String> = beginnings.collect();
     if !typed.trim().is_empty() {
         let more: Vec<(usize, String)> = CONTINUATIONS.into_iter().filter_map(|more| continued(typed, more)).collect();
-        // Who has begun to type one of them wants no other.
+        // If the input ends with the start of a continuation, offer only those.
         let has_begun = more.iter().any(|(begun, _)| *begun > 0);
         found.extend(more.into_iter().filter(|(begun, _)| !has_begun || *begun > 0).map(|(_, text)| text));
     }
@@ -65,7 +65,7 @@ pub fn completions(typed: &str) -> Vec<String> {
     found
 }
 
-/// The typed text with the rest of a continuation, if that makes an expression; and how much of it was there already.
+/// The typed text completed by a continuation, if that parses, with the number of bytes that were typed already.
 fn continued(typed: &str, more: &str) -> Option<(usize, String)> {
     let begun = (0..more.len()).rev().find(|length| typed.ends_with(more.get(..*length).unwrap_or("\0")))?;
     let texts = [begun, 0].into_iter().map(|begun| (begun, format!("{typed}{}", &more[begun..])));
@@ -75,11 +75,11 @@ fn continued(typed: &str, more: &str) -> Option<(usize, String)> {
     })
 }
 
-/// Whether a continuation means there what it means elsewhere: what can be read need not be what anybody wants.
+/// Whether a continuation keeps its usual meaning after `stem`. Some texts parse, but as something else.
 fn is_sensible(stem: &str, more: &str) -> bool {
     let is_die = more.strip_prefix('d').is_some_and(|rest| rest.starts_with(|first: char| !first.is_ascii_lowercase()));
     if is_die {
-        // Behind a number that stands for itself, or at a place where one might. Elsewhere it would be a drop.
+        // Only after a plain number or where an operand starts. Elsewhere `d20` would parse as a drop.
         let before = stem.trim_end_matches(|digit: char| digit.is_ascii_digit());
         return before.is_empty() || before.ends_with(['+', '-', '*', '/', '(', '{', ',', ' ']);
     }

@@ -28,7 +28,7 @@ pub enum Dialect {
 ignoring_case!(Dialect { Auto = "auto", Foundry = "foundry", Roll20 = "roll20", Avrae = "avrae" });
 
 impl Dialect {
-    /// The dialect that a text is in.
+    /// Resolves `Auto` to the dialect that the lower-case text is written in.
     pub(super) fn settle(self, text: &str) -> Self {
         match self {
             Self::Auto if is_roll20(text) => Self::Roll20,

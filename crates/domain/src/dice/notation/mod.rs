@@ -19,26 +19,26 @@ pub use parse::{ParseError, parse};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notation {
     pub roll: Roll,
-    /// What stood behind `#`.
+    /// The text after `#`.
     pub comment: Option<String>,
 }
 
-/// What a line asks for.
+/// The kind of roll that a line requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roll {
     /// A total: `4d6kh3+1`.
     Total(Expression),
     /// A total against another: `2d20kh1+5 >= 15`.
     Check { left: Expression, comparison: Comparison, right: Expression },
-    /// Two sides, and who is higher: `2d6+3 vs 1d20`.
+    /// Two totals, the higher wins: `2d6+3 vs 1d20`.
     Versus { left: Expression, right: Expression },
-    /// The same several times: `6x(4d6kh3)`.
+    /// The same roll several times: `6x(4d6kh3)`.
     Repeat { times: u32, roll: Box<Roll> },
     /// Hope and Fear: `duality(+2, dc 15, adv)`.
     Duality(Duality),
 }
 
-/// A number, once the dice have fallen.
+/// An expression that evaluates to a number once its dice are rolled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression {
     Number(i64),
@@ -100,8 +100,8 @@ impl Condition {
     }
 }
 
-/// Equal dice, and what is done with them. Whatever the order in which modifiers were written, they act in this one:
-/// reroll, minimum and maximum, explode, keep or drop, count.
+/// Equal dice with modifiers. In whatever order they are written, modifiers apply in this one: reroll, minimum and
+/// maximum, explode, keep or drop, count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     pub count: u32,
@@ -152,7 +152,7 @@ pub struct Reroll {
 }
 
 impl Reroll {
-    /// The faces that are not rolled again: those below the condition, and those above it.
+    /// The faces that are not rerolled: the range below the condition and the range above it.
     pub fn staying(self, die: Die) -> (RangeInclusive<i64>, RangeInclusive<i64>) {
         let (lowest, highest, value) = (die.lowest(), die.highest(), self.when.value);
         let below = |last: i64| lowest..=last.clamp(lowest - 1, highest);
@@ -168,7 +168,7 @@ impl Reroll {
     }
 }
 
-/// A die for which the condition holds brings another one, at most `cap` times.
+/// A die for which the condition holds adds another die, at most `cap` times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Explode {
     pub kind: ExplodeKind,
@@ -180,9 +180,9 @@ pub struct Explode {
 pub enum ExplodeKind {
     /// The new dice are dice of their own.
     Separate,
-    /// The new dice are added to the one that brought them.
+    /// The values of the new dice are added to the first die.
     Compound,
-    /// The new dice are dice of their own, each one less than it shows.
+    /// The new dice are dice of their own, each counting one less than its face.
     Penetrate,
 }
 
@@ -200,7 +200,7 @@ pub enum KeepKind {
     DropLowest,
 }
 
-/// The pool is worth its successes, less its failures.
+/// The value of the pool is its successes minus its failures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountSuccesses {
     pub success: Condition,

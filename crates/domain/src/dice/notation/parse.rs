@@ -10,14 +10,14 @@ use crate::limits;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
-    /// Characters before the place, from 0.
+    /// Position of the error in characters, from 0.
     pub column: usize,
     pub message: String,
     pub hint: &'static str,
 }
 
 impl ParseError {
-    /// The text around the place, with a caret below it.
+    /// The text around the error, with a caret below its column.
     pub fn caret(&self, text: &str) -> String {
         let shown: Vec<char> = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         let begin = self.column.saturating_sub(AROUND);
@@ -29,7 +29,7 @@ impl ParseError {
     }
 }
 
-/// Characters that are shown before and after the place of an error.
+/// Characters shown before and after an error.
 const AROUND: usize = 40;
 
 const HINT: &str = "for example 4d6kh3+1, 2d20kh1+5 >= 15, 3d6!, 5d10cs>=8, duality(+2, dc 15)";
@@ -84,7 +84,7 @@ impl Parser {
         error(self.at, format!("expected {wanted}, found {found}"), HINT)
     }
 
-    /// Takes a word if it stands here.
+    /// Consumes the word if it comes next, in any case.
     fn take(&mut self, word: &str) -> bool {
         let stands = word.chars().enumerate().all(|(offset, wanted)| {
             self.text.get(self.at + offset).is_some_and(|found| found.eq_ignore_ascii_case(&wanted))
@@ -124,7 +124,7 @@ impl Parser {
         Ok(if negative { -number } else { number })
     }
 
-    /// Everything that nests goes through here.
+    /// Every recursion goes through here, so the depth limit bounds the stack.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > limits::EXPRESSION_DEPTH_MAX {
@@ -157,7 +157,7 @@ impl Parser {
         Ok(Roll::Total(left))
     }
 
-    /// `6x(…)`. The `x` of an explosion stands behind a pool, never behind a number.
+    /// `6x(…)`. The `x` of an explosion follows a pool, never a plain number.
     fn repeat(&mut self) -> Parsed<Option<Roll>> {
         let begin = self.at;
         let times = self.digits()?;
@@ -266,7 +266,7 @@ impl Parser {
             self.spaces();
             let Some((_, operator)) = operators.iter().find(|(word, _)| self.take(word)) else { return Ok(left) };
             let right = part(self)?;
-            // A long chain is a deep tree.
+            // A long chain becomes a deep tree, which recursion walks later.
             self.depth += 1;
             if self.depth > limits::EXPRESSION_DEPTH_MAX * 4 {
                 return Err(error(self.at, "an expression has too many parts", "roll its parts one by one"));
@@ -407,10 +407,10 @@ impl Parser {
         }
     }
 
-    /// Reads one modifier, if one stands here. Says whether it was there already.
+    /// Parses one modifier, if one comes next. Returns whether the pool had it already.
     fn pool_modifier(&mut self, pool: &mut Pool) -> Parsed<bool> {
         if pool.count == 1 && pool.keep.is_none() {
-            // One die with advantage is two of them.
+            // One die with advantage is two dice, of which one is kept.
             for (word, kind) in [("adv", KeepKind::KeepHighest), ("dis", KeepKind::KeepLowest)] {
                 if self.take(word) {
                     (pool.count, pool.keep) = (2, Some(Keep { kind, count: 1 }));
@@ -437,12 +437,12 @@ impl Parser {
         if let Some(keep) = self.keep()? {
             return Ok(pool.keep.replace(keep).is_some());
         }
-        // Sorting changes the picture, not the roll.
+        // Sorting affects display only, so it is accepted and ignored.
         let _ = self.take("sa") || self.take("sd") || self.take("s");
         Ok(false)
     }
 
-    /// What another program reads and this one would misread.
+    /// Refuses modifiers of other dice programs that would be misread here.
     fn refuse_foreign(&self) -> Parsed<()> {
         let begins = |word: &str| {
             let letters = word.chars().enumerate();
@@ -517,7 +517,7 @@ impl Parser {
                 let message = "a number before a comparison caps the whole pool, which is not supported";
                 return Err(error(begin, message, "cap each die instead, as in 3d6x=6cap2"));
             }
-            // Of one die, exploding once stays once.
+            // `xo` keeps its cap of one.
             (Some(_), Some(when)) if cap == 1 => (cap, when),
             (Some(given), Some(when)) => (u32::try_from(given).unwrap_or(u32::MAX), when),
             (Some(value), None) => (cap, Condition { comparison: Comparison::Equal, value }),
@@ -535,7 +535,7 @@ impl Parser {
         Ok(Some(Explode { kind, when, cap }))
     }
 
-    /// `cs>=8`, then perhaps `df<=1`; in Roll20's way `>7f1`.
+    /// `cs>=8`, optionally with `df<=1`; in Roll20 `>7f1`.
     fn successes(&mut self) -> Parsed<Option<CountSuccesses>> {
         let success = if self.take("cs") {
             self.condition()?.ok_or_else(|| self.unexpected("what counts as a success, as in cs>=8"))?
@@ -557,7 +557,7 @@ impl Parser {
         matches!(self.peek(), Some('>' | '<' | '='))
     }
 
-    /// Roll20 has no `>=`: where one stands, the total is compared.
+    /// Whether the comparison has two characters. Roll20 has no `>=`, so there it compares the total.
     fn is_check(&self) -> bool {
         self.text.get(self.at + 1) == Some(&'=')
     }
@@ -607,7 +607,7 @@ impl Parser {
     fn condition_with_sign(&mut self) -> Parsed<Option<Condition>> {
         let Some(comparison) = self.comparison() else { return Ok(None) };
         let value = self.signed("a number")?;
-        // Over and under become at least and at most, so that there is one way to say it; Roll20 means those anyway.
+        // `>` and `<` become `>=` and `<=`, so the canonical form is unique. In Roll20 they already mean these.
         let is_roll20 = self.dialect == Dialect::Roll20;
         let (comparison, value) = match comparison {
             Comparison::Over if is_roll20 => (Comparison::AtLeast, value),
@@ -624,7 +624,7 @@ fn plain(count: u32, die: Die) -> Pool {
     Pool { count, die, reroll: None, minimum: None, maximum: None, explode: None, keep: None, count_successes: None }
 }
 
-/// What a pool cannot be: one that never ends, or whose bounds cross.
+/// Refuses a pool whose rerolls never end or whose minimum is over its maximum.
 fn check(pool: Pool) -> Result<Pool, (String, &'static str)> {
     if let Some(reroll) = pool.reroll
         && !reroll.once

@@ -30,7 +30,7 @@ impl Display for Roll {
     }
 }
 
-/// How tightly an expression holds together: what holds less tightly than its place needs parentheses.
+/// Operator precedence: an expression of lower precedence than its position needs parentheses.
 fn tightness(expression: &Expression) -> u8 {
     match expression {
         Expression::Binary { operator: Operator::Add | Operator::Subtract, .. } => 1,
@@ -117,7 +117,7 @@ impl Display for Pool {
             write!(formatter, "{keep}")?;
         }
         if let Some(count) = self.count_successes {
-            // Roll20 means something else by cs and a single sign.
+            // Write `cs==`: in Roll20 `cs=` marks criticals.
             let sign = if count.success.comparison == Comparison::Equal { "=" } else { "" };
             write!(formatter, "cs{sign}{}", count.success)?;
             if let Some(failure) = count.failure {

@@ -262,7 +262,7 @@ proptest! {
     }
 }
 
-/// Each bound of an expression: at it, and one past it.
+/// Each limit of an expression: exactly at it, and one past it.
 #[test]
 fn an_expression_is_bounded_everywhere() {
     let brackets = |depth: usize| format!("{}1d6{}", "(".repeat(depth), ")".repeat(depth));

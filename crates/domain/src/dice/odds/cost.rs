@@ -2,10 +2,10 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-/// Times past which nobody cares how many.
+/// Larger factors are described as "over a billion times".
 const TIMES_MAX: u64 = 1_000_000_000;
 
-/// An estimate, as so many times what is allowed, and the limit.
+/// An estimate as a multiple of what is allowed, or a count with its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     Work { times: u64 },
@@ -38,7 +38,7 @@ fn about(times: u64) -> String {
     }
 }
 
-/// Two digits are enough of an estimate.
+/// Keeps the first two digits.
 fn rounded(number: u64) -> u64 {
     let unit = 10_u64.pow(number.checked_ilog10().unwrap_or_default().saturating_sub(1));
     number / unit * unit

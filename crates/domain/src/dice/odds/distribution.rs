@@ -7,12 +7,12 @@ use num_traits::{One, ToPrimitive, Zero};
 use super::OddsRefusal;
 use super::effort::{self, Effort};
 
-/// Products of single weights up to which they are formed one by one.
+/// Up to this many pairs of weights, sums are convolved pair by pair.
 const PAIRS_FEW: u64 = 2_048;
 /// Bits of a denominator up to which a mean is reduced.
 const REDUCED_BITS_MAX: u64 = 16_384;
 
-/// Each value with its weight, values ascending, no weight zero. The weights sum to `whole`.
+/// Each value with its weight, values ascending, no weight zero. The weights sum to `total_weight`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Distribution {
     weights: Vec<(i64, BigUint)>,
@@ -25,7 +25,7 @@ impl Distribution {
         Self { weights: vec![(value, BigUint::one())], whole: BigUint::one() }
     }
 
-    /// Sorts, adds up equal values and drops what weighs nothing.
+    /// Sorts, merges equal values and drops zero weights.
     pub fn new(weights: impl IntoIterator<Item = (i64, BigUint)>) -> Self {
         let mut given: Vec<(i64, BigUint)> = weights.into_iter().filter(|(_, weight)| !weight.is_zero()).collect();
         given.sort_by_key(|(value, _)| *value);
@@ -60,7 +60,7 @@ impl Distribution {
         self.weights.last().map_or(0, |(value, _)| *value)
     }
 
-    /// The weight of the values for which something holds.
+    /// The total weight of the values for which `holds` is true.
     pub fn weight_where(&self, holds: impl Fn(i64) -> bool) -> BigUint {
         self.weights.iter().filter(|(value, _)| holds(*value)).map(|(_, weight)| weight).sum()
     }
@@ -71,7 +71,7 @@ impl Distribution {
         Ok(Self::new(mapped.collect::<Option<Vec<_>>>().ok_or(OddsRefusal::NumberTooLarge)?))
     }
 
-    /// The sum of two independent ones.
+    /// The distribution of the sum of two independent values.
     pub fn plus(&self, other: &Self, effort: &Effort) -> Result<Self, OddsRefusal> {
         let lowest = self.lowest().checked_add(other.lowest()).ok_or(OddsRefusal::NumberTooLarge)?;
         self.highest().checked_add(other.highest()).ok_or(OddsRefusal::NumberTooLarge)?;
@@ -91,7 +91,7 @@ impl Distribution {
         Ok(unpack(&packed, words, lowest, &self.whole * &other.whole))
     }
 
-    /// The sum, weight by weight.
+    /// The sum by direct convolution.
     fn convolve(&self, other: &Self, lowest: i64, width: u64, effort: &Effort) -> Result<Self, OddsRefusal> {
         let mut sums = vec![BigUint::zero(); usize::try_from(width).map_err(|_| OddsRefusal::NumberTooLarge)?];
         let steps = self.pair_steps(other) / (self.weights.len() as u64).max(1);
@@ -107,7 +107,7 @@ impl Distribution {
         Ok(from_dense(sums, lowest, &self.whole * &other.whole))
     }
 
-    /// The sum of `count` independent ones.
+    /// The distribution of the sum of `count` independent values.
     pub fn times(&self, count: u32, effort: &Effort) -> Result<Self, OddsRefusal> {
         match count {
             0 => return Ok(Self::certain(0)),
@@ -119,7 +119,7 @@ impl Distribution {
         let width = (self.width() - 1).saturating_mul(u64::from(count)).saturating_add(1);
         let words = effort::words(self.whole.bits() * u64::from(count));
         let packed_words = width.saturating_mul(words);
-        // Squaring after squaring, each about three times the one before it.
+        // Repeated squaring; each squaring costs about three times the one before it.
         let packed = effort::product(packed_words / 2, packed_words / 2).saturating_mul(2);
         let rows = effort::pairs(width.saturating_mul(self.weights.len() as u64), words, 0);
         effort.keep(width, words)?;
@@ -133,7 +133,7 @@ impl Distribution {
         }
     }
 
-    /// Weights from the lowest value on, gaps included, if all that [`Self::times_by_rows`] multiplies by fits a word.
+    /// Weights by offset from the lowest value, if every factor in [`Self::sum_of_copies_by_rows`] fits in a `u64`.
     fn small_weights(&self, count: u32, width: u64) -> Option<Vec<(u64, u64)>> {
         let largest_factor = (u64::from(count) + 1).checked_mul(self.width())?.max(width);
         let weights = self.weights.iter().map(|(value, weight)| {
@@ -144,7 +144,7 @@ impl Distribution {
         weights.collect()
     }
 
-    /// Each weight of the power from those before it. For `q = pⁿ`, the derivative says `p·q' = n·p'·q`; comparing
+    /// Each weight of the power, from those before it. For `q = pⁿ`, the derivative says `p·q' = n·p'·q`; comparing
     /// coefficients, `k·p₀·q[k]` is the sum over `i` of `((n + 1)·i − k)·p[i]·q[k − i]`.
     fn times_by_rows(
         &self,
@@ -175,7 +175,7 @@ impl Distribution {
         Ok(from_dense(sums, lowest, whole))
     }
 
-    /// A function of two independent ones, pair by pair.
+    /// The distribution of a function of two independent values, pair by pair.
     pub fn combine(
         &self,
         other: &Self,
@@ -201,7 +201,7 @@ impl Distribution {
         Ok(Self { weights: weights.into_iter().collect(), whole })
     }
 
-    /// The mean as a fraction, reduced where that is not far more work than the mean itself.
+    /// The mean as a fraction, reduced up to `REDUCED_BITS_MAX`.
     pub fn mean(&self) -> (BigInt, BigUint) {
         let sum: BigInt =
             self.weights.iter().map(|(value, weight)| BigInt::from(weight.clone()) * BigInt::from(*value)).sum();
@@ -221,7 +221,7 @@ impl Distribution {
             terms.sum()
         };
         let whole = BigInt::from(self.whole.clone());
-        // (E[x²]·n² − (E[x]·n)²) / n², without a rounding before the end.
+        // (E[x²]·n² − (E[x]·n)²) / n², rounded only at the end.
         let variance = moment(2) * &whole - moment(1).pow(2);
         decimal(variance.magnitude(), &(&self.whole * &self.whole)).sqrt()
     }
@@ -238,7 +238,7 @@ impl Distribution {
         effort::pairs(self.pairs(other), effort::words(self.whole.bits()), effort::words(other.whole.bits()))
     }
 
-    /// One large number with a weight in every `words` words.
+    /// Packs the weights into one large number, `words` words each (Kronecker substitution).
     fn pack(&self, words: u64) -> Result<BigUint, OddsRefusal> {
         let index = |number: u64| usize::try_from(number).map_err(|_| OddsRefusal::NumberTooLarge);
         let halves = index(words)? * 2;
@@ -253,14 +253,14 @@ impl Distribution {
     }
 }
 
-/// A power that can be given up between two products.
+/// Power by repeated squaring. Charges each product, so it can be cancelled between them.
 fn power(base: &BigUint, exponent: u32, effort: &Effort) -> Result<BigUint, OddsRefusal> {
     let product = |left: &BigUint, right: &BigUint| {
         effort.spend(effort::product(effort::words(left.bits()), effort::words(right.bits())))?;
         Ok(left * right)
     };
     let mut power = base.clone();
-    // The first bit is in the base already.
+    // `power` starts as the base, which covers the highest bit.
     for bit in (0..exponent.ilog2()).rev() {
         power = product(&power, &power)?;
         if exponent >> bit & 1 == 1 {
@@ -270,7 +270,7 @@ fn power(base: &BigUint, exponent: u32, effort: &Effort) -> Result<BigUint, Odds
     Ok(power)
 }
 
-/// Where a value stands in a list that begins with the lowest one.
+/// The index of a value in a dense list that starts at the lowest value.
 fn place(value: i64, lowest: i64) -> usize {
     usize::try_from(value.abs_diff(lowest)).unwrap_or(usize::MAX)
 }
@@ -287,10 +287,10 @@ fn unpack(packed: &BigUint, words: u64, lowest: i64, whole: BigUint) -> Distribu
     Distribution { weights: weights.filter(|(_, weight)| !weight.is_zero()).collect(), whole }
 }
 
-/// Bits of a quotient that a decimal is made of.
+/// Bits of the quotient before it is converted to `f64`.
 const PRECISION: u64 = 64;
 
-/// A fraction of large numbers as a decimal, to the precision of one.
+/// A fraction of large numbers as `f64`, to full precision.
 pub fn decimal(numerator: &BigUint, denominator: &BigUint) -> f64 {
     if numerator.is_zero() {
         return 0.0;

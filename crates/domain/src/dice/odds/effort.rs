@@ -7,16 +7,16 @@ use super::{Cost, OddsRefusal};
 
 /// Each takes one to two nanoseconds of one core of a small machine.
 const STEPS_MAX: u64 = 500_000_000;
-/// Bytes that all distributions of one answer may have together, and any single piece of work on the way to them.
+/// Bytes of all distributions of one answer together, and of any single temporary structure.
 const BYTES_MAX: u64 = 24_000_000;
-/// Bytes of a value with its weight, beside the words of the weight.
+/// Bytes of a value with its weight, without the words of the weight.
 const ROW_BYTES: u64 = 64;
-/// Steps of what is done with every pair of weights, beside the product of their words.
+/// Fixed steps for each pair of weights, added to the product of their words.
 const PAIR_STEPS: u64 = 80;
-/// Words from which a product is formed by halves.
+/// Words from which `num-bigint` multiplies by splitting instead of digit by digit.
 const HALVED_WORDS: u64 = 64;
 
-/// The effort that is left for an answer.
+/// The steps and bytes left for an answer.
 pub struct Effort<'a> {
     steps: Cell<u64>,
     bytes: Cell<u64>,
@@ -30,17 +30,17 @@ impl Default for Effort<'_> {
 }
 
 impl<'a> Effort<'a> {
-    /// An effort that ends when nobody waits for it any more.
+    /// A full budget. Once `is_given_up` returns true, the next charge of steps is refused.
     pub fn until(is_given_up: &'a dyn Fn() -> bool) -> Self {
         Self { steps: Cell::new(STEPS_MAX), bytes: Cell::new(BYTES_MAX), is_given_up }
     }
 
-    /// Whether so many steps could still be made.
+    /// Whether this many steps are left. Charges nothing.
     pub(super) fn affords(&self, steps: u64) -> bool {
         steps <= self.steps.get()
     }
 
-    /// Pays for steps that are about to be made.
+    /// Charges steps before they are made.
     pub(super) fn spend(&self, steps: u64) -> Result<(), OddsRefusal> {
         if (self.is_given_up)() {
             return Err(OddsRefusal::GivenUp);
@@ -49,13 +49,13 @@ impl<'a> Effort<'a> {
         Ok(())
     }
 
-    /// Why so many more steps are too many.
+    /// The refusal of this many more steps.
     pub(super) fn too_long(&self, steps: u64) -> OddsRefusal {
         let all = (STEPS_MAX - self.steps.get()).saturating_add(steps);
         OddsRefusal::TooCostly(Cost::Work { times: all.div_ceil(STEPS_MAX) })
     }
 
-    /// Pays for a distribution that is about to be made.
+    /// Charges the memory of a distribution before it is allocated.
     pub(super) fn keep(&self, rows: u64, words: u64) -> Result<(), OddsRefusal> {
         let bytes = row_bytes(rows, words);
         let left = self.bytes.get().checked_sub(bytes);
@@ -63,7 +63,7 @@ impl<'a> Effort<'a> {
         Ok(())
     }
 
-    /// Whether something that is let go again at once is small enough.
+    /// Checks the size of a temporary structure. Charges nothing.
     pub(super) fn fits(rows: u64, words: u64) -> Result<(), OddsRefusal> {
         let bytes = row_bytes(rows, words);
         if bytes > BYTES_MAX { Err(too_much(bytes)) } else { Ok(()) }
@@ -78,7 +78,7 @@ fn row_bytes(rows: u64, words: u64) -> u64 {
     rows.saturating_mul(words.saturating_mul(8).saturating_add(ROW_BYTES))
 }
 
-/// The words of a number of so many bits.
+/// 64-bit words of a number of this many bits.
 pub(super) fn words(bits: u64) -> u64 {
     bits / 64 + 1
 }

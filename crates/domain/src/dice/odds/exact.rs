@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::distribution::decimal;
 
-/// Digits past which a fraction says nothing to anybody.
+/// Longer fractions are left out of the answer.
 const FRACTION_CHARS_MAX: usize = 40;
 
-/// Bits of a denominator past which nothing is reduced to fewer digits than that.
+/// Denominators with more bits are not reduced: the fraction would stay longer than `FRACTION_CHARS_MAX`.
 const FRACTION_BITS_MAX: u64 = 512;
 
 /// A number between whole ones.
@@ -36,7 +36,7 @@ impl Exact {
         Self { fraction: short(fraction), decimal: decimal(numerator, denominator) }
     }
 
-    /// A number that may be below zero, reduced already.
+    /// A number that may be negative, from a fraction that is reduced already.
     pub fn signed(numerator: &BigInt, denominator: &BigUint) -> Self {
         let magnitude = decimal(numerator.magnitude(), denominator);
         let decimal = if *numerator < BigInt::zero() { -magnitude } else { magnitude };

@@ -7,12 +7,12 @@ use super::effort::{self, Effort};
 use super::{Distribution, OddsRefusal};
 use crate::dice::notation::{Explode, ExplodeKind};
 
-/// What dice of a chain count for: the first one as it is, the others less one if they penetrate.
+/// The value of a die in a chain: penetrating dice after the first count one less.
 pub(super) fn shown(explode: Explode, value: i64, depth: u32) -> i64 {
     if explode.kind == ExplodeKind::Penetrate && depth > 0 { value - 1 } else { value }
 }
 
-/// The faces of one die of a chain, by what they are worth.
+/// The values of one die of a chain, split into faces that explode and faces that end it.
 struct Link {
     exploding: Distribution,
     ending: Distribution,
@@ -28,14 +28,14 @@ impl Link {
     }
 }
 
-/// The worth of a die and all that it brings, where each counts by itself.
+/// The distribution of a die with its explosions, where each die is scored by itself.
 pub(super) fn chain(
     die: &Distribution,
     explode: Explode,
     worth: &impl Fn(i64) -> i64,
     effort: &Effort,
 ) -> Result<Distribution, OddsRefusal> {
-    // From the last die that may come, which brings none, to the first.
+    // From the last possible die, which cannot explode, back to the first.
     let mut rest = die.map(|face| Some(worth(shown(explode, face, explode.cap))))?;
     for depth in (0..explode.cap).rev() {
         effort.spend(effort::pairs(die.weights().len() as u64, 1, 1))?;
@@ -53,7 +53,7 @@ pub(super) fn chain(
     Ok(rest)
 }
 
-/// The worth of so many dice and all that they bring.
+/// The distribution of the sum of `count` dice with their explosions.
 pub(super) fn sum(
     die: &Distribution,
     explode: Explode,
@@ -74,7 +74,7 @@ pub(super) fn sum(
     chain(die, explode, worth, effort)?.times(count, effort)
 }
 
-/// One worth that brings another die: the usual case, and one with a shorter way.
+/// The common case that all exploding faces have one value, which has a faster algorithm.
 struct OneFace<'a> {
     value: i64,
     weight: &'a BigUint,
@@ -83,7 +83,7 @@ struct OneFace<'a> {
 }
 
 impl OneFace<'_> {
-    /// About what [`Self::sum`] takes.
+    /// Estimated steps of [`Self::sum`].
     fn steps(&self, ending: &Distribution, count: u32) -> u64 {
         let (endings, depths) = (ending.highest().abs_diff(ending.lowest()), u64::from(self.cap));
         let words = |dice: u64| effort::words(self.whole.bits() * dice);

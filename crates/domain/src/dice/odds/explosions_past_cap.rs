@@ -6,13 +6,13 @@ use num_traits::{One, Zero};
 use super::{Distribution, Exact, decimal};
 use crate::dice::notation::Explode;
 
-/// Bits past which the exact chance is let go: nobody reads a fraction half as long.
+/// Past this many bits only the decimal is kept; `Exact` leaves out much shorter fractions.
 const BITS_MAX: u64 = 4_096;
 
 /// How likely it is that an explosion was cut off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beyond {
-    /// The chance that none was: a numerator and a denominator.
+    /// The chance that no explosion was cut off: numerator and denominator.
     within: Option<(BigUint, BigUint)>,
     decimal: f64,
 }
@@ -45,7 +45,7 @@ impl Beyond {
         Self { within, decimal: self.decimal + other.decimal - self.decimal * other.decimal }
     }
 
-    /// The chance, if there is one.
+    /// The chance, or `None` if it is zero.
     pub fn chance(&self) -> Option<Exact> {
         match &self.within {
             Some((within, whole)) if within == whole => None,
@@ -59,7 +59,7 @@ fn short(within: BigUint, whole: BigUint) -> Option<(BigUint, BigUint)> {
     (whole.bits() <= BITS_MAX).then_some((within, whole))
 }
 
-/// The chance that something happens at least once in so many tries, without losing small ones to rounding.
+/// The chance of at least one hit in `tries`. `ln_1p` and `exp_m1` keep small chances from rounding to zero.
 fn any_of(chance: f64, tries: f64) -> f64 {
     -(tries * (-chance).ln_1p()).exp_m1()
 }

@@ -10,13 +10,13 @@ use super::explode::shown;
 use super::{Cost, Distribution, OddsRefusal};
 use crate::dice::notation::{Explode, Keep, KeepKind};
 
-/// Looks at hands that may be begun, by an estimate that is often far too high.
+/// Limit on the estimated visits of hands. The estimate is often far too high.
 const LOOKS_ESTIMATED_MAX: u64 = 1_000_000_000;
-/// Steps of looking at one hand, beside those for its size.
+/// Fixed steps of visiting one hand, without those for its size.
 const LOOK_STEPS: u64 = 300;
 
-/// Equal dice, each for itself. Faces are dealt from the best to the worst: so many dice show the first, so many of the
-/// others the next; once enough are kept, the rest may show whatever is left.
+/// Odds of equal dice without explosions. Goes through the faces from best to worst and chooses how many of the
+/// remaining dice show each; once enough are kept, the rest may show any face that is left.
 pub(super) fn of_equal_dice(
     die: &Distribution,
     count: u32,
@@ -34,7 +34,7 @@ pub(super) fn of_equal_dice(
     }
     let words = effort::words(die.whole().bits() * u64::from(count));
     check_deal(&faces, &worth, count, kept, words, effort)?;
-    // At most 127 bits fit the fast path with room for every intermediate sum, which is at most the whole.
+    // `u128` is faster and cannot overflow here: every intermediate sum is at most the total weight.
     let weights: Option<Vec<(i64, u128)>> = if die.whole().bits() * u64::from(count) < 127 {
         faces.iter().map(|(value, weight)| Some((worth(*value), weight.try_into().ok()?))).collect()
     } else {
@@ -52,7 +52,7 @@ pub(super) fn of_equal_dice(
     Ok(Distribution::new(dealt))
 }
 
-/// Refuses what would take too long, before it is begun.
+/// Estimates the cost and refuses before any work is done.
 fn check_deal(
     faces: &[(i64, BigUint)],
     worth: &impl Fn(i64) -> i64,
@@ -70,19 +70,19 @@ fn check_deal(
     let steps = steps.fold(0, u64::saturating_add).saturating_mul(faces.len() as u64);
     let rows = range.saturating_mul(u64::from(kept)).saturating_add(1).saturating_mul(u64::from(kept) + 1);
     Effort::fits(rows, words)?;
-    // The binomials are weights too.
+    // The table of binomials takes memory too.
     Effort::fits(u64::from(count) * u64::from(kept), words.min(u64::from(count) / 64 + 1))?;
     if effort.affords(steps) { Ok(()) } else { Err(effort.too_long(steps)) }
 }
 
-/// Steps for one face where `used` dice show another one already, in so many sums.
+/// Steps for one face when `used` dice are assigned already and have `sums` different sums.
 fn deal_steps(sums: u64, used: u64, count: u64, words: u64) -> u64 {
     let half = words.div_ceil(2);
-    // The sums are multiplied by the ways to go on, and those are a product themselves.
+    // Each sum is multiplied by the number of ways, which is itself a product.
     effort::pairs(sums.saturating_add(2).saturating_mul(count - used + 1), half, half)
 }
 
-/// Whether the best are the highest, and how many of them count.
+/// Turns keep and drop into (highest first, number kept).
 fn normal(keep: Keep, count: u32) -> (bool, u32) {
     match keep.kind {
         KeepKind::KeepHighest => (true, keep.count.min(count)),
@@ -92,7 +92,7 @@ fn normal(keep: Keep, count: u32) -> (bool, u32) {
     }
 }
 
-/// What is needed of a number to deal with it.
+/// The arithmetic of weights, so that small ones can use `u128` instead of `BigUint`.
 trait Weight: Clone + From<u32> {
     fn product(&self, other: &Self) -> Self;
     fn add(&mut self, other: &Self);
@@ -118,13 +118,13 @@ impl Weight for BigUint {
     }
 }
 
-/// The powers of a weight, from none to `highest`.
+/// The powers of a weight, from 0 to `highest`.
 fn powers<W: Weight>(base: &W, highest: u32) -> Vec<W> {
     let next = |power: &W| Some(power.product(base));
     std::iter::successors(Some(W::from(1)), next).take(highest as usize + 1).collect()
 }
 
-/// `open[used]` holds the sums of the kept so far when `used` dice, fewer than are kept, show a face dealt already.
+/// `open[used]` has the sums of the kept dice when `used` dice, fewer than `kept`, are assigned to earlier faces.
 fn deal<W: Weight>(
     faces: &[(i64, W)],
     count: u32,
@@ -143,7 +143,7 @@ fn deal<W: Weight>(
     let mut done: BTreeMap<i64, W> = BTreeMap::new();
     for (at, (worth, weight)) in faces.iter().enumerate() {
         let (powers, tail_powers) = (powers(weight, count), powers(&tails[at + 1], count));
-        // From many used to few, so that a sum moves on once per face.
+        // Descending, so that a sum added for this face is not visited again for the same face.
         for used in (0..kept).rev() {
             let sums = std::mem::take(&mut open[used as usize]);
             let left = count - used;
@@ -164,7 +164,7 @@ fn deal<W: Weight>(
     Ok(done.into_iter().collect())
 }
 
-/// For each number of dice that are used, the ways to choose from the others.
+/// Row `used`: the binomial coefficients of the `count - used` remaining dice.
 fn binomials<W: Weight>(count: u32, kept: u32) -> Vec<Vec<W>> {
     let mut row = vec![W::from(1)];
     let mut rows = std::collections::VecDeque::new();
@@ -181,16 +181,16 @@ fn binomials<W: Weight>(count: u32, kept: u32) -> Vec<Vec<W>> {
     rows.into()
 }
 
-/// The dice that are held back while others come: those that are kept, or those that are dropped.
+/// The dice held while others are added: the kept ones, or the dropped ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Held {
     /// Ascending.
     values: Vec<i64>,
-    /// The worth of those that were let go and count.
+    /// The value of dice that are no longer held and count.
     sum: i64,
 }
 
-/// Which dice are held, and what becomes of those that are not.
+/// Which dice are held, and whether the held or the others count.
 #[derive(Debug, Clone, Copy)]
 struct Hold {
     size: usize,
@@ -228,7 +228,7 @@ impl Hold {
         if self.held_count { held.values.iter().map(|value| worth(*value)).sum() } else { held.sum }
     }
 
-    /// How many different hands there may be, at most.
+    /// An upper bound on the number of different hands.
     fn hands(self, values: u64, dice: u64) -> u64 {
         let mut hands = 1_u64;
         for at in 0..(self.size as u64).min(dice) {
@@ -238,7 +238,7 @@ impl Hold {
     }
 }
 
-/// Refuses what would take too long, before it is begun.
+/// Estimates the cost and refuses before any work is done.
 fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), OddsRefusal> {
     let looks = hold.hands(values, draws).saturating_mul(draws).saturating_mul(faces);
     if looks > LOOKS_ESTIMATED_MAX {
@@ -248,11 +248,11 @@ fn check_hands(hold: Hold, values: u64, draws: u64, faces: u64) -> Result<(), Od
 }
 
 impl Hold {
-    /// Pays for adding each of so many faces to one hand, and looks that the hands do not become too many.
+    /// Charges for adding each face to one hand, and checks the memory of all hands.
     fn pay(self, effort: &Effort, faces: usize, hands: usize, words: u64) -> Result<(), OddsRefusal> {
         let size = self.size as u64;
         effort.spend((faces as u64).saturating_mul(LOOK_STEPS.saturating_add(size * 4).saturating_add(words * 4)))?;
-        // Once coming and once done.
+        // Twice: hands being built and finished hands.
         Effort::fits(hands as u64 * 2, words + size + 8)
     }
 }
@@ -263,7 +263,7 @@ fn empty_hand() -> Hands {
     Hands::from([(Held { values: Vec::new(), sum: 0 }, BigUint::one())])
 }
 
-/// Dice that bring others, which are kept or dropped like any.
+/// Odds of exploding dice, where added dice are kept or dropped like any other.
 pub(super) fn of_exploding_dice(
     die: &Distribution,
     explode: Explode,
@@ -281,7 +281,7 @@ pub(super) fn of_exploding_dice(
         let mut done = Hands::new();
         let mut coming = hands;
         for depth in 0..=explode.cap {
-            // A chain that ends early leaves room for every draw it did not make.
+            // A chain that ends early is scaled by the draws it did not make, so that all weights share a denominator.
             let unmade = die.whole().pow(explode.cap - depth);
             let mut next = Hands::new();
             for (held, ways) in &coming {
@@ -302,7 +302,7 @@ pub(super) fn of_exploding_dice(
     Ok(Distribution::new(hands.into_iter().map(|(held, ways)| (hold.total(&held, &worth), ways))))
 }
 
-/// Totals of different expressions, of which some are kept.
+/// Odds of a set: totals of different expressions, of which some are kept.
 pub(super) fn of_items(
     items: &[&Distribution],
     keep: Option<Keep>,

@@ -7,7 +7,7 @@ use super::{Distribution, Effort, Exact, OddsRefusal, decimal, odds};
 use crate::dice::notation::{Comparison, Duality, Edge, Expression, Roll};
 use crate::dice::{DUALITY_SIDES, Judgement, Outcome, RollResult, judge};
 
-/// What is likely to come of a line.
+/// The odds of a line of notation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineOdds {
     /// Of the total; of the left side where there are two.
@@ -24,18 +24,18 @@ pub struct LineOdds {
     pub outcomes: Vec<(Outcome, Exact)>,
     /// The highest difficulty that a Duality roll meets; a critical success meets any.
     pub(super) reached: Option<Distribution>,
-    /// Left less right, where there are two sides.
+    /// Left minus right, where there are two sides.
     pub(super) margin: Option<(Comparison, Distribution)>,
 }
 
-/// What would give a chance at least as good as the one that was asked for.
+/// The difficulty or modifier that gives at least the requested chance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Need {
-    /// The highest number that the total reaches often enough.
+    /// The highest difficulty that is met with the requested chance.
     pub difficulty: Option<i64>,
-    /// What has to be added to the left side.
+    /// The modifier to add to the left side.
     pub modifier: Option<i64>,
-    /// The chance that this gives.
+    /// The resulting chance.
     pub chance: Exact,
 }
 
@@ -145,8 +145,8 @@ impl LineOdds {
         }
     }
 
-    /// The chance of this result or a better one. Better is what the comparison asks for: a higher total, or a higher
-    /// margin where there are two sides; a lower one for `<` and `<=`; and for `=` one as near or nearer.
+    /// The chance of this result or a better one. The comparison defines better: a higher total or margin, a lower
+    /// margin for `<` and `<=`, a margin nearer to zero for `=`.
     pub fn chance_of(&self, result: &RollResult) -> Exact {
         let Some(((comparison, margin), against)) = self.margin.as_ref().zip(result.against) else {
             return self.at_least(result.total);
@@ -164,7 +164,7 @@ impl LineOdds {
         Exact::new(&self.distribution.weight_where(|total| total >= value), self.distribution.whole())
     }
 
-    /// What it takes to have at least this chance, or why nothing would do.
+    /// The difficulty or modifier for at least this chance, or why there is none.
     pub fn need(&self, target: f64) -> Result<Need, &'static str> {
         if self.margin.as_ref().is_some_and(|(comparison, _)| *comparison == Comparison::Equal) {
             return Err("adding to a total does not make it equal more often; compare with >= or <=");

@@ -97,7 +97,7 @@ fn binary(
     }
 }
 
-/// An expression as an error names it.
+/// The expression as text for error messages, cut to `CHARS_MAX`.
 pub(crate) fn short(expression: &Expression) -> String {
     const CHARS_MAX: usize = 40;
     let text = expression.to_string();

@@ -5,7 +5,7 @@ use num_bigint::BigUint;
 use super::{Beyond, Cost, Distribution, Effort, Odds, OddsRefusal, explode, kept_dice};
 use crate::dice::notation::{ExplodeKind, Pool};
 
-/// Faces of a die past which its odds are not worked out one by one.
+/// The most sides of a die whose odds are computed: each side is a row.
 const FACES_MAX: u32 = 100_000;
 
 pub(super) fn odds(pool: &Pool, effort: &Effort) -> Result<Odds, OddsRefusal> {
@@ -40,9 +40,9 @@ fn faces(pool: &Pool) -> Vec<(i64, BigUint)> {
     let rerolled = all.clone().filter(|face| is_rerolled(*face)).count() as u64;
     let weight = |face: i64| match pool.reroll {
         None => 1,
-        // Until none is left: the others share the whole.
+        // Reroll until none is left: only the other faces remain, equally likely.
         Some(reroll) if !reroll.once => u64::from(!is_rerolled(face)),
-        // Once: a face comes at first, unless it is rerolled, or after any that is.
+        // Reroll once: a face comes up first, unless it is rerolled, or after a rerolled face.
         Some(_) => rerolled + if is_rerolled(face) { 0 } else { sides },
     };
     let bounded = |face: i64| {

@@ -9,9 +9,9 @@ use super::{Distribution, Effort, Exact, LineOdds, OddsRefusal};
 use crate::dice::notation::{Comparison, Notation, Roll};
 use crate::dice::{DiceRefusal, Outcome, dice_in, throw};
 
-/// Steps of rolling one line, beside those for its dice.
+/// Fixed steps of rolling one line, without its dice.
 const LINE_STEPS: u64 = 400;
-/// Steps of rolling one die; those that explosions and rerolls bring are paid for once they have come.
+/// Steps of rolling one die. Dice of explosions and rerolls are charged after the roll.
 const DIE_STEPS: u64 = 120;
 
 /// Why there are no odds by rolling.
@@ -23,7 +23,7 @@ pub enum SampleRefusal {
     Dice(#[from] DiceRefusal),
 }
 
-/// What came of so many rolls. The fractions are of the rolls, not of what is possible.
+/// Rolls the line `rolls` times. Fractions have the number of rolls as denominator; they are estimates.
 pub fn sample(
     notation: &Notation,
     rolls: u32,

@@ -11,7 +11,7 @@ use super::{Distribution, Exact};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     pub rows: Vec<ValueChance>,
-    /// Whether values that were asked for are missing.
+    /// Whether requested values were left out.
     pub is_part: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct ValueChance {
 }
 
 impl Distribution {
-    /// At most so many rows: those between two values, or those around the middle.
+    /// At most `rows_max` rows: the first from `from` to `to`, or without both those around the median.
     pub fn table(&self, from: Option<i64>, to: Option<i64>, rows_max: usize) -> Table {
         let is_asked = |value: i64| from.is_none_or(|from| value >= from) && to.is_none_or(|to| value <= to);
         let asked: Vec<&(i64, BigUint)> = self.weights().iter().filter(|(value, _)| is_asked(*value)).collect();
@@ -45,7 +45,7 @@ impl Distribution {
         Table { is_part: rows.len() < number, rows }
     }
 
-    /// Where to begin so that the median is in the middle of so many rows.
+    /// The index of the first row such that the median is in the middle of `rows_max` rows.
     fn middle(&self, rows_max: usize) -> usize {
         let (mut sum, half) = (BigUint::zero(), self.whole() / 2_u32);
         let median = self.weights().iter().position(|(_, weight)| {

@@ -35,7 +35,7 @@ fn chance(text: &str, holds: impl Fn(i64) -> bool) -> String {
     fraction(&distribution.weight_where(holds), distribution.whole())
 }
 
-/// Throws an expression with every sequence of faces there is. `None` if there are too many.
+/// Rolls an expression with every sequence of faces. `None` if there are too many.
 fn enumerate(expression: &Expression) -> Option<Result<BTreeMap<i64, BigUint>, DiceRefusal>> {
     const RUNS_MAX: usize = 20_000;
     let notation = Notation { roll: Roll::Total(expression.clone()), comment: None };
@@ -134,7 +134,7 @@ fn mass_beyond_the_cap_is_exact() {
     assert_eq!(fraction("1d6x=6cap2").as_deref(), Some("1/216"));
     assert_eq!(fraction("2d6x=6cap1").as_deref(), Some("71/1296"));
     assert_eq!(beyond("3d6"), None);
-    // Too long to be written down, and still right to the last digit of a decimal.
+    // The fraction is left out, the decimal is exact to its last digit.
     let Expression::Pool(pool) = expression("1000d6x") else { panic!("a pool") };
     let many = Beyond::of(&distribution("1d6"), pool.explode.unwrap(), pool.count).chance().unwrap();
     assert_eq!(many.fraction, None);
@@ -206,7 +206,7 @@ fn work_ends_when_it_is_given_up() {
     assert_eq!(asked.get(), 11);
 }
 
-/// All that an answer does together is paid from one effort, however many parts it has.
+/// All parts of one answer are charged to the same budget.
 #[test]
 fn many_parts_are_not_many_efforts() {
     let part = "500d20";
@@ -234,7 +234,7 @@ fn a_sample_has_all_that_odds_have() {
     assert_eq!(sampled("3x(1d4)", &mut draw).distribution.whole(), &BigUint::from(144_u32));
 }
 
-/// Expressions that between them have every modifier.
+/// Together these expressions use every modifier.
 const EXPRESSIONS: [&str; 52] = [
     "1d20",
     "2d6",
