@@ -10,7 +10,7 @@ const { StdioClientTransport } = await import(`${sdk}/client/stdio.js`);
 const { StreamableHTTPClientTransport } = await import(`${sdk}/client/streamableHttp.js`);
 const { ResourceUpdatedNotificationSchema } = await import(`${sdk}/types.js`);
 
-/** Keeps the revision that the server answered, since old versions of the SDK tell it to nobody. */
+/** Keeps the revision that the server answered, since old versions of the SDK do not expose it. */
 class RevisionClient extends Client {
   async request(request, ...more) {
     const result = await super.request(request, ...more);

@@ -57,7 +57,7 @@ pub(crate) fn test(foreign: &Foreign) -> anyhow::Result<()> {
     checked("curl", "http", Command::new("bash").arg(foreign.script("walk.sh")).arg(server.url()))
 }
 
-/// A script that counts its own checks.
+/// Runs a script that counts its own checks, and fails unless all of them passed.
 fn checked(name: &str, transport: &str, command: &mut Command) -> anyhow::Result<()> {
     let output = run::captured(command).with_context(|| format!("{name} over {transport}"))?;
     let count = output.lines().last().unwrap_or_default();
@@ -66,7 +66,7 @@ fn checked(name: &str, transport: &str, command: &mut Command) -> anyhow::Result
     Ok(())
 }
 
-/// The Inspector's command line; each row is what it is asked, and how it should end.
+/// Runs the Inspector's command line. A row has a description, the arguments, the exit code and a word of the output.
 fn inspect(foreign: &Foreign, transport: &str, skald: &Path, url: &str) -> anyhow::Result<()> {
     const REFUSED: i32 = 5;
     let dice = ["--method", "tools/call", "--tool-name", "duality_outcome", "--tool-arg", "fear=5"];

@@ -9,7 +9,7 @@ use anyhow::bail;
 
 use crate::{code_map, paths, run, say};
 
-/// Cargo's way to the binary, built anew if it must be.
+/// Runs the binary with Cargo, which builds it if needed.
 const RUN: &[&str] = &["run", "--quiet", "--package", "skald", "--"];
 /// Folders that hold generated files and nothing else.
 const FOLDERS: [&str; 2] = ["docs/reference", "examples"];
@@ -30,7 +30,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     compare(run::cargo(RUN))
 }
 
-/// The same with the binary that the tests have built, which saves building another.
+/// The same with the binary that the tests have built, to save another build.
 pub(crate) fn check_with_tested_binary() -> anyhow::Result<()> {
     compare(Command::new(paths::built("debug", "skald")))
 }

@@ -19,7 +19,7 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
-    /// Installs what is missing. A second time, this takes no time.
+    /// Installs what is missing. It is fast if nothing is.
     pub(crate) fn install() -> anyhow::Result<Self> {
         let foreign = Self { folder: paths::target().join("foreign") };
         debian(&[("npm", "npm"), ("node", "nodejs"), ("python3", "python3"), ("curl", "curl")])?;
@@ -33,19 +33,19 @@ impl Foreign {
         self.folder.join(name)
     }
 
-    /// A program of the npm packages, run by the Node that is one of them.
+    /// A program of the npm packages, run by the Node that npm installed.
     pub(crate) fn node(&self, program: &str) -> Command {
         let bin = self.folder.join("node_modules/.bin");
         let mut command = Command::new(bin.join(program));
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(bin).chain(std::env::split_paths(&path));
         command.env("PATH", std::env::join_paths(folders).unwrap_or(path));
-        // Some of them keep notes at home.
+        // Some programs write to the home folder.
         command.env("HOME", &self.folder).current_dir(&self.folder);
         command
     }
 
-    /// The Node that is one of the npm packages.
+    /// The Node that npm installed.
     pub(crate) fn node_program(&self) -> PathBuf {
         self.folder.join("node_modules/.bin/node")
     }
@@ -92,7 +92,7 @@ impl Foreign {
         Ok(())
     }
 
-    /// A Python environment with what a file lists, and with these packages.
+    /// Creates a Python environment with the packages of a requirements file, and with these.
     fn environment(&self, name: &str, requirements: &str, packages: &[&str]) -> anyhow::Result<()> {
         self.once(name, &[requirements], || {
             let what = [&[requirements], packages].concat().join(" and ");
@@ -110,7 +110,7 @@ impl Foreign {
         })
     }
 
-    /// Does something again only when the files that it depends on have changed.
+    /// Runs `install` only if the files that it depends on have changed since the last time.
     fn once(&self, name: &str, files: &[&str], install: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
         let wanted =
             files.iter().map(|file| fs::read_to_string(self.folder.join(file))).collect::<Result<String, _>>()?;
@@ -129,7 +129,7 @@ fn old_environment(version: &str) -> String {
     format!("python-{version}")
 }
 
-/// Installs the packages of those programs that are not there.
+/// Installs the Debian packages of those programs that are missing.
 pub(crate) fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
     let missing = programs.iter().filter(|(program, _)| !run::is_there(program));
     let missing: Vec<&str> = missing.map(|(_, package)| *package).collect();
@@ -137,7 +137,7 @@ pub(crate) fn debian(programs: &[(&str, &str)]) -> anyhow::Result<()> {
 }
 
 pub(crate) fn debian_packages(packages: &[&str]) -> anyhow::Result<()> {
-    /// Only one apt runs at a time, and clients are fetched while tests are prepared.
+    /// Only one apt can run at a time, and foreign clients are installed on another thread than the tools for tests.
     static APT: Mutex<()> = Mutex::new(());
     let _turn = APT.lock().unwrap_or_else(PoisonError::into_inner);
     say(&format!("installing {} (apt)", packages.join(", ")));

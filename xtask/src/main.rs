@@ -58,10 +58,10 @@ fn command(arguments: &[&str]) -> anyhow::Result<()> {
     }
 }
 
-/// A line for whoever watches.
+/// Prints a line to standard output.
 fn say(text: &str) {
     let mut output = std::io::stdout();
-    // Nobody watching is no failure.
+    // Ignore errors: a closed standard output is no failure.
     let _ = writeln!(output, "{text}");
     let _ = output.flush();
 }

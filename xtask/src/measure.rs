@@ -8,7 +8,7 @@ use crate::bench::{self, BenchOptions};
 use crate::install::Foreign;
 use crate::{paths, run};
 
-/// What is built with the profile of shipped binaries, and for which parts.
+/// The packages that are built with the `dist` profile, and the parts that need them.
 const BUILDS: [(&[&str], &[&str]); 5] = [
     (&["skald", "--bins", "--examples"], &["universe", "gate", "lists", "cost", "rate", "bridge", "startup"]),
     (&["skald-mcp", "--example", "bare"], &["cost", "rate"]),
@@ -19,12 +19,12 @@ const BUILDS: [(&[&str], &[&str]); 5] = [
 /// The parts that need servers of other SDKs.
 const WITH_FOREIGN: [&str; 2] = ["cost", "rate"];
 
-/// What is asked of the bench.
+/// The arguments of `cargo xtask bench`.
 #[derive(Debug, Default)]
 pub(crate) struct BenchArguments {
     /// More rounds, and larger sizes.
     pub long: bool,
-    /// The one part that is wanted.
+    /// The only part to run.
     pub part: Option<String>,
     /// A binary that is measured instead of the one that would be built.
     pub skald: Option<PathBuf>,
@@ -68,7 +68,7 @@ fn parts() -> String {
 /// Runs the whole bench, or the part that is named.
 pub(crate) fn bench(asked: BenchArguments) -> anyhow::Result<()> {
     for (what, parts) in BUILDS {
-        // Of a package whose binary is given, only the universe's example is needed.
+        // If the binary is given, its package is built only for the universe's example.
         let is_given = asked.skald.is_some() && what[0] == "skald" && !asked.wants(&["universe"]);
         if asked.wants(parts) && !is_given {
             run::shown(run::cargo(&["build", "--quiet", "--profile", "dist", "--package"]).args(what))?;

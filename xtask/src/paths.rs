@@ -14,12 +14,12 @@ pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 
-/// A binary that a build has left.
+/// The path of a built binary.
 pub(crate) fn built(profile: &str, name: &str) -> PathBuf {
     target().join(profile).join(name)
 }
 
-/// Files that git knows or would take, by how their names end.
+/// Files that git tracks or would add, by how their names end.
 pub(crate) fn files(ending: &str) -> Vec<PathBuf> {
     let mut command = std::process::Command::new("git");
     command.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());

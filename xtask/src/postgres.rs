@@ -13,10 +13,10 @@ use crate::{install, run, say};
 
 /// Where Debian keeps the programs that are not on the path.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// Whom the server runs as if we are root, which it refuses to be; Debian's package makes this user.
+/// The user of the server if we are root, since PostgreSQL refuses to run as root. Debian's package creates this user.
 const USER: &str = "postgres";
 
-/// Ends with its owner.
+/// A PostgreSQL server. It is stopped, and its folder removed, on drop.
 pub(crate) struct TestPostgres {
     programs: PathBuf,
     folder: PathBuf,
@@ -24,14 +24,14 @@ pub(crate) struct TestPostgres {
     is_root: bool,
 }
 
-/// Whether a server can be talked to in private.
+/// Whether the server accepts TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Encryption {
     Off,
     On,
 }
 
-/// What openssl is to write into certificates: an authority, and a server that has no name but its address.
+/// The configuration of openssl: a certificate authority, and a server certificate for an IP address.
 const CERTIFICATES: &str = "[req]\ndistinguished_name = name\nprompt = no\n[name]\nCN = Skald tests\n\
     [authority]\nbasicConstraints = critical, CA:TRUE\n\
     [server]\nbasicConstraints = critical, CA:FALSE\nsubjectAltName = IP:127.0.0.1\n";
@@ -42,7 +42,7 @@ impl TestPostgres {
         Self::start_with(Encryption::Off)
     }
 
-    /// The same, with a certificate.
+    /// The same, with TLS.
     pub(crate) fn start_encrypted() -> anyhow::Result<Self> {
         install::debian(&[("openssl", "openssl")])?;
         Self::start_with(Encryption::On)
@@ -68,7 +68,7 @@ impl TestPostgres {
         if encryption == Encryption::On {
             postgres.encrypt().context("the server's certificate could not be made")?;
         }
-        // The server must not keep our pipes: whoever reads them would wait for its end.
+        // The server must not inherit our pipes, or their readers would wait until it ends.
         run::silent(postgres.control().arg("start")).with_context(|| {
             std::fs::read_to_string(postgres.folder.join("log")).unwrap_or_else(|_| "it left no log".to_owned())
         })?;
@@ -79,14 +79,14 @@ impl TestPostgres {
         format!("postgres://skald@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// What a shell runs, with a word after it, to stop this server or start it again.
+    /// The `pg_ctl` command of this server for a shell. Append `stop` or `start`.
     pub(crate) fn control_line(&self) -> String {
         let control = self.control();
         let words = std::iter::once(control.get_program()).chain(control.get_args());
         words.map(|word| format!("'{}'", word.to_string_lossy())).collect::<Vec<_>>().join(" ")
     }
 
-    /// In its file rather than on the command line, so that whoever starts it again need not know.
+    /// Writes the settings to the server's file rather than the command line, so that a restart keeps them.
     fn configure(&self) -> anyhow::Result<()> {
         let mut file = File::options().append(true).open(self.data().join("postgresql.conf"))?;
         let port = self.port;
@@ -95,7 +95,7 @@ impl TestPostgres {
         Ok(())
     }
 
-    /// The folder with the certificates: of the server, of the authority that signed it, and of a stranger.
+    /// The folder with the certificates: of the server, of the authority that signed it, and of another authority.
     pub(crate) fn certificates(&self) -> &Path {
         &self.folder
     }
@@ -135,7 +135,7 @@ impl TestPostgres {
         self.as_user(self.programs.join(name))
     }
 
-    /// A program as whoever the server runs as, in its folder.
+    /// A command that runs as the server's user, in its folder.
     fn as_user(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = if self.is_root {
             let mut command = Command::new("setpriv");

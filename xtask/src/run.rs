@@ -15,7 +15,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command whose output is for whoever watches.
+/// Runs a command and shows its output.
 pub(crate) fn shown(command: &mut Command) -> anyhow::Result<()> {
     say(&format!("$ {}", line(command)));
     let status = command.stdin(Stdio::null()).status().with_context(|| format!("cannot start {}", line(command)))?;
@@ -25,7 +25,7 @@ pub(crate) fn shown(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs a command for its output; what it says on standard error is part of the failure.
+/// Runs a command and returns its output. A failure includes its standard error.
 pub(crate) fn captured(command: &mut Command) -> anyhow::Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot start {}", line(command)))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -36,7 +36,7 @@ pub(crate) fn captured(command: &mut Command) -> anyhow::Result<String> {
     Ok(text)
 }
 
-/// Runs a command that may leave something running behind.
+/// Runs a command without pipes, since it may leave a process running.
 pub(crate) fn silent(command: &mut Command) -> anyhow::Result<()> {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().with_context(|| format!("cannot start {}", line(command)))?;

@@ -8,14 +8,14 @@ use anyhow::{Context, bail};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Ends with its owner.
+/// A server process that is killed on drop.
 pub(crate) struct TestServer {
     child: Child,
     pub(crate) port: u16,
 }
 
 impl TestServer {
-    /// Starts what `command` makes of a free port, and waits until it listens.
+    /// Starts the command for a free port, and waits until it listens.
     pub(crate) fn start(command: impl FnOnce(u16) -> Command) -> anyhow::Result<Self> {
         let port = free_port()?;
         let mut command = command(port);

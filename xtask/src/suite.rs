@@ -12,7 +12,7 @@ use crate::{clients, conformance, generate, measure, paths, run, say};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SuiteMode {
-    /// The inner loop: nothing foreign.
+    /// The inner loop: no foreign clients and no PostgreSQL.
     Quick,
     /// What CI runs.
     Default,
@@ -20,7 +20,7 @@ pub(crate) enum SuiteMode {
     Long,
 }
 
-/// How long nonsense is sent in the long mode.
+/// Seconds of fuzzing in the long mode.
 const FUZZ_SECONDS: &str = "60";
 /// Rolls of each expression in the long mode, to compare with its odds.
 const CHI_ROLLS: &str = "1000000";
@@ -30,7 +30,7 @@ const LONG_KILLS: &str = "200";
 /// How long several programs work on one store; two seconds in the quick mode.
 const TOGETHER_SECONDS: &str = "30";
 const LONG_TOGETHER_SECONDS: &str = "120";
-/// The module of those tests, and how long they last; ten seconds otherwise.
+/// The module of the tests with hostile clients, and their seconds in the long mode; ten otherwise.
 const HOSTILE: &str = "crowd_the_server::";
 const LONG_HOSTILE_SECONDS: &str = "60";
 /// Cases of each property in the long mode; 256 otherwise.
@@ -68,7 +68,7 @@ pub(crate) fn test(mode: SuiteMode) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Writes the database of this version, with which later ones are tested, unless it is there.
+/// Writes the fixture database of this version, with which later versions are tested, unless it exists.
 pub(crate) fn write_fixture() -> anyhow::Result<()> {
     let test = ["test", "--quiet", "--workspace", "--test", "it", "--", "this_version_has_a_fixture"];
     run::shown(run::cargo(&test).env("SKALD_WRITE_FIXTURE", "1"))
@@ -76,8 +76,8 @@ pub(crate) fn write_fixture() -> anyhow::Result<()> {
 
 fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
     let mut command = run::cargo(&["test", "--quiet", "--workspace"]);
-    // They run until all tests have ended: one for all, with certificates, one to be stopped, and one whose transaction ids
-    // are still few. Without them, tests that need them fail rather than pass unrun.
+    // Three servers that run until all tests have ended: one for all tests, with TLS; one that tests stop; and one
+    // whose transaction ids are still small. Without a server, tests that need it fail rather than pass unrun.
     let databases = match mode {
         SuiteMode::Quick => None,
         SuiteMode::Default | SuiteMode::Long => {
@@ -87,7 +87,7 @@ fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
     if mode != SuiteMode::Quick {
         install::debian(&[("strace", "strace")])?;
     }
-    // Measured alone, on the release build.
+    // These run alone, on the release build.
     let mut left_out = vec![HOSTILE];
     if let Some([postgres, stoppable, new]) = &databases {
         command
@@ -120,7 +120,7 @@ fn own_tests(mode: SuiteMode) -> anyhow::Result<()> {
     run::shown(&mut command)
 }
 
-/// The tests of what a crowd of hostile clients costs, with nothing beside them.
+/// Runs the tests that measure the cost of hostile clients, with nothing else running.
 fn hostile_clients(mode: SuiteMode) -> anyhow::Result<()> {
     // The same packages as before, so that nothing is built again.
     let mut command = run::cargo(&["test", "--quiet", "--workspace", "--test", "it", "--", HOSTILE]);
@@ -142,7 +142,7 @@ fn is_root() -> bool {
     run::captured(Command::new("id").arg("-u")).is_ok_and(|user| user.trim() == "0")
 }
 
-/// What was done and how long it took.
+/// The finished steps, with their times.
 #[derive(Default)]
 struct Steps(Vec<(&'static str, Duration)>);
 

@@ -15,7 +15,7 @@ use crate::paths::files;
 use crate::{paths, run};
 
 /// Names of files and folders that say nothing about what is inside: they fit everything, are a bare participle, or a
-/// word from a saga where the trade has one.
+/// metaphor where a technical term exists.
 const BANNED_NAMES: [&str; 43] = [
     "utils",
     "util",
@@ -61,14 +61,14 @@ const BANNED_NAMES: [&str; 43] = [
     "trouble",
     "words",
 ];
-/// Lines after which a file is split, by noun or by part.
+/// Most lines of a file. Longer files are split, by noun or by part.
 const LINES_MAX: usize = 700;
 
 fn text(path: &Path) -> String {
     fs::read_to_string(path).expect("a text file")
 }
 
-/// The arrows between rooms, as `from -> to`; those that only tests and examples have are marked.
+/// The dependencies between crates, as `from -> to`; those of tests and examples alone are marked.
 fn arrows() -> BTreeSet<String> {
     let metadata =
         run::captured(&mut run::cargo(&["metadata", "--no-deps", "--format-version", "1"])).expect("cargo's metadata");
@@ -153,7 +153,7 @@ fn the_architecture_is_what_the_code_is() {
     }
 }
 
-/// What one crate alone may use: its name stands in no other crate's dependencies.
+/// Each of these libraries is a dependency of one crate only.
 #[test]
 fn libraries_stay_in_the_crate_that_wraps_them() {
     let owners =
@@ -164,7 +164,7 @@ fn libraries_stay_in_the_crate_that_wraps_them() {
         let dependencies = dependencies.split("[dev-dependencies]").next().unwrap_or_default();
         let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
         for (library, owner) in owners {
-            // MCP over HTTP is a handler of axum's, which `http` mounts.
+            // MCP over HTTP is an axum handler, which `http` mounts.
             let is_owner = folder == owner || folder == "xtask" || (library, folder) == ("axum", "mcp");
             let is_used = dependencies
                 .lines()

@@ -21,12 +21,12 @@ use crate::universe::Feeds;
 use crate::{Call, Code, Fault, GateFiles, Nouns, ResourceChange, Revocations, limits};
 use skald_journal::{Journal, StoreError, Streams, to_micros};
 
-/// Where fresh randomness comes from.
+/// The source of randomness.
 pub trait Entropy: Send + Sync + 'static {
     fn bytes(&self) -> [u8; 32];
 }
 
-/// What time it is.
+/// The source of the current time.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 }

@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{Caller, Code, Fault};
 
-/// Whether two texts of one length are equal, in a time that does not tell where they differ.
+/// Whether two texts of one length are equal, compared in constant time.
 pub(crate) fn constant_time_eq(left: &str, right: &str) -> bool {
     left.as_bytes().ct_eq(right.as_bytes()).into()
 }
@@ -32,7 +32,7 @@ pub fn bearer<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Option<R
     Some(token.ok_or_else(unreadable))
 }
 
-/// Headers that proxies and tunnels add to what they pass on, beside those that begin with `x-forwarded`.
+/// Headers that proxies and tunnels add to forwarded requests, besides those that begin with `x-forwarded`.
 const FORWARDING_HEADERS: [&str; 9] = [
     "forwarded",
     "via",

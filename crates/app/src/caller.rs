@@ -16,12 +16,12 @@ pub struct Caller {
     pub conversation: Conversation,
 }
 
-/// Whose call it is.
+/// The owner, or the holder of a token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Principal {
-    /// Whoever started the process: the caller on stdio, and on loopback.
+    /// The user who started the process: the caller on stdio, and on loopback.
     Owner,
-    /// Whoever holds a token.
+    /// The holder of a token.
     Holder(Arc<Holder>),
 }
 
@@ -57,7 +57,7 @@ pub struct Holder {
     /// The token itself, for a bridge that has to forward it.
     #[serde(skip)]
     pub credential: Credential,
-    /// Cancelled once it is known here that the token was revoked: see [`crate::Revocations`].
+    /// Cancelled once this process knows that the token was revoked: see [`crate::Revocations`].
     #[serde(skip)]
     pub revocation: CancellationToken,
 }
@@ -139,8 +139,8 @@ pub enum Conversation {
     Client(Arc<str>),
     /// One MCP session, or one stdio client: its context ends with it.
     Session(Arc<str>),
-    /// An MCP session that is held by another process, a bridge: its context is kept in the store until it ends, so that
-    /// neither process can take it from the other.
+    /// An MCP session that another process, a bridge, holds: its context is kept in the store until the session ends,
+    /// so that neither process can take it from the other.
     Held(Arc<str>),
     #[default]
     None,

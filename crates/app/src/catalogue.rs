@@ -3,9 +3,13 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
 use crate::resource::{self, UriFields};
+use crate::schema;
 use crate::{
-    Code, CompletionTarget, Fault, Nouns, OperationEntry, OperationKind, PromptEntry, Resource, Toolset, short,
+    Code, CompletionTarget, Fault, FaultBody, FaultField, Nouns, OperationEntry, OperationKind, PromptEntry, Resource,
+    Toolset, short,
 };
 
 pub struct Catalogue {
@@ -66,6 +70,36 @@ impl Catalogue {
     /// If a resource is read from a larger one, the URI under which changes of the larger one are announced.
     pub fn containing_resource(&self, uri: &str) -> Option<String> {
         self.nouns.iter().find_map(|noun| noun.containing_resource(uri))
+    }
+
+    fn fault_fields(&self) -> impl Iterator<Item = &'static FaultField> {
+        self.nouns.iter().flat_map(|noun| noun.fault_fields())
+    }
+
+    /// Adds to a fault the ids of the things that the input names. They are read from the raw JSON, so that an error names
+    /// the thing even if the input could not be parsed.
+    pub fn with_subjects_of(&self, input: &Value) -> impl Fn(Fault) -> Fault + use<> {
+        let subjects: Vec<(&str, &str, String)> = self
+            .fault_fields()
+            .filter_map(|field| {
+                let id = input.get(field.name).and_then(Value::as_str)?;
+                Some((field.subject?, field.name, id.to_owned()))
+            })
+            .collect();
+        move |fault| subjects.iter().fold(fault, |fault, (noun, field, id)| fault.subject(noun, field, id))
+    }
+
+    /// The schema of an error body, with the fields of all nouns.
+    pub fn fault_schema(&self) -> Value {
+        let mut body = schema::inlined::<FaultBody>();
+        let Some(properties) = body["properties"].as_object_mut() else { return body };
+        for field in self.fault_fields() {
+            let mut schema = (field.schema)();
+            schema.as_object_mut().map(|schema| schema.remove("title"));
+            schema["description"] = field.description.into();
+            properties.insert(field.name.to_owned(), schema);
+        }
+        body
     }
 
     /// The index of an operation in the list.

@@ -4,7 +4,7 @@ use skald_domain::limits;
 
 use crate::{App, Caller, Catalogue, Fault, schema};
 
-/// What is being completed.
+/// The prompt or resource template whose argument is completed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompletionTarget {
     Prompt(String),

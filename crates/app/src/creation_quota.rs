@@ -7,7 +7,7 @@ use skald_journal::{Partitions, StreamName};
 /// The limit of a quota.
 #[derive(Clone, Copy)]
 struct Bound {
-    /// What has them, and what they are: "a campaign", "universes".
+    /// The subject and the object of the error message: "a campaign", "universes".
     what: &'static str,
     things: &'static str,
     most: usize,
@@ -75,7 +75,8 @@ impl Bound {
 }
 
 impl App {
-    /// Checks whether one more may be created in a campaign, or outside of all. An existing stream passes: it is a retry.
+    /// Checks whether one more may be created in a campaign, or outside of all. An existing stream passes, since the
+    /// request is a retry.
     pub(crate) async fn check_quota(
         &self,
         caller: &Caller,
@@ -90,7 +91,8 @@ impl App {
         quota.bound.check(self.count(quota, Partitions::Of(&partition)).await?)
     }
 
-    /// Checks the quota of campaigns, which are counted by their game master. A GM of every campaign counts for all of them.
+    /// Checks the quota of campaigns, which are counted by their game master. A game master of every campaign has
+    /// all of them.
     pub(crate) async fn check_campaign_quota(&self, caller: &Caller, stream: &StreamName) -> Result<(), Fault> {
         let Principal::Holder(holder) = &caller.principal else { return Ok(()) };
         if self.is_begun(stream).await? {

@@ -152,11 +152,6 @@ pub trait Engine: Send + Sync + 'static {
     }
 }
 
-/// The universe id in an input. Taken from the raw JSON, so that errors name the universe even if parsing fails.
-pub fn universe_named_by(input: &Value) -> Option<String> {
-    input.get("universeId").and_then(Value::as_str).map(str::to_owned)
-}
-
 /// An answer as the contents of a resource. Bytes that are not UTF-8 become an empty text.
 fn text(answer: Answer, mime_type: &str) -> ContentsText {
     match answer {
@@ -313,11 +308,8 @@ impl Engine for Local {
         Box::pin(async move {
             let at = self.catalogue.position(operation)?;
             let (entry, answered) = (&self.catalogue.operations()[at], &self.answered[at]);
-            let universe_id = universe_named_by(&input);
-            let mut answer = self.run(entry, caller, input, work).await;
-            if let Some(id) = universe_id {
-                answer = answer.map_err(|fault| fault.universe(&id));
-            }
+            let with_subjects = self.catalogue.with_subjects_of(&input);
+            let answer = self.run(entry, caller, input, work).await.map_err(with_subjects);
             count(entry, answered, &answer);
             answer
         })

@@ -14,8 +14,8 @@ use skald_journal::{
 };
 
 impl App {
-    /// Decides and stores a command, and answers it. The answer is stored for a retry under the same key; a stored answer
-    /// takes precedence over any refusal.
+    /// Decides and stores a command, and answers it. The answer is stored for a retry under the same key; a stored
+    /// answer takes precedence over any refusal.
     pub(crate) async fn execute<O: Operation, K: StreamKind, T: Serialize + 'static>(
         &self,
         streams: &Streams<K>,

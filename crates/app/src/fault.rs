@@ -5,8 +5,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
-use skald_domain::gate::Finding;
+use serde_json::{Map, Value};
 
 use crate::short;
 
@@ -124,24 +123,32 @@ pub struct FaultBody {
     pub retry_after_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The universe that it is about.
-    #[serde(rename = "universeId", skip_serializing_if = "Option::is_none")]
-    pub universe_id: Option<String>,
-    /// Why a command to a universe failed, as the event that it came to. Nothing was stored.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub events: Vec<Value>,
+    /// Fields that only the errors of one noun have, see [`crate::Noun::fault_fields`].
+    #[serde(flatten)]
+    #[schemars(skip)]
+    pub details: Map<String, Value>,
     /// What would have been right, or is like it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<Value>,
-    /// What is wrong with a process file, each with its line and column.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Finding>,
+}
+
+/// A field that a noun adds to its errors.
+#[derive(Debug, Clone, Copy)]
+pub struct FaultField {
+    pub name: &'static str,
+    pub description: &'static str,
+    pub schema: fn() -> Value,
+    /// If the field is the id of a thing, the word for it. Every error of an operation whose input has a field of this name
+    /// then carries the id, and its sentence names the thing.
+    pub subject: Option<&'static str>,
 }
 
 /// An operation's failure: the body for the caller, and the cause, which goes only to the log.
 #[derive(Debug, Clone)]
 pub struct Fault {
     body: Box<FaultBody>,
+    /// The thing that the fault is about, such as `universe "sol"`, if the message does not name it.
+    subject: Option<Box<str>>,
     cause: Option<Box<str>>,
 }
 
@@ -162,11 +169,10 @@ impl Fault {
                 retryable: matches!(code.class(), Class::Limited | Class::Unavailable),
                 retry_after_ms: None,
                 request_id: None,
-                universe_id: None,
-                events: Vec::new(),
+                details: Map::new(),
                 example: None,
-                findings: Vec::new(),
             }),
+            subject: None,
             cause: None,
         }
     }
@@ -232,30 +238,26 @@ impl Fault {
         self
     }
 
-    /// The universe that it is about.
+    /// Adds a field of one noun.
     #[must_use]
-    pub fn universe(mut self, id: &str) -> Self {
-        self.body.universe_id = Some(short(id));
+    pub fn detail(mut self, name: &str, value: Value) -> Self {
+        self.body.details.insert(name.to_owned(), value);
         self
     }
 
-    /// The events of a failed command.
+    /// Adds the id of the thing that the fault is about, before other details. The sentence names the thing unless the
+    /// message does.
     #[must_use]
-    pub fn events(mut self, events: impl IntoIterator<Item = Value>) -> Self {
-        self.body.events = events.into_iter().collect();
+    pub fn subject(mut self, noun: &str, field: &str, id: &str) -> Self {
+        let id = short(id);
+        self.subject = (!self.body.message.contains(&id)).then(|| format!("{noun} {id:?}").into());
+        self.body.details.shift_insert(0, field.to_owned(), Value::String(id));
         self
     }
 
     #[must_use]
     pub fn example(mut self, example: Value) -> Self {
         self.body.example = Some(example);
-        self
-    }
-
-    /// What is wrong with a process file.
-    #[must_use]
-    pub fn findings(mut self, findings: Vec<Finding>) -> Self {
-        self.body.findings = findings;
         self
     }
 
@@ -276,11 +278,10 @@ impl Fault {
         self.cause.as_deref()
     }
 
-    /// What went wrong and what to do next, for a person: the universe is named, and the code is not.
+    /// What went wrong and what to do next, for a person: the thing is named, and the code is not.
     pub fn sentence(&self) -> String {
-        let FaultBody { message, hint, universe_id, .. } = &*self.body;
-        let universe = universe_id.as_ref().filter(|id| !message.contains(id.as_str()));
-        let about = universe.map(|id| format!(" (universe {id:?})")).unwrap_or_default();
+        let FaultBody { message, hint, .. } = &*self.body;
+        let about = self.subject.as_ref().map(|subject| format!(" ({subject})")).unwrap_or_default();
         match hint {
             // A message of several lines ends with an excerpt of the source, so a period would be wrong.
             Some(hint) if message.contains('\n') => format!("{message}{about}\n{hint}"),

@@ -14,8 +14,8 @@ pub(crate) const READ_AT_ONCE: usize = 256;
 /// How long a watcher waits after a failure to read.
 const READ_AGAIN: Duration = Duration::from_millis(500);
 
-/// One subscriber's place. Announcements at or before the place are dropped, so that none is sent twice; missed ones are
-/// read from the journal.
+/// One subscriber's place. Announcements at or before the place are dropped, so that none is sent twice; missed ones
+/// are read from the journal.
 pub(crate) struct JournalFollower {
     journal: Arc<dyn Journal>,
     nouns: Nouns,
@@ -105,8 +105,8 @@ impl JournalFollower {
         }
     }
 
-    /// Checks that the record at the place has the expected hash. Otherwise the place is from another journal, and missed
-    /// changes are unknown.
+    /// Checks that the record at the place has the expected hash. Otherwise the place is from another journal, and
+    /// missed changes are unknown.
     async fn check(&mut self) -> Result<(), StoreError> {
         let claimed = self.place.unwrap_or(JournalPlace::BEGINNING);
         if place_at(&*self.journal, claimed.cursor).await? == Some(claimed) {

@@ -21,7 +21,8 @@ impl LargeRequests {
         let (queue, requests) = mpsc::unbounded_channel();
         let runtime = Handle::current();
         std::thread::Builder::new().name("large-requests".to_owned()).spawn(move || {
-            // Short requests come first where all processors are busy. Elsewhere this would concern the whole process.
+            // Lower priority, so that short requests come first when all processors are busy. On other systems
+            // niceness would apply to the whole process.
             #[cfg(target_os = "linux")]
             if let Err(error) = rustix::process::nice(NICENESS) {
                 tracing::debug!(%error, "large requests have the same priority as short ones");

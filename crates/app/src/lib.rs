@@ -54,8 +54,8 @@ pub use caller::{
 pub use campaign::CampaignStream;
 pub use catalogue::Catalogue;
 pub use completion::{Completion, CompletionRequest, CompletionTarget};
-pub use engine::{ContentsText, Engine, Local, ReadContents, Work, universe_named_by};
-pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, TABLE};
+pub use engine::{ContentsText, Engine, Local, ReadContents, Work};
+pub use fault::{Class, Code, ErrorRow, Fault, FaultBody, FaultField, TABLE};
 pub use gate::{ArtifactFile, FilesError, GateFiles, ProcessFile};
 pub use input::{TooComplex, from_text, nearest, parse_json};
 pub use large_requests::LargeRequests;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKinds};
 
 use crate::{
-    App, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, tokens, universe,
+    App, FaultField, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset, campaign, dice, gate, tokens,
+    universe,
 };
 
 /// One noun of Skald. No method has a default, so that a noun that forgets a part does not compile.
@@ -17,8 +18,11 @@ pub trait Noun: Send + Sync + 'static {
 
     fn prompts(&self) -> Vec<PromptEntry>;
 
-    /// What a model should know before it begins, and the toolset with which that is shown.
+    /// Its part of the MCP server instructions, and the toolset with which it is shown.
     fn instructions(&self) -> Option<(Toolset, &'static str)>;
+
+    /// The fields that only its errors have.
+    fn fault_fields(&self) -> &'static [FaultField];
 
     /// Its streams in the journal, which `verify` and `rebuild` replay.
     fn stream_kind(&self) -> Option<RegisteredKind>;
@@ -29,13 +33,15 @@ pub trait Noun: Send + Sync + 'static {
     /// The resources that read differently after a record of its streams.
     fn changed_resources(&self, record: &Record) -> Vec<ResourceChange>;
 
-    /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are announced.
+    /// If a resource is read from a larger one of this noun, the URI under which changes of the larger one are
+    /// announced.
     fn containing_resource(&self, uri: &str) -> Option<String>;
 
     /// Who is notified of a record of its streams.
     fn record_audience(&self) -> RecordAudience;
 
-    /// Called for every record that is appended, of any noun, by this process or another, before watchers are told of it.
+    /// Called for every record that is appended, of any noun, by this process or another, before subscribers are
+    /// notified of it.
     fn record_appended(&self, app: &App, record: &Record);
 
     /// Called when a record of any noun has changed something in a campaign: the resources of this noun that may read
@@ -46,7 +52,7 @@ pub trait Noun: Send + Sync + 'static {
     fn secret_fields(&self) -> &'static [&'static str];
 }
 
-/// Who is told of the records of a noun.
+/// Who is notified of the records of a noun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordAudience {
     /// Nobody: the records are secret.

@@ -24,7 +24,7 @@ pub enum OperationKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Anyone,
-    /// Callers with at least this role in the campaign of the request, which `App::enter` determines.
+    /// Callers with at least this role in the campaign of the request, which `App::enter_campaign` determines.
     InCampaign(CampaignRole),
 }
 
@@ -47,12 +47,12 @@ impl Allowed {
     }
 }
 
-/// One call: who asks, and how.
+/// One call of an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
     pub caller: &'a Caller,
     pub work: &'a Work,
-    /// The input as it came.
+    /// The input as it was sent, before it is parsed into its type.
     pub input: &'a Value,
 }
 
@@ -86,7 +86,7 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     const KIND: OperationKind;
     const ALLOWED: Allowed;
-    /// Whether it can take away what was there: a client may ask its user first.
+    /// Whether it can delete data: a client may ask its user first.
     const DESTRUCTIVE: bool = false;
     const EXPOSED: Exposed = Exposed::Everywhere;
     const ROUTES: &'static [Route] = &[];

@@ -52,7 +52,7 @@ pub(crate) fn sees_run(caller: &Caller, campaign_id: Option<&str>, created_by: &
     })
 }
 
-/// Nothing of these is secret yet.
+/// Types that every role sees completely.
 macro_rules! open {
     ($($type:ty),+) => {
         $(impl Veiled for $type {

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::input::count_values;
 use crate::{Code, Fault};
 
-/// One permit stands for so many bytes, or so many values.
+/// Bytes, or values, per permit.
 const UNIT: usize = 1_024;
 
 static BYTES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| semaphore(limits::LARGE_BODIES_BYTES_MAX));

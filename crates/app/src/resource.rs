@@ -11,8 +11,8 @@ use crate::{Code, Fault, Toolset, short};
 /// The fields of an operation's input that a URI gives, by name.
 pub type UriFields = Vec<(&'static str, String)>;
 
-/// A URI, or a template of URIs, that reads through an operation. `{name}` stands for one field of the operation's input;
-/// `{?one,two}` at the end for fields that may be given as a query, in any order (RFC 6570).
+/// A URI, or a template of URIs, that is read through an operation. `{name}` stands for one field of the operation's
+/// input; `{?one,two}` at the end for fields that may be given as a query, in any order (RFC 6570).
 #[derive(Debug, Clone, Copy)]
 pub struct Resource {
     pub uri: &'static str,
@@ -24,7 +24,7 @@ pub struct Resource {
     pub operation: &'static str,
     /// An input field that the resource itself fills in.
     pub fixed: Option<(&'static str, &'static str)>,
-    /// Of a template: the field whose values stand one by one in the list of resources, the newest of them.
+    /// For a template: the field whose newest values are each listed as a resource.
     pub listed: Option<&'static str>,
 }
 

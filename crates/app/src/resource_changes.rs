@@ -12,12 +12,12 @@ use crate::journal_follower::JournalFollower;
 use crate::{Caller, Conversation};
 use skald_journal::{Cursor, Hash};
 
-/// A change that a subscriber may want to hear of.
+/// A change that subscribers are notified of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceChange {
     /// The resource at this URI reads differently now.
     Resource(Arc<str>),
-    /// The list of resources is another one.
+    /// The list of resources has changed.
     ResourceList,
 }
 
@@ -30,8 +30,8 @@ pub(crate) struct Announcement {
     pub place: Option<JournalPlace>,
 }
 
-/// A place in the journal: everything up to it was delivered. It contains the start of the record's hash, so that a place
-/// from another journal is detected.
+/// A place in the journal: everything up to it was delivered. It contains the start of the record's hash, so that a
+/// place from another journal is detected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct JournalPlace {
     pub cursor: Cursor,
@@ -125,7 +125,7 @@ impl News {
         news
     }
 
-    /// Whether a change was announced for this caller under exactly this URI. Parts of resources are looked at by
+    /// Whether a change was announced for this caller under exactly this URI. Parts of resources are handled by
     /// [`Engine::is_changed`](crate::Engine::is_changed).
     pub fn concerns(&self, caller: &Caller, uri: &str) -> bool {
         self.everything || self.resources.get(uri).is_some_and(|audience| audience.has(caller))

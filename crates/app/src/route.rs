@@ -63,7 +63,7 @@ impl Success {
     }
 }
 
-/// What `error` is in the body of an error.
+/// The form of `error` in the body of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultShape {
     /// An object with all fields.
@@ -72,8 +72,8 @@ pub enum FaultShape {
     Sentence,
 }
 
-/// A REST route beside `POST /api/v1/<operation>`. Each `{name}` in the path is an input field; other fields come in the
-/// query.
+/// A REST route besides `POST /api/v1/<operation>`. Each `{name}` in the path is an input field; other fields come in
+/// the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     pub method: HttpMethod,

@@ -40,6 +40,11 @@ pub(crate) fn made(make: impl Fn(&mut SchemaGenerator) -> Schema) -> (Value, Val
     (shown.to_value(), full.to_value())
 }
 
+/// The schema of a type that is serialised, without references.
+pub(crate) fn inlined<T: JsonSchema>() -> Value {
+    generate::<T>(SchemaSettings::draft2020_12().for_serialize(), true).to_value()
+}
+
 fn generate<T: JsonSchema>(settings: SchemaSettings, inline: bool) -> Schema {
     settings
         .with(|settings| {

@@ -1,7 +1,7 @@
 //! Tokens: creates, authenticates and revokes them. A token is shown once; only its hash is stored.
 //!
 //! The state of all tokens is derived from the events of one stream. Older stores have them in rows outside the
-//! journal; migration turns these into events, and nothing does so later.
+//! journal; only migration turns these into events.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::bearer_token::{constant_time_eq, unauthorized};
 use crate::plain_text::{code_point, deceptive_in};
 use crate::sha256::sha256_hex;
 use crate::{
-    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, Holder, Noun, OperationEntry,
-    Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, ResourceChange, Toolset,
+    App, Caller, CampaignRole, Code, Conversation, Credential, EVERY_CAMPAIGN, Fault, FaultField, Holder, Noun,
+    OperationEntry, Principal, PrincipalKind, PromptEntry, RecordAudience, Resource, ResourceChange, Toolset,
 };
 use skald_journal::{
     CommittedState, FindingKind, Journal, JournalFailure, Record, RegisteredKind, RowCheck, SideRowCheck, StreamKind,
@@ -35,7 +35,7 @@ const READ_AT_ONCE: usize = 200;
 /// The program that is recorded for imported tokens.
 const IMPORT: &str = "skald, from a store of an earlier version";
 
-/// What a new token is for.
+/// The properties of a new token.
 #[derive(Debug, Clone)]
 pub struct NewToken {
     pub name: String,
@@ -87,6 +87,10 @@ impl Noun for TokenNoun {
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
         None
+    }
+
+    fn fault_fields(&self) -> &'static [FaultField] {
+        &[]
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {
@@ -310,7 +314,8 @@ impl App {
         }
     }
 
-    /// Gives the caller a role in a campaign, unless they have an equal or higher one. `program` is recorded as the source.
+    /// Gives the caller a role in a campaign, unless they have an equal or higher one. `program` is recorded as the
+    /// source.
     pub(crate) async fn admit(
         &self,
         caller: &Caller,

@@ -24,11 +24,12 @@ pub const SIMULATED_ROLLS_MAX: u32 = 100_000;
 pub const REPEATS_MAX: u32 = 100;
 /// Items of one set of rolls.
 pub const SET_ITEMS_MAX: usize = 20;
-/// Characters of one name, unless it is a universe's or of something in one.
+/// Characters of one name, except for names of universes and of things in them.
 pub const NAME_CHARS_MAX: usize = 200;
 /// Characters of one text: a theme, notes about an actor, a note of a session.
 pub const TEXT_CHARS_MAX: usize = 10_000;
-/// Bytes of all texts of one campaign: its name and theme, names and notes of who is in it, names of its sessions.
+/// Bytes of all texts of one campaign: its name and theme, names of participants and sessions, names and notes of
+/// actors.
 pub const CAMPAIGN_TEXT_BYTES_MAX: usize = 20_000_000;
 /// Participants of one campaign.
 pub const PARTICIPANTS_MAX: usize = 1_000;
@@ -36,7 +37,7 @@ pub const PARTICIPANTS_MAX: usize = 1_000;
 pub const ACTORS_MAX: usize = 10_000;
 /// Play sessions of one campaign, ended ones included.
 pub const PLAY_SESSIONS_MAX: usize = 10_000;
-/// Campaigns that one token leads. It does not bind the owner, and neither do the three after it.
+/// Campaigns that one token leads. This limit and the next three do not apply to the owner.
 pub const CAMPAIGNS_PER_TOKEN_MAX: usize = 10_000;
 /// Universes of one campaign, or of none.
 pub const UNIVERSES_PER_CAMPAIGN_MAX: usize = 1_000;
@@ -54,7 +55,7 @@ pub const UNIVERSES_LISTED_MAX: usize = 10_000;
 pub const BODIES_MAX: usize = 100_000;
 /// Groups of one universe.
 pub const GROUPS_MAX: usize = 10_000;
-/// Places that the groups of one universe have, over all of them.
+/// Children of all groups of one universe, in total.
 pub const GROUP_PLACES_MAX: usize = 200_000;
 /// Belts, small body fields, protoplanetary disks and nebulae of one universe, of each kind.
 pub const REGIONS_MAX: usize = 10_000;
@@ -76,7 +77,7 @@ pub const ANSWERED_STATE_MAX: usize = 200;
 pub const REPAIRS_TOLD_MAX: usize = 100;
 /// Bytes of one process file.
 pub const PROCESS_BYTES_MAX: usize = 262_144;
-/// Values in one process file, aliases counted as what they stand for.
+/// Values in one process file, with aliases expanded.
 pub const PROCESS_NODES_MAX: usize = 20_000;
 /// Nested lists and mappings in one process file.
 pub const PROCESS_DEPTH_MAX: usize = 32;
@@ -98,35 +99,35 @@ pub const INLINE_BYTES_MAX: usize = 1_000_000;
 pub const INLINE_RUN_BYTES_MAX: u64 = 50_000_000;
 /// Bytes of all content that is handed in to the runs of one campaign.
 pub const INLINE_CAMPAIGN_BYTES_MAX: u64 = 500_000_000;
-/// Refused attempts of one run that are kept one by one; of more, the oldest are summed up.
+/// Refused attempts of one run that are stored one by one; past this, the oldest are summed up.
 pub const ATTEMPTS_MAX: usize = 1_000;
 /// Bytes of the path of one artifact.
 pub const ARTIFACT_PATH_BYTES_MAX: usize = 1_000;
 /// Bytes of the file of one artifact.
 pub const ARTIFACT_BYTES_MAX: u64 = 100_000_000;
-/// Bytes of an artifact's file whose content is looked into: read as JSON, or shown.
+/// Bytes of an artifact's file up to which its content is parsed as JSON or shown.
 pub const ARTIFACT_CONTENT_BYTES_MAX: u64 = 1_000_000;
 /// Bytes of one request body or of one line on stdio.
 pub const BODY_BYTES_MAX: usize = 10_485_760;
-/// Bytes of a request body that waits for no other.
+/// Bytes of a small request body, which is read without waiting for others.
 pub const SMALL_BODY_BYTES_MAX: usize = 65_536;
 /// Bytes of larger request bodies that are read and worked on at once, over the whole process; others wait.
 pub const LARGE_BODIES_BYTES_MAX: usize = 12_582_912;
 /// Values in larger request bodies that are worked on at once, over the whole process; others wait.
 pub const LARGE_BODIES_VALUES_MAX: usize = JSON_VALUES_MAX;
-/// Bytes of all answers over gRPC that are above the size of a small body, until their clients have taken them.
+/// Bytes of all gRPC answers larger than a small body that are sent at once.
 pub const LARGE_ANSWERS_BYTES_MAX: usize = 50_000_000;
-/// Seconds that a client may take for such an answer.
+/// Seconds that a client may take to receive such an answer.
 pub const ANSWER_SECONDS: u64 = 120;
-/// Bytes of a gRPC message, except for `skald.v1.Gateway/Call`, which takes as much as a request body has.
+/// Bytes of a gRPC message, except for `skald.v1.Gateway/Call`, which has the limit of a request body.
 pub const TYPED_MESSAGE_BYTES_MAX: usize = 262_144;
-/// Seconds in which a request body must have come.
+/// Seconds within which a request body must arrive.
 pub const BODY_READ_SECONDS: u64 = 30;
 /// Connections that one port holds.
 pub const CONNECTIONS_MAX: usize = 10_000;
-/// Seconds from a connection, or from the end of an answer, in which the headers of the next request must have come.
+/// Seconds after connecting, or after an answer, within which the headers of the next request must arrive.
 pub const HEADERS_READ_SECONDS: u64 = 30;
-/// Bytes of the headers of one HTTP request. As much is buffered of what a connection sends.
+/// Bytes of the headers of one HTTP request, and of the read buffer of a connection.
 pub const HEADERS_BYTES_MAX: usize = 16_384;
 /// Seconds for the handshake of a gRPC connection.
 pub const HANDSHAKE_SECONDS: u64 = 10;
@@ -142,7 +143,7 @@ pub const SESSIONS_MAX: usize = 1_024;
 pub const SESSIONS_PER_PRINCIPAL_MAX: usize = SESSIONS_MAX / 4;
 /// Bytes of an `initialize`, which its session keeps.
 pub const INITIALIZE_BYTES_MAX: usize = 16_384;
-/// Bytes of one text in it, as of the client's name.
+/// Bytes of one text in an `initialize`, such as the client's name.
 pub const CLIENT_TEXT_BYTES_MAX: usize = 1_024;
 /// Bytes of the URI of a resource.
 pub const URI_BYTES_MAX: usize = 2_048;
@@ -150,7 +151,7 @@ pub const URI_BYTES_MAX: usize = 2_048;
 pub const SESSION_IDLE_SECONDS: u64 = 3_600;
 /// Resources one MCP session or one `subscriptions/listen` may watch.
 pub const SUBSCRIPTIONS_MAX: usize = 256;
-/// Contexts of clients without a session that are kept for one principal; of more, the oldest goes.
+/// Contexts of clients without a session that are stored for one principal; past this, the oldest is dropped.
 pub const CONTEXTS_MAX: usize = 256;
 /// Values one completion answers.
 pub const COMPLETIONS_MAX: usize = 100;

@@ -19,16 +19,16 @@ use super::read_file::wrong;
 use super::untrusted_folder::Below;
 use super::{lock, refusal_texts};
 
-/// How often a file that changes under the reader is read.
+/// Attempts to read a file that changes while it is read.
 const ATTEMPTS: usize = 3;
 
 const BUFFER_BYTES: usize = 65_536;
 
-/// A file as it was read.
+/// The hash, stamp and content of a file that was read.
 pub(super) struct Examined {
     pub(super) hash: Hash,
     pub(super) stamp: Stamp,
-    /// Whether a change after the reading shows in the stamp.
+    /// Whether a change after reading would show in the stamp.
     pub(super) is_settled: bool,
     content: Option<Vec<u8>>,
 }
@@ -40,7 +40,7 @@ impl Examined {
     }
 }
 
-/// Makes the folder of a run, and says where it is.
+/// Creates the folder of a run and returns its path.
 pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesError> {
     let folder = root.join(run_id);
     if !is_plain(run_id) {
@@ -62,12 +62,12 @@ pub(super) fn make_folder(root: &Path, run_id: &str) -> Result<String, FilesErro
     Ok(told.to_owned())
 }
 
-/// Reads a file, until it was the same from the first byte to the last. Small content is kept if asked for.
+/// Reads and hashes a file, again if it changed meanwhile. Small content is returned if asked for.
 pub(super) fn examine(below: &Below, path: &str, wants_content: bool) -> Result<Examined, String> {
     for _ in 0..ATTEMPTS {
         let at = SystemTime::now();
         let (file, stamp) = below.file(path)?;
-        // On disk first, so that whoever has it mapped cannot change it behind its stamp.
+        // Flush to disk before reading, so that later writes through a memory mapping change the stamp.
         let is_settled = stamp.is_settled(at) && (stamp.is_written(at) || file.sync_data().is_ok());
         let keeps = wants_content && stamp.size() <= limits::ARTIFACT_CONTENT_BYTES_MAX;
         let (hash, bytes, content) = read(file, keeps).map_err(|error| refusal_texts::unreadable(path, &error))?;
@@ -78,7 +78,7 @@ pub(super) fn examine(below: &Below, path: &str, wants_content: bool) -> Result<
     Err(refusal_texts::changing(path))
 }
 
-/// Reads to the end, but not on and on with a file that grows.
+/// Reads to the end, but only just past the size limit if the file keeps growing.
 fn read(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
     let mut file = file.take(limits::ARTIFACT_BYTES_MAX + 1);
     let (mut hasher, mut bytes, mut content) = (Sha256::new(), 0, keeps.then(Vec::new));
@@ -98,7 +98,7 @@ fn read(file: File, keeps: bool) -> io::Result<(Hash, u64, Option<Vec<u8>>)> {
     }
 }
 
-/// Those paths whose file is gone or holds something else.
+/// The paths whose file is gone or has other content.
 pub(super) fn stale(folder: &str, held: Vec<(String, String)>, cache: &Mutex<Cache>) -> BTreeSet<String> {
     let Ok(below) = Below::open(folder) else { return held.into_iter().map(|(path, _)| path).collect() };
     let holds = |path: &str, sha256: &str| content_of(&below, path, cache).is_ok_and(|hash| hex(&hash) == sha256);
@@ -115,13 +115,13 @@ fn content_of(below: &Below, path: &str, cache: &Mutex<Cache>) -> Result<Hash, S
     Ok(examined.hash)
 }
 
-/// What a file holds, for somebody who wants to look at it.
+/// The content of a file, if it is small enough to show.
 pub(super) fn content(below: &Below, path: &str) -> Result<Vec<u8>, String> {
     let examined = match below.stamp(path)?.size() {
         bytes if bytes > limits::ARTIFACT_CONTENT_BYTES_MAX => return Err(too_much(path, bytes)),
         _ => examine(below, path, true)?,
     };
-    // It may have grown since.
+    // The file may have grown since.
     examined.content.ok_or_else(|| too_much(path, examined.stamp.size()))
 }
 

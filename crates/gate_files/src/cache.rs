@@ -11,7 +11,7 @@ use super::file_stamp::Stamp;
 /// Files of one generation. Two are kept, which is enough for all artifacts of the largest run.
 const GENERATION: usize = 65_536;
 
-/// Whoever was asked for lately is in the young generation; when that is full, it becomes the old one.
+/// Recently used entries are in the young generation; when that is full, it becomes the old one.
 #[derive(Debug, Default)]
 pub(super) struct Cache {
     young: HashMap<(u64, u64), (Stamp, Hash)>,
@@ -19,7 +19,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The content of a file that was not touched since it was read.
+    /// The hash of a file that has not changed since it was read.
     pub(super) fn get(&mut self, stamp: &Stamp) -> Option<Hash> {
         let file = stamp.file();
         if let Some((known, hash)) = self.young.get(&file) {
@@ -33,7 +33,7 @@ impl Cache {
         Some(hash)
     }
 
-    /// Remembers what was read, unless a change since could go unseen.
+    /// Stores the hash of a file, unless a later change might not show in its stamp.
     pub(super) fn put(&mut self, examined: &Examined) {
         if examined.is_settled {
             self.keep(examined.stamp, examined.hash);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// How long nobody is told of the same run again.
+/// Minimum time between two notifications about the same run.
 pub(super) const QUIET: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Default)]
@@ -14,12 +14,12 @@ pub(super) struct Debounce {
 #[derive(Debug)]
 struct LastEmitted {
     at: Instant,
-    /// Whether it changed since.
+    /// Whether the run changed since.
     has_changed: bool,
 }
 
 impl Debounce {
-    /// Whether a change is to be told now. If not, it will be due.
+    /// Records a change. Returns whether to report it now; otherwise it will be due later.
     pub(super) fn changed(&mut self, run: &str, now: Instant) -> bool {
         match self.told.get_mut(run) {
             Some(told) if now < told.at + QUIET => {
@@ -37,7 +37,7 @@ impl Debounce {
         }
     }
 
-    /// What is to be told now of what was held back.
+    /// The runs whose delayed changes are to be reported now.
     pub(super) fn due(&mut self, now: Instant) -> Vec<String> {
         self.told.retain(|_, told| told.has_changed || now < told.at + QUIET);
         let mut due = Vec::new();
@@ -50,7 +50,7 @@ impl Debounce {
         due
     }
 
-    /// When something will be due.
+    /// When the next delayed change is due.
     pub(super) fn next(&self) -> Option<Instant> {
         self.told.values().filter(|told| told.has_changed).map(|told| told.at + QUIET).min()
     }

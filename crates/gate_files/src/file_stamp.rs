@@ -2,12 +2,12 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Systems tell the time of a change in steps, of up to a hundredth of a second. A change within one step of another
-/// leaves no trace, so a stamp this young says nothing yet.
+/// File times have a resolution of up to a hundredth of a second. A second change within it leaves the stamp as it is,
+/// so a stamp this young proves nothing.
 const YOUNG: Duration = Duration::from_millis(50);
 
-/// Who has a file mapped into memory and has written there leaves no further trace until the system has put that on disk,
-/// which it does by itself within less than this.
+/// After a write through a memory mapping, further writes do not change the times until the system has written the file
+/// to disk, which it does by itself within less than this.
 const UNWRITTEN: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,9 +15,9 @@ pub(super) struct Stamp {
     device: u64,
     inode: u64,
     size: u64,
-    /// Anybody can set this back,
+    /// Modification time. Anybody who may write the file can set it back.
     modified: (i64, u32),
-    /// but not this: of content, of its attributes and of its name.
+    /// Change time (ctime) of content, attributes or name. It cannot be set back.
     changed: (i64, u32),
 }
 
@@ -33,7 +33,7 @@ impl Stamp {
         }
     }
 
-    /// Where nobody says when a file was changed, only when it claims to have been modified, no stamp is ever settled.
+    /// There is no change time here, only a modification time that can be set back, so no stamp is ever settled.
     #[cfg(not(unix))]
     pub(super) fn of(about: &std::fs::Metadata) -> Self {
         let modified = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
@@ -45,17 +45,17 @@ impl Stamp {
         self.size
     }
 
-    /// Which file it is, whatever it is called.
+    /// The identity of the file, independent of its name.
     pub(super) fn file(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 
-    /// Whether a change after a moment would show in the stamp, once the file is on disk.
+    /// Whether a change after `at` would show in the stamp, provided that the file is on disk.
     pub(super) fn is_settled(&self, at: SystemTime) -> bool {
         self.is_aged(YOUNG, at)
     }
 
-    /// Whether the file is on disk, for all that its stamp says.
+    /// Whether the file is old enough to be on disk for certain.
     pub(super) fn is_written(&self, at: SystemTime) -> bool {
         self.is_aged(UNWRITTEN, at)
     }
@@ -68,7 +68,7 @@ impl Stamp {
     }
 }
 
-/// The fields of a stamp are of other types on other systems.
+/// Converts a field of `Stat`, whose types differ between systems.
 #[cfg(unix)]
 fn fit<T>(value: impl TryInto<T>, otherwise: T) -> T {
     value.try_into().unwrap_or(otherwise)

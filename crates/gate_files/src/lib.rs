@@ -1,7 +1,7 @@
 //! The gate's folders on this machine: process files, artifacts, and the file that names a run.
 //!
-//! Writers of an artifact folder are not trusted: nothing below it is reached by a link, and only the content of an
-//! ordinary file counts. The other folders are the owner's.
+//! Writers of an artifact folder are not trusted: no link below it is followed, and only the content of an ordinary
+//! file counts. The other folders are the owner's, and trusted.
 
 mod artifacts;
 mod cache;
@@ -28,14 +28,14 @@ use watch_folders::FolderWatcher;
 
 pub use run_file::{NAMING_FILES, named_run, run_in_file};
 
-/// Where the folders are.
+/// Paths of the gate's folders.
 #[derive(Debug, Clone)]
 pub struct FoldersOptions {
-    /// Where `state-gate.json` may lie, or in a folder above.
+    /// `state-gate.json` is looked for here, and in the folders above.
     pub working: PathBuf,
-    /// Where process files lie; of two with one id, that in the earlier folder counts.
+    /// Folders of process files; of two files with the same id, the one in the earlier folder counts.
     pub process_folders: Vec<PathBuf>,
-    /// Below which each run has its folder; none where several machines serve the same runs.
+    /// Parent of the runs' artifact folders; `None` if several machines serve the same runs.
     pub artifacts: Option<PathBuf>,
 }
 
@@ -49,7 +49,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Looks at no file yet. Relative folders are taken from where this process is now.
+    /// Reads no file yet. Relative paths are resolved against the current directory.
     pub fn new(options: FoldersOptions) -> Self {
         let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
         let artifacts = options.artifacts.map(absolute);
@@ -138,7 +138,7 @@ impl GateFiles for Folders {
 }
 
 impl Folders {
-    /// Does something with a file below a folder, where waiting for a disk holds up nobody else.
+    /// Runs `work` on a file below a folder, in a blocking thread.
     fn below<'a, T: Send + 'static>(
         &self,
         folder: &str,
@@ -157,7 +157,7 @@ impl Folders {
     }
 }
 
-/// Does something with files of the owner, where waiting for a disk holds up nobody else.
+/// Runs `work` on files of the owner, in a blocking thread.
 async fn owners<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
@@ -165,7 +165,7 @@ async fn owners<T: Send + 'static>(
     done.unwrap_or_else(|cut| Err(FilesError { path: "the folders of the gate".to_owned(), why: cut.to_string() }))
 }
 
-/// What is remembered of files is right at every moment, so a panic elsewhere spoils nothing.
+/// Locks the cache. A poisoned lock is ignored: the entries are valid at every moment.
 fn lock(cache: &Mutex<Cache>) -> std::sync::MutexGuard<'_, Cache> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,10 +10,10 @@ use skald_domain::limits;
 use super::plain_names::is_plain;
 use super::read_file::{text, unreadable};
 
-/// How process files end, in order of precedence.
+/// Extensions of process files, in order of precedence.
 const ENDINGS: [&str; 2] = [".yaml", ".yml"];
 
-/// The ids of all process files. A folder that is not there has none.
+/// The ids of all process files. A missing folder has none.
 pub(super) fn list(folders: &[PathBuf]) -> Result<Vec<String>, FilesError> {
     let mut ids = BTreeSet::new();
     for folder in folders {
@@ -31,7 +31,7 @@ pub(super) fn list(folders: &[PathBuf]) -> Result<Vec<String>, FilesError> {
     Ok(ids.into_iter().collect())
 }
 
-/// The process file of an id. An id that is no name of a file has none, and no file is looked at.
+/// The process file of an id. For an id that is no plain file name there is none, and no file is opened.
 pub(super) fn find(folders: &[PathBuf], id: &str) -> Result<Option<ProcessFile>, FilesError> {
     if !is_plain(id) {
         return Ok(None);

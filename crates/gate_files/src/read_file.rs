@@ -6,7 +6,7 @@ use std::path::Path;
 
 use skald_app::FilesError;
 
-/// What a file holds, if there is such a file.
+/// The text of a file; `None` if it does not exist.
 pub(super) fn text(path: &Path, bytes_max: usize) -> Result<Option<String>, FilesError> {
     match open(path) {
         Ok(file) => whole(path, file, bytes_max).map(Some),
@@ -15,14 +15,14 @@ pub(super) fn text(path: &Path, bytes_max: usize) -> Result<Option<String>, File
     }
 }
 
-/// What an opened file holds. It may have been reached by a link; a pipe or a device is told, and not waited for.
+/// The text of an opened file, which may have been reached by a link. A pipe or a device is an error, and is not read.
 pub(super) fn whole(path: &Path, file: File, bytes_max: usize) -> Result<String, FilesError> {
     let about = file.metadata().map_err(|error| unreadable(path, &error))?;
     if !about.is_file() {
         return Err(wrong(path, "is no ordinary file"));
     }
     let mut bytes = Vec::new();
-    // One more than is allowed shows that there is more.
+    // Read one byte more than allowed, to detect a larger file.
     file.take(bytes_max as u64 + 1).read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
     if bytes.len() > bytes_max {
         return Err(wrong(path, format!("is larger than {bytes_max} bytes")));
@@ -31,7 +31,7 @@ pub(super) fn whole(path: &Path, file: File, bytes_max: usize) -> Result<String,
     text.map_err(|error| wrong(path, format!("is not UTF-8 from byte {} on", error.utf8_error().valid_up_to())))
 }
 
-/// Opens without waiting for whoever may write into a pipe.
+/// Opens a file without blocking, as a pipe without a writer would.
 #[cfg(unix)]
 pub(super) fn open(path: &Path) -> io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};

@@ -8,10 +8,10 @@ use skald_app::FilesError;
 
 use super::read_file::{open, unreadable, whole, wrong};
 
-/// Where a folder may name its run, in order of precedence.
+/// Files in which a folder may name its run, in order of precedence.
 pub const NAMING_FILES: [&str; 2] = [".state_gate/state-gate.json", "state-gate.json"];
 
-/// Bytes of a file that names a run.
+/// Maximum bytes of a file that names a run.
 const NAMING_BYTES_MAX: usize = 65_536;
 
 /// The run that a working folder names, or the nearest folder above that names one.
@@ -26,8 +26,8 @@ pub fn named_run(working: &Path) -> Result<Option<String>, FilesError> {
     Ok(None)
 }
 
-/// The run that a file names, if there is such a file. The role that it may also name is the caller's claim, and not
-/// taken.
+/// The run that a file names; `None` if the file does not exist. A role in the file is ignored: it is only the caller's
+/// claim.
 pub fn run_in_file(path: &Path) -> Result<Option<String>, FilesError> {
     let file = match open(path) {
         Ok(file) => file,
@@ -40,7 +40,7 @@ pub fn run_in_file(path: &Path) -> Result<Option<String>, FilesError> {
     run_id(&source).map(Some).map_err(|why| wrong(path, why))
 }
 
-/// A folder and those above it. Above a home are the folders of others, whose files say nothing here.
+/// A folder and its ancestors, up to the home folder: folders above it belong to others, and their files are ignored.
 fn upwards<'a>(working: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
     let homes: Vec<PathBuf> =
         home.into_iter().flat_map(|home| [Some(home.to_owned()), home.canonicalize().ok()]).flatten().collect();

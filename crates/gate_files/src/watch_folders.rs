@@ -1,6 +1,6 @@
 //! File watcher of the artifact folders: reports the runs whose files changed.
 //!
-//! Nothing is watched, and no thread runs, before somebody asks.
+//! Nothing is watched, and no thread runs, before the first subscription.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,27 +14,27 @@ use tokio::sync::broadcast;
 use super::debounce::Debounce;
 use super::plain_names::is_plain;
 
-/// How often it is looked whether a folder that is not there has appeared.
+/// Interval of checks whether a missing root has appeared.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Ids of runs that a receiver may fall behind.
+/// Capacity of the channel: run ids by which a receiver may fall behind.
 const BEHIND_MAX: usize = 1_024;
 
 pub(super) struct FolderWatcher {
     root: Option<PathBuf>,
     touched: broadcast::Sender<String>,
-    /// To the thread, once there is one.
+    /// Sends to the watcher thread, once it is started.
     thread: Mutex<Option<Sender<Signal>>>,
 }
 
 enum Signal {
-    /// The root may have been made.
+    /// The root may have been created.
     Look,
     /// Something changed at a path below the root.
     Changed(PathBuf),
     /// A folder appeared at a path below the root, and something may be in it already.
     Folder(PathBuf),
-    /// More happened than could be told.
+    /// Events were lost, so any run may have changed.
     Everything,
     /// The root is gone.
     Gone,
@@ -46,7 +46,8 @@ impl FolderWatcher {
         Self { root, touched: broadcast::channel(BEHIND_MAX).0, thread: Mutex::default() }
     }
 
-    /// What changes from now on. The first who asks waits until the folders are watched, so that nothing is missed.
+    /// Subscribes to changes from now on. The first call returns once the folders are watched, so that no change is
+    /// missed.
     pub(super) fn touched(&self) -> broadcast::Receiver<String> {
         let receiver = self.touched.subscribe();
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,14 +57,14 @@ impl FolderWatcher {
         receiver
     }
 
-    /// The root may have been made.
+    /// Tells the thread that the root may have been created.
     pub(super) fn look(&self) {
         self.send(Signal::Look);
     }
 
     fn send(&self, signal: Signal) {
         if let Some(thread) = &*self.thread.lock().unwrap_or_else(PoisonError::into_inner) {
-            // A thread that has ended was told why before.
+            // Fails only if the thread has ended.
             let _ = thread.send(signal);
         }
     }
@@ -88,7 +89,7 @@ fn start(root: PathBuf, touched: broadcast::Sender<String>) -> Option<Sender<Sig
 
 struct WatchedFolders {
     root: PathBuf,
-    /// For whoever sees a change.
+    /// Passed to the watcher's callback.
     sender: Sender<Signal>,
     touched: broadcast::Sender<String>,
     pace: Debounce,
@@ -97,7 +98,7 @@ struct WatchedFolders {
 
 struct Watched {
     watcher: RecommendedWatcher,
-    /// As changes name it.
+    /// The canonical path, as events report it.
     root: PathBuf,
 }
 
@@ -116,7 +117,7 @@ impl WatchedFolders {
                 self.tell(run);
             }
             if self.watched.is_none() && self.begin() {
-                // What is in a folder that has just appeared is new.
+                // Report all runs: a root that has just appeared may already contain files.
                 self.everything();
             }
         }
@@ -131,7 +132,7 @@ impl WatchedFolders {
         }
     }
 
-    /// Watches the root, if it is there.
+    /// Starts watching the root, if it exists. Returns whether it did.
     fn begin(&mut self) -> bool {
         let Ok(root) = std::fs::canonicalize(&self.root) else { return false };
         match watcher(&root, self.sender.clone()) {
@@ -146,7 +147,8 @@ impl WatchedFolders {
         }
     }
 
-    /// A new folder is watched before its run is told of, so whoever then looks into it misses nothing later.
+    /// Watches a new folder before reporting its run, so that a client that then reads the folder misses no later
+    /// change.
     fn appeared(&mut self, path: &Path) {
         if let Some(watched) = &mut self.watched
             && std::fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
@@ -175,7 +177,7 @@ impl WatchedFolders {
     }
 
     fn tell(&self, run: String) {
-        // Nobody may be listening just now.
+        // Fails if there is no receiver just now.
         let _ = self.touched.send(run);
     }
 }
@@ -185,19 +187,19 @@ fn watcher(root: &Path, sender: Sender<Signal>) -> notify::Result<RecommendedWat
     let see = move |event: notify::Result<Event>| match event {
         Ok(event) => {
             for signal in signals(event, &of_root) {
-                // Without a receiver everything is at its end.
+                // Fails only if the thread has ended.
                 let _ = sender.send(signal);
             }
         }
         Err(error) => tracing::warn!(%error, "not every change of artifacts is seen"),
     };
-    // A link in an artifact folder could lead to all files there are.
+    // Do not follow links: a link in an artifact folder could lead anywhere.
     let mut watcher = RecommendedWatcher::new(see, Config::default().with_follow_symlinks(false))?;
     watcher.watch(root, RecursiveMode::Recursive)?;
     Ok(watcher)
 }
 
-/// What an event comes to. That a file was opened or read is none.
+/// The signals for an event. Opening or reading a file gives none.
 fn signals(event: Event, root: &Path) -> Vec<Signal> {
     if event.need_rescan() {
         return vec![Signal::Everything];

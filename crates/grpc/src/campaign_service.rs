@@ -21,9 +21,9 @@ use crate::service_context::{CallContext, ServiceContext};
 
 pub(crate) struct Campaigns(pub Arc<ServiceContext>);
 
-/// What the names of a controller begin with.
+/// The prefix of the value names of the `Controller` enum.
 const CONTROLLER: &str = "CONTROLLER_";
-/// The controller that is no participant.
+/// The `controller` of an actor that the game master controls, and no participant.
 const GAME_MASTER: &str = "GM";
 
 #[tonic::async_trait]

@@ -56,9 +56,9 @@ pub(crate) fn incoming(
 
 pub(crate) struct LimitedConnection {
     inner: TcpStream,
-    /// Bytes of the preface that have not come.
+    /// Bytes of the preface that have not arrived yet.
     missing: usize,
-    /// Runs until they have.
+    /// The timeout of the preface; `None` once it has arrived.
     handshake: Option<Pin<Box<Sleep>>>,
     _permit: OwnedSemaphorePermit,
 }

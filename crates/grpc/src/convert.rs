@@ -10,10 +10,10 @@ use crate::service_context::{CallContext, ServiceContext};
 
 /// Rows of one page of a list in the typed services, unless fewer are asked for.
 const PAGE_SIZE: i32 = 10;
-/// Rows that are read at once to find one of them.
+/// Rows of a page when a list is searched for one row.
 const ROWS_SOUGHT: usize = skald_app::limits::PAGE_MAX;
 
-/// An answer, read field by field. What is absent reads as nothing.
+/// The JSON of an answer, read field by field. A missing field reads as an empty value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AnswerFields<'a>(pub &'a Value);
 
@@ -34,7 +34,7 @@ impl<'a> AnswerFields<'a> {
         self.field(name).0.as_array().into_iter().flatten().map(AnswerFields)
     }
 
-    /// A whole number, of which the messages have only those of 32 bits.
+    /// An integer field. A fault if it does not fit the 32 bits of the messages.
     pub(crate) fn number(self, name: &str) -> Result<i32, Fault> {
         self.field(name).whole(name)
     }
@@ -56,15 +56,15 @@ impl<'a> AnswerFields<'a> {
         Some(Timestamp { seconds: moment.as_second(), nanos: moment.subsec_nanosecond() })
     }
 
-    /// The number of a word in an enumeration; 0 if it has no such word.
+    /// An enum field as its protobuf number; 0 if the name is unknown.
     pub(crate) fn word<E: Into<i32>>(self, name: &str, read: fn(&str) -> Option<E>, prefix: &str) -> i32 {
         let word = self.field(name).0.as_str().unwrap_or_default();
         read(&format!("{prefix}{word}")).map(Into::into).unwrap_or_default()
     }
 }
 
-/// The word that a number stands for, without its prefix: none for 0, and the number itself if it stands for nothing, so
-/// that the operation refuses it by name.
+/// The name of a protobuf enum value without its prefix. `None` for 0; an unknown number as text, so that the
+/// operation's refusal quotes it.
 pub(crate) fn word<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, prefix: &str) -> Option<String> {
     match E::try_from(number) {
         _ if number == 0 => None,
@@ -73,13 +73,13 @@ pub(crate) fn word<E: TryFrom<i32>>(number: i32, name: fn(&E) -> &'static str, p
     }
 }
 
-/// An input without the fields that were not said.
+/// The input of an operation, without the fields that are `None`.
 pub(crate) fn input<const N: usize>(fields: [(&str, Option<Value>); N]) -> Value {
     let said = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(said.collect::<Map<_, _>>())
 }
 
-/// JSON as messages have it.
+/// A JSON object as a protobuf `Struct`.
 pub(crate) fn structure(fields: &Value) -> Struct {
     let fields = fields.as_object().into_iter().flatten();
     Struct { fields: fields.map(|(name, value)| (name.clone(), any(value))).collect() }
@@ -99,7 +99,7 @@ fn any(value: &Value) -> prost_types::Value {
 
 /// A page of a list as a request asks for it.
 pub(crate) struct PageRequest {
-    /// What of a campaign is listed.
+    /// The list, as a `view` of `campaign_read`.
     pub view: &'static str,
     pub campaign_id: Option<String>,
     pub size: i32,
@@ -119,7 +119,7 @@ impl ServiceContext {
         self.call(&visit, operation, input).await.map_err(refused)
     }
 
-    /// The rows of a page, in the field that the view names, and `next_cursor`.
+    /// Reads a page of a list: the rows are in the field with the name of the view, beside `next_cursor`.
     pub(crate) async fn page<T>(
         &self,
         request: Request<T>,
@@ -140,7 +140,7 @@ impl ServiceContext {
         .await
     }
 
-    /// The one row of a campaign's list that has an id.
+    /// Finds a row of a campaign's list by its id.
     pub(crate) async fn row(
         &self,
         visit: &CallContext,

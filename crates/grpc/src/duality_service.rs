@@ -22,7 +22,7 @@ fn said<T>(converted: Result<T, Fault>) -> Result<Response<T>, Status> {
     converted.map(Response::new).map_err(refused)
 }
 
-/// The most that two dice add.
+/// The highest sum of the two dice.
 const DICE_MAX: i32 = 24;
 
 fn check_modifier(modifier: i32) -> Result<(), Fault> {
@@ -37,7 +37,7 @@ fn check_modifier(modifier: i32) -> Result<(), Fault> {
 #[tonic::async_trait]
 impl DualityService for DualityDice {
     async fn action_roll(&self, request: Request<ActionRollRequest>) -> Result<Response<ActionRollResponse>, Status> {
-        // A roll that could not be told must not happen.
+        // Check before rolling: a roll whose total does not fit the response must not happen.
         check_modifier(request.get_ref().modifier).map_err(refused)?;
         let rolled = self.0.typed(request, "duality_action_roll", |message| {
             input([("modifier", Some(json!(message.modifier))), ("difficulty", message.difficulty.map(Value::from))])

@@ -8,17 +8,16 @@ use skald_app::{Class, Code, Fault};
 use tonic::Status;
 use tonic_types::{ErrorDetails, StatusExt};
 
-/// Whose reasons they are, in `ErrorInfo`.
+/// The `domain` of `ErrorInfo`.
 const DOMAIN: &str = "skald";
 /// The language of every hint.
 const LOCALE: &str = "en";
 const PATH: &str = "path";
 const VALUE: &str = "value";
 const ALLOWED: &str = "allowed";
-const UNIVERSE_ID: &str = "universeId";
-const EVENTS: &str = "events";
 const EXAMPLE: &str = "example";
-/// Details travel in headers, of which some clients take no more than 8,192 bytes in all.
+const KNOWN: [&str; 4] = [PATH, VALUE, ALLOWED, EXAMPLE];
+/// The limit of one long detail. Details are sent as headers, of which some clients accept at most 8,192 bytes in all.
 const LONG_BYTES_MAX: usize = 2_000;
 
 /// The status of an error. The class alone decides it.
@@ -45,10 +44,11 @@ pub(crate) fn status(fault: &Fault) -> Status {
     if !body.allowed.is_empty() && allowed.len() <= LONG_BYTES_MAX {
         about.insert(ALLOWED.to_owned(), allowed);
     }
-    about.extend(body.universe_id.as_ref().map(|id| (UNIVERSE_ID.to_owned(), id.clone())));
-    let events = Value::from(body.events.clone()).to_string();
-    if !body.events.is_empty() && events.len() <= LONG_BYTES_MAX {
-        about.insert(EVENTS.to_owned(), events);
+    for (name, value) in &body.details {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        if text.len() <= LONG_BYTES_MAX {
+            about.insert(name.clone(), text);
+        }
     }
     let example = body.example.as_ref().map(Value::to_string).filter(|example| example.len() <= LONG_BYTES_MAX);
     about.extend(example.map(|example| (EXAMPLE.to_owned(), example)));
@@ -68,13 +68,13 @@ pub(crate) fn status(fault: &Fault) -> Status {
     Status::with_error_details(status_code(fault.class()), body.message.clone(), details)
 }
 
-/// The status of a fault that ends a request.
+/// Converts a fault to a status, for `map_err`.
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` hands it over")]
 pub(crate) fn refused(fault: Fault) -> Status {
     status(&fault)
 }
 
-/// The fault that a status carries, if the other end is one of us and said it itself.
+/// The fault in the details of a status, if a Skald server sent one.
 pub(crate) fn fault(status: &Status) -> Option<Fault> {
     let details = status.get_error_details();
     let reason = details.error_info().filter(|reason| reason.domain == DOMAIN)?;
@@ -92,12 +92,11 @@ pub(crate) fn fault(status: &Status) -> Option<Fault> {
     {
         fault = fault.allowed(allowed.iter().filter_map(Value::as_str));
     }
-    if let Some(id) = reason.metadata.get(UNIVERSE_ID) {
-        fault = fault.universe(id);
-    }
     let parsed = |key: &str| reason.metadata.get(key).and_then(|text| serde_json::from_str::<Value>(text).ok());
-    if let Some(Value::Array(events)) = parsed(EVENTS) {
-        fault = fault.events(events);
+    for (name, text) in reason.metadata.iter().filter(|(name, _)| !KNOWN.contains(&name.as_str())) {
+        // Ids are sent as they are; everything else is an array or an object.
+        let value = text.starts_with(['[', '{']).then(|| parsed(name)).flatten();
+        fault = fault.detail(name, value.unwrap_or_else(|| text.as_str().into()));
     }
     if let Some(example) = parsed(EXAMPLE) {
         fault = fault.example(example);
@@ -118,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// Over the wire and back.
+    /// Encodes a fault as headers and decodes it again.
     fn carried(fault: &Fault) -> Option<Fault> {
         let mut headers = tonic::codegen::http::HeaderMap::new();
         status(fault).add_header(&mut headers).unwrap();
@@ -138,8 +137,9 @@ mod tests {
                 .allowed(["one", "two"])
                 .retry_after_ms(1_250)
                 .request_id("req_1")
-                .universe("u-1")
-                .events([json!({"type": "starNotFound", "id": "ζ"})])
+                .subject("universe", "universeId", "u-1")
+                .detail("events", json!([{"type": "starNotFound", "id": "ζ"}]))
+                .detail("findings", json!([{"line": 3}]))
                 .example(json!({"type": "tick", "dt": 60}));
             assert_eq!(carried(&full).unwrap().body(), full.body());
             assert_eq!(status(&plain).code().to_string(), tonic_words(row.class.status()));
@@ -149,7 +149,7 @@ mod tests {
         assert!(!format!("{:?}", status(&internal)).contains("secret"));
     }
 
-    /// What tonic says of the status that our name stands for.
+    /// tonic's description of the status code with this name.
     fn tonic_words(name: &str) -> String {
         let all = (0..=16).map(tonic::Code::from_i32);
         all.into_iter().find(|code| format!("{code:?}") == name).map(|code| code.to_string()).unwrap()

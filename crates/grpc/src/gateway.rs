@@ -24,7 +24,7 @@ use crate::{metadata, watch};
 
 pub(crate) struct GatewayService {
     pub service_context: Arc<ServiceContext>,
-    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    /// Cancelled when the server begins to stop: watch streams end then.
     pub stopping: CancellationToken,
 }
 
@@ -40,7 +40,7 @@ impl Gateway for GatewayService {
     async fn call(&self, request: Request<CallRequest>) -> Result<Response<CallResponse>, Status> {
         let visit = CallContext::of(&request)?;
         let CallRequest { operation, input } = request.into_inner();
-        // Held until the answer is there: what was parsed lives as long.
+        // Reserved until the call is answered, since the parsed input lives that long.
         let _values = reserve_values(input.as_bytes()).await.map_err(refused)?;
         let input = if input.trim_ascii().is_empty() {
             Value::Object(Map::new())
@@ -122,7 +122,7 @@ impl Gateway for GatewayService {
     }
 }
 
-/// What others may know of whoever holds a token.
+/// The holder of a token as a message, without the token.
 fn told(holder: &skald_app::Holder) -> Holder {
     Holder {
         id: holder.id.clone(),

@@ -7,19 +7,19 @@ use tonic_health::server::{HealthReporter, HealthService};
 
 use crate::serve::SERVICES;
 
-/// Serving until told otherwise. All clones share one answer.
+/// The health of all services, initially serving. Clones share it.
 #[derive(Clone)]
 pub struct GrpcHealth(HealthReporter);
 
 impl GrpcHealth {
-    /// Begins to say that everything can be called.
+    /// Starts with every service as serving.
     pub async fn new() -> Self {
         let health = Self(HealthReporter::new());
         health.set(true).await;
         health
     }
 
-    /// Says whether the services can be called, each of them and the server as a whole.
+    /// Sets the status of every service and of the server as a whole.
     pub async fn set(&self, is_serving: bool) {
         let status = if is_serving { ServingStatus::Serving } else { ServingStatus::NotServing };
         for service in SERVICES {
@@ -27,7 +27,7 @@ impl GrpcHealth {
         }
     }
 
-    /// Says nothing more, which ends the streams of whoever watches.
+    /// Removes all statuses, which ends the streams of `Watch` calls.
     pub(crate) async fn end(&self) {
         let mut reporter = self.0.clone();
         for service in SERVICES {
@@ -40,7 +40,7 @@ impl GrpcHealth {
     }
 }
 
-/// The name under which a generated service is known.
+/// The full name of a generated service.
 pub(crate) const fn name_of<S: NamedService>() -> &'static str {
     S::NAME
 }

@@ -14,20 +14,20 @@ use tower_service::Service;
 
 use crate::{fault, metadata};
 
-/// The methods that are answered without a token, by exact path. Whatever is not in this list needs a known caller, also a
-/// method that no service has.
+/// The methods that are answered without a token, by exact path. All other paths need a known caller, even unknown
+/// methods.
 pub const PUBLIC_METHODS: [&str; 2] = ["/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"];
 
 #[derive(Clone)]
 pub(crate) struct IdentifyLayer {
     pub engine: Arc<dyn Engine>,
-    /// Whether a request without a token is refused: wherever others than the owner can reach the server. One that a proxy
-    /// passed on is refused everywhere.
+    /// Whether a request without a token is refused. Set wherever others than the owner can reach the server. A request
+    /// that a proxy forwarded always needs a token.
     pub is_token_required: bool,
 }
 
 impl IdentifyLayer {
-    /// A token that is sent must be right; without one the caller is the owner, where that is allowed.
+    /// The holder of the token, which must be valid; without a token the owner, where that is allowed.
     async fn caller(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
         let values = headers.get_all(metadata::AUTHORIZATION).iter();
         match bearer(values.map(|value| value.to_str().ok())) {
@@ -65,7 +65,7 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        // The one that is ready is the one that is called.
+        // Call the instance that `poll_ready` found ready, and leave the clone for the next request.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
         let layer = self.layer.clone();

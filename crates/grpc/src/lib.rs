@@ -1,7 +1,7 @@
 //! The gRPC surface: typed services, a gateway to the whole catalogue, and [`Remote`], the engine of a bridge.
 //!
-//! A service converts a message to the input of an operation and its answer to a message; it contains no rule of the
-//! game and no second way to do anything. Everything of tonic stays in this crate.
+//! A service converts a message to the input of an operation and its answer to a message; it contains no game rules
+//! and calls nothing but the engine. No other crate depends on tonic.
 
 mod campaign_service;
 mod connections;

@@ -1,7 +1,6 @@
 //! Memory budget of large gRPC messages: a request waits for room to be read, an answer for room to be written.
 //!
-//! A message is one piece of memory in gRPC, however it was made: neither is shared with other calls, so both are
-//! counted.
+//! In gRPC a message is one buffer that is not shared with other calls, so requests and answers are both counted.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,18 +15,19 @@ use tonic::body::Body;
 use tonic::codegen::http::{Request, Response};
 use tonic::codegen::{Body as HttpBody, Bytes};
 
-/// A flag and the length of the message.
+/// The prefix of a gRPC message: a flag and the length.
 const PREFIX_BYTES: usize = 5;
 /// The method that carries inputs of any operation, as JSON. No other has use for a large message.
 const ANY_OPERATION: &str = "/skald.v1.Gateway/Call";
-/// Services that come with tonic; their messages are short, and a client may wait for an answer before it sends one.
+/// The path prefix of tonic's own services. Their messages are short, and a client may wait for an answer before it
+/// sends a message.
 const NOT_OURS: &str = "/grpc.";
 /// An answer is handed to the connection in pieces of this size, as the client takes them.
 const PIECE_BYTES: usize = 65_536;
-/// How long a client may take for a large answer.
+/// How long a client may take to receive a large answer.
 const ANSWER_MAX: Duration = Duration::from_secs(limits::ANSWER_SECONDS);
 
-/// Looks at the length of a request's message, and waits for room if it is large. `None` if it is small.
+/// Reads the length of a request's message and reserves memory if it is large. `None` if it is small.
 pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Option<Reserved>), Fault> {
     let path = request.uri().path();
     if path.starts_with(NOT_OURS) {
@@ -36,10 +36,10 @@ pub(crate) async fn admit(request: Request<Body>) -> Result<(Request<Body>, Opti
     let most = if path == ANY_OPERATION { limits::BODY_BYTES_MAX } else { limits::TYPED_MESSAGE_BYTES_MAX };
     let (parts, mut body) = request.into_parts();
     let Some(Ok(first)) = body.frame().await else {
-        // Nothing came, or the connection broke: whoever reads the body finds out.
+        // The body is empty or the connection broke: the service that reads the body reports it.
         return Ok((Request::from_parts(parts, body), None));
     };
-    // A length that comes in pieces is as good as none.
+    // A length that is split over several frames counts as unknown, so the maximum is reserved.
     let length = first.data_ref().and_then(|data| data.get(1..PREFIX_BYTES)?.try_into().ok()).map(u32::from_be_bytes);
     let length = length.map(u64::from);
     if let Some(length) = length.filter(|length| *length > most as u64) {
@@ -56,7 +56,7 @@ fn too_large(length: u64, most: usize) -> Fault {
     Fault::new(Code::TooLarge, message).hint("send less at once")
 }
 
-/// Room for a large answer, put into the response by whoever makes it.
+/// The reserved memory of a large answer, which the service puts into the extensions of its response.
 #[derive(Clone)]
 pub(crate) struct AnswerRoom {
     /// Held by the response until its body is made, and then by the body.
@@ -64,7 +64,7 @@ pub(crate) struct AnswerRoom {
 }
 
 impl AnswerRoom {
-    /// Waits for room for an answer. `None` if it is small.
+    /// Waits until memory for an answer is reserved. `None` if the answer is small.
     pub(crate) async fn reserve(length: usize) -> Result<Option<Self>, Fault> {
         if length <= limits::SMALL_BODY_BYTES_MAX {
             return Ok(None);
@@ -73,7 +73,8 @@ impl AnswerRoom {
     }
 }
 
-/// Has the body of a large answer hold its room until the client has taken it, or has taken too long.
+/// Moves the reservation of a large answer into its body, which holds it until the client has received everything or
+/// has taken too long.
 pub(crate) fn held(mut response: Response<Body>) -> Response<Body> {
     match response.extensions_mut().remove::<AnswerRoom>() {
         None => response,
@@ -86,7 +87,7 @@ struct LargeAnswer(Arc<Mutex<Option<Unsent>>>);
 
 struct Unsent {
     body: Body,
-    /// What is left of the frame that the body gave last.
+    /// The rest of the body's last frame.
     rest: Bytes,
     _room: AnswerRoom,
 }
@@ -95,7 +96,7 @@ impl LargeAnswer {
     fn new(body: Body, room: AnswerRoom, most: Duration) -> Self {
         let unsent = Arc::new(Mutex::new(Some(Unsent { body, rest: Bytes::new(), _room: room })));
         let late = Arc::downgrade(&unsent);
-        // A client that takes nothing has nobody poll the body, so that it cannot look at a clock itself.
+        // If the client reads nothing, nobody polls the body, so a task of its own has to enforce the timeout.
         tokio::spawn(async move {
             tokio::time::sleep(most).await;
             if let Some(unsent) = late.upgrade() {

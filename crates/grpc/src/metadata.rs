@@ -11,11 +11,11 @@ const IDEMPOTENCY_KEY: MetadataName = MetadataName("idempotency-key", "idempoten
 const IF_MATCH: MetadataName = MetadataName("if-match", "if-match-bin");
 const ETAG: &str = "etag";
 
-/// The name of a text, and that of its bytes where it is not plain ASCII.
+/// The key of a metadata value in plain ASCII, and the `-bin` key of any other text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MetadataName(&'static str, &'static str);
 
-/// A text under its name, or its bytes under the other.
+/// Reads a value from its ASCII key, or as UTF-8 from its `-bin` key.
 pub(crate) fn text(metadata: &MetadataMap, MetadataName(name, binary): MetadataName) -> Result<Option<String>, Fault> {
     let unreadable = || {
         let fault = Fault::new(Code::InvalidParams, format!("the metadata {name} is not text"));
@@ -29,7 +29,8 @@ pub(crate) fn text(metadata: &MetadataMap, MetadataName(name, binary): MetadataN
     String::from_utf8(bytes.to_vec()).map(Some).map_err(|_| unreadable())
 }
 
-/// Puts a text where [`text`] finds it. What is no plain ASCII, or would lose its edges, goes as bytes.
+/// Inserts a value under its ASCII key, or under its `-bin` key if it is empty, not printable ASCII, or has spaces at
+/// its ends, which readers trim.
 pub(crate) fn put(metadata: &mut MetadataMap, MetadataName(name, binary): MetadataName, text: &str) {
     let is_plain = !text.is_empty() && text.trim() == text && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     match MetadataValue::try_from(text) {
@@ -54,7 +55,7 @@ fn bounded(metadata: &MetadataMap, named: MetadataName) -> Result<Option<String>
     }
 }
 
-/// How a request is to be done.
+/// The idempotency key and the expected revision of a request.
 pub(crate) fn work(metadata: &MetadataMap) -> Result<Work, Fault> {
     let expected_revision = match bounded(metadata, IF_MATCH)?.as_deref() {
         None | Some("*") => None,
@@ -66,7 +67,7 @@ pub(crate) fn work(metadata: &MetadataMap) -> Result<Work, Fault> {
     Ok(Work { idempotency_key: bounded(metadata, IDEMPOTENCY_KEY)?, expected_revision, ..Work::default() })
 }
 
-/// The other end of [`work`].
+/// Inserts the idempotency key and the expected revision of a request.
 pub(crate) fn put_work(metadata: &mut MetadataMap, work: &Work) {
     if let Some(key) = &work.idempotency_key {
         put(metadata, IDEMPOTENCY_KEY, key);
@@ -76,19 +77,19 @@ pub(crate) fn put_work(metadata: &mut MetadataMap, work: &Work) {
     }
 }
 
-/// The id of a conversation that another process holds.
+/// The id of a conversation that a bridge holds.
 pub(crate) fn session(metadata: &MetadataMap) -> Result<Option<String>, Fault> {
     bounded(metadata, SESSION)
 }
 
-/// The revision of an answer, for whoever wants to insist on it later.
+/// Inserts the revision of an answer as an etag, which a client can send back as `if-match`.
 pub(crate) fn put_revision(metadata: &mut MetadataMap, revision: Option<&u64>) {
     if let Some(Ok(etag)) = revision.map(|revision| MetadataValue::try_from(format!("\"{revision}\""))) {
         metadata.insert(ETAG, etag);
     }
 }
 
-/// The other end of [`put_revision`].
+/// Reads the revision that [`put_revision`] inserted.
 pub(crate) fn revision(metadata: &MetadataMap) -> Option<u64> {
     metadata.get(ETAG)?.to_str().ok()?.trim_matches('"').parse().ok()
 }

@@ -15,12 +15,13 @@ use tower_service::Service;
 use crate::{fault, message_budget};
 
 const DEADLINE: &str = "grpc-timeout";
-/// The protocol allows no more.
+/// The gRPC protocol allows no more.
 const DEADLINE_DIGITS_MAX: usize = 8;
-/// tonic ends a request at its deadline too, but calls it cancelled: we are a little earlier, and say what it is.
+/// tonic also ends a request at its deadline, but with the status `Cancelled`: this middleware ends it slightly earlier
+/// with `DeadlineExceeded`.
 const EARLIER: Duration = Duration::from_millis(2);
 
-/// What is said of a call that panicked.
+/// The message for a call that panicked.
 const FAILED: &str = "the server failed on this request";
 
 #[derive(Clone)]
@@ -58,7 +59,7 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let deadline = deadline(request.headers());
         let large = self.large.clone();
-        // The one that is ready is the one that is called.
+        // Call the instance that `poll_ready` found ready, and leave the clone for the next request.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
         Box::pin(async move {
@@ -67,7 +68,7 @@ where
                     Ok((request, None)) => inner.call(request).await,
                     Ok((request, Some(reserved))) => {
                         let call = async move {
-                            // Held as long as the message, also where nobody waits for the answer.
+                            // Reserved as long as the message exists, even if the client does not wait for the answer.
                             let _reserved = reserved;
                             inner.call(request).await
                         };
@@ -91,7 +92,7 @@ where
     }
 }
 
-/// How long a request may take, if it says so: up to eight digits and a unit.
+/// The deadline of a request from its `grpc-timeout` header: up to eight digits and a unit.
 fn deadline(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(DEADLINE)?.to_str().ok()?;
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;

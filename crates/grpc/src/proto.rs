@@ -24,5 +24,5 @@ pub mod skald {
     tonic::include_proto!("skald.v1");
 }
 
-/// All of them as descriptors, which reflection tells.
+/// The descriptors of all services, for reflection.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));

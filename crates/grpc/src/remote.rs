@@ -16,7 +16,6 @@ use skald_app::idempotency_key::key_misfit;
 use skald_app::{
     Answer, Caller, Catalogue, Changes, Code, Completion, CompletionRequest, CompletionTarget, ContentsText,
     Conversation, Credential, Engine, Fault, Holder, News, OperationKind, Principal, ReadContents, Revocations, Work,
-    universe_named_by,
 };
 use tokio::runtime::Handle;
 use tokio::sync::watch;
@@ -34,28 +33,28 @@ use crate::proto::skald::{
 use crate::server_connection::{ConnectionView, Pauses, ServerConnection};
 use crate::{fault, metadata, watch as watching};
 
-/// How long a server has to hear that a conversation is over.
+/// The timeout of telling the server that a session has ended.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Where a bridge leads.
+/// The settings of a bridge.
 #[derive(Debug, Clone)]
 pub struct Bridge {
     /// HOST:PORT of the server's gRPC.
     pub address: String,
-    /// A name that no other bridge has or can guess: conversations and keys begin with it.
+    /// A name that no other bridge has or can guess: the prefix of its session ids and idempotency keys.
     pub identity: String,
 }
 
-/// The engine of a server elsewhere.
+/// An engine that forwards every call to a server.
 pub struct Remote {
     catalogue: Catalogue,
     link: Arc<ServerConnection>,
     identity: String,
-    /// Counts the keys of commands that came without one.
+    /// The number of the next idempotency key, for commands that came without one.
     keys: AtomicU64,
-    /// The conversations that the server has heard of, with the token of whoever spoke.
+    /// The sessions that calls to the server named, with the token of their caller.
     conversations: Mutex<HashMap<Arc<str>, Credential>>,
-    /// Ends what tokens have open here when the server says that they are revoked.
+    /// Ends the open streams and sessions of tokens that the server reports as revoked.
     revocations: Arc<Revocations>,
     farewells: TaskTracker,
     runtime: Handle,
@@ -69,7 +68,7 @@ impl Drop for Remote {
 }
 
 impl Remote {
-    /// Begins to look for the server. Calls wait until it has been found.
+    /// Begins to connect to the server. Calls wait until it has been healthy once.
     pub fn start(bridge: Bridge) -> Result<Arc<Self>, tonic::transport::Error> {
         let link = Arc::new(ServerConnection::new(&bridge.address)?);
         let attended = Arc::clone(&link);
@@ -87,13 +86,14 @@ impl Remote {
         }))
     }
 
-    /// Whoever holds a token, as far as can be said without the server.
+    /// The holder of a token before the server was asked: without a name and roles.
     pub fn holder(token: &str) -> Principal {
         let holder = json!({"id": "token", "name": "", "kind": "human", "roles": {}});
         Principal::Holder(Arc::new(holder_of(holder, token)))
     }
 
-    /// Why the server cannot be called right now, whenever that changes, for as long as it is polled.
+    /// Calls `tell` now and after every change with the reason why the server cannot be called, or `None` if it can,
+    /// for as long as the future is polled.
     pub async fn watch_health(&self, tell: impl Fn(Option<String>)) {
         let mut sight: watch::Receiver<ConnectionView> = self.link.sight();
         loop {
@@ -108,13 +108,13 @@ impl Remote {
         }
     }
 
-    /// Waits until the server has heard of every conversation that is over, as far as it can be reached.
+    /// Waits until the server was told of every ended session, or the timeout has passed.
     pub async fn finish(&self) {
         self.farewells.close();
         let _ = tokio::time::timeout(FAREWELL, self.farewells.wait()).await;
     }
 
-    /// What travels beside a message.
+    /// The metadata of a request: token, client or session, idempotency key and expected revision.
     fn beside(&self, caller: &Caller, work: Option<&Work>) -> Result<MetadataMap, Fault> {
         let mut beside = authorization(&credential(caller))?;
         match &caller.conversation {
@@ -139,13 +139,13 @@ impl Remote {
         self.conversations.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How a command is to be done so that it can be sent again when the answer to it was lost. A key in the input is the
-    /// command's own: a second one beside it would be refused.
+    /// Adds an idempotency key to a command, so that it can be sent again if its answer was lost. A key in the input is
+    /// used as it is: another one in the metadata would be refused.
     fn repeatable(&self, work: &Work, input: &Value) -> Work {
         let mut work = work.clone();
         if work.idempotency_key.is_none() {
             work.idempotency_key = match input.get("idempotency_key").and_then(Value::as_str) {
-                // The operation says what is wrong with one that does not fit.
+                // An invalid key is not sent as metadata, so that the operation itself refuses it.
                 Some(key) => (key_misfit(key).is_none()).then(|| key.to_owned()),
                 None => Some(format!("{}-{}", self.identity, self.keys.fetch_add(1, Ordering::Relaxed))),
             };
@@ -153,7 +153,7 @@ impl Remote {
         work
     }
 
-    /// Whether the server answers those who have no token; the fault says why not.
+    /// Checks that the server answers callers without a token; the fault says why not.
     pub async fn knock(&self) -> Result<(), Fault> {
         self.told_of(MetadataMap::new()).await.map(drop)
     }
@@ -180,13 +180,13 @@ impl Remote {
                 holder.revocation = self.revocations.signal(&holder.id);
                 Ok(Principal::Holder(Arc::new(holder)))
             }
-            // Whoever has a token is never taken for the owner.
+            // A caller with a token must never be taken for the owner.
             Some(IdentifiedPrincipal::Owner(_)) | None => Err(unauthorized()),
         }
     }
 }
 
-/// A holder as the server tells of them. A role of which we know nothing is none.
+/// A holder from the server's answer. Roles that this version does not know are dropped.
 fn holder_of(mut told: Value, token: &str) -> Holder {
     if let Some(roles) = told["roles"].as_object_mut() {
         roles.retain(|_, role| ["gm", "player", "guest"].iter().any(|known| role == known));
@@ -212,8 +212,8 @@ fn unauthorized() -> Fault {
     fault.hint("send a token of skald token create")
 }
 
-/// A token as it travels. One that is no header cannot be right, and must not be left out: without one the caller might be
-/// taken for the owner.
+/// The metadata with the token. A token that is no valid header value is refused, not left out: without a token the
+/// caller might be taken for the owner.
 fn authorization(credential: &Credential) -> Result<MetadataMap, Fault> {
     let mut beside = MetadataMap::new();
     if let Some(token) = credential.token() {
@@ -230,7 +230,7 @@ fn with<T>(beside: &MetadataMap, message: T) -> Request<T> {
     request
 }
 
-/// Waits for an answer until the caller gives it up.
+/// Waits for an answer until the caller cancels the request.
 async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
     tokio::select! {
         biased;
@@ -239,7 +239,7 @@ async fn unless_given_up<T>(work: &Work, answer: impl Future<Output = Result<T, 
     }
 }
 
-/// A command without an answer may have been done.
+/// Adds to an UNAVAILABLE fault of a command that it may have been executed.
 fn in_doubt(fault: Fault, how: &Work) -> Fault {
     if fault.code() != Code::Unavailable {
         return fault;
@@ -251,7 +251,7 @@ fn in_doubt(fault: Fault, how: &Work) -> Fault {
     ))
 }
 
-/// An answer, once it is noted where the campaign stands.
+/// Stores the revision of an answer in `work` and returns the message.
 fn told<T>(work: &Work, answer: Response<T>) -> T {
     if let Some(revision) = metadata::revision(answer.metadata()) {
         work.stands_at(revision);
@@ -274,7 +274,7 @@ impl Engine for Remote {
         Box::pin(async move {
             let entry = self.catalogue.operation(operation)?;
             let how = if entry.kind == OperationKind::Command { self.repeatable(work, &input) } else { work.clone() };
-            let universe_id = universe_named_by(&input);
+            let with_subjects = self.catalogue.with_subjects_of(&input);
             let (input, beside) = (input.to_string(), self.beside(caller, Some(&how))?);
             let answer = self.link.ask(|mut gateway| {
                 let message = CallRequest { operation: operation.to_owned(), input: input.clone() };
@@ -284,7 +284,7 @@ impl Engine for Remote {
             let answer = unless_given_up(work, answer).await;
             let answer = answer.map_err(|fault| {
                 let fault = if entry.kind == OperationKind::Command { in_doubt(fault, &how) } else { fault };
-                universe_id.iter().fold(fault, |fault, id| fault.universe(id))
+                with_subjects(fault)
             });
             let answer = told(work, answer?).answer;
             let value = serde_json::from_str(&answer).map(Answer::Value);
@@ -344,7 +344,7 @@ impl Engine for Remote {
                 has_begun: false,
                 has_missed: false,
             };
-            // Whoever subscribes is told so once nothing can be missed any more.
+            // Return only once the stream is open, so that the subscriber misses no later change.
             let _ = self.link.patiently(watcher.open()).await;
             watcher.has_begun = true;
             let place = watcher.place.clone();
@@ -367,14 +367,14 @@ impl Engine for Remote {
 
     fn end_session(&self, conversation: &Conversation) {
         let Conversation::Session(session) = conversation else { return };
-        // Most conversations never need the server to keep anything.
+        // Most sessions were never named to the server, which then stores nothing for them.
         let Some(credential) = self.lock().remove(session) else { return };
         let Ok(mut beside) = authorization(&credential) else { return };
         self.put_session(&mut beside, session);
         let request = with(&beside, EndSessionRequest {});
         let mut gateway = self.link.calls();
         let farewell = async move {
-            // A server that cannot be reached keeps a little more than it needs.
+            // A server that cannot be reached keeps the context of the session without need.
             let _ = tokio::time::timeout(FAREWELL, gateway.end_session(request)).await;
         };
         self.farewells.spawn_on(farewell, &self.runtime);
@@ -399,24 +399,24 @@ impl Engine for Remote {
     }
 }
 
-/// One stream of news, opened again where it was when it breaks.
+/// A stream of changes, reopened after a break at the last known place.
 struct Watcher {
     link: Arc<ServerConnection>,
-    /// Who listens, and in which conversation; why not, if the token can be none.
+    /// The token and session of the watcher, or the fault of a token that is no valid header value.
     beside: Result<MetadataMap, Fault>,
     token_id: String,
     revocations: Arc<Revocations>,
-    /// After which to go on.
+    /// The place after which a reopened stream continues.
     place: Option<Arc<str>>,
     stream: Option<Streaming<WatchResponse>>,
-    /// Whether somebody relies on it.
+    /// Whether the subscriber has the stream already: from then on it is told of missed changes.
     has_begun: bool,
-    /// Whether it was opened without knowing where it was before.
+    /// Whether the stream was reopened without a known place, so that changes may have been missed.
     has_missed: bool,
 }
 
 impl Watcher {
-    /// Opens the stream, however long that takes. The fault is that of a token that is not right any more.
+    /// Opens the stream, with retries and without a limit. Fails only if the server refuses the token.
     async fn open(&mut self) -> Result<(), Fault> {
         let mut pauses = Pauses::new();
         loop {
@@ -448,7 +448,7 @@ impl Watcher {
         }
     }
 
-    /// `None` once the server knows the token no more: then all ends that it has open here.
+    /// The next news; `None` once the server refuses the token, whose open streams and sessions here end then.
     async fn next(&mut self) -> Option<News> {
         let news = self.heard().await;
         if news.is_none() {

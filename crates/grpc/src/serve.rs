@@ -24,7 +24,7 @@ use crate::proto::skald::gateway_server::GatewayServer;
 use crate::service_context::ServiceContext;
 use crate::session_service::SessionHandlers;
 
-/// Every service whose health is told; the empty name is the server as a whole.
+/// Every service with a health status; the empty name is the server as a whole.
 pub(crate) const SERVICES: [&str; 5] = [
     "",
     name_of::<GatewayServer<GatewayService>>(),
@@ -33,26 +33,26 @@ pub(crate) const SERVICES: [&str; 5] = [
     name_of::<DualityServiceServer<DualityDice>>(),
 ];
 
-/// Calls and streams at once on one connection: each MCP session of a bridge has one that lasts.
+/// HTTP/2 streams at once on one connection: each MCP session of a bridge keeps one open.
 const STREAMS_MAX: u32 = 4_096;
-/// A client that has gone without a word is found out within this time, twice.
+/// Keep-alive interval and timeout: a client that is gone without closing is detected within twice this time.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// So that a large message does not wait for acknowledgements.
+/// The HTTP/2 window, large so that a large message does not wait for window updates.
 const WINDOW_BYTES: u32 = 1 << 20;
-/// How long one call may take, and the sending of its message. Streams last longer.
+/// How long one call may take, including the transfer of its message. Streams may last longer.
 const CALL_MAX: Duration = Duration::from_mins(1);
-/// For services that are asked about names.
+/// The message limit of health and reflection, whose requests contain only names.
 const SHORT_MESSAGE: usize = 4_096;
 const MESSAGE_BYTES_MAX: usize = limits::BODY_BYTES_MAX;
 
-/// How the surface behaves.
+/// The options of the gRPC surface.
 #[derive(Debug, Clone)]
 pub struct GrpcOptions {
-    /// Whether a request without a token is refused: wherever others than the owner can reach the server.
+    /// Whether a request without a token is refused. Set wherever others than the owner can reach the server.
     pub is_token_required: bool,
-    /// The most that a client sees.
+    /// The operations, resources and prompts that clients see.
     pub visible: Visible,
-    /// Cancelled when the server begins to stop: what would otherwise last for ever ends then.
+    /// Cancelled when the server begins to stop: watch streams end then.
     pub stopping: CancellationToken,
 }
 
@@ -112,7 +112,7 @@ pub async fn serve(
     let farewell = async {
         ending.cancelled().await;
         health.set(false).await;
-        // Otherwise the server would wait for whoever watches.
+        // Otherwise the shutdown would wait for open health watches.
         health.end().await;
     };
     tokio::pin!(served);

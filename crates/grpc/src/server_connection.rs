@@ -15,44 +15,44 @@ use crate::fault;
 use crate::proto::skald::DescribeRequest;
 use crate::proto::skald::gateway_client::GatewayClient;
 
-/// How long a call waits for a server that was there and is not now.
+/// How long a call is retried after the connection to the server was lost.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// The pauses between attempts grow from the first to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LAST_PAUSE: Duration = Duration::from_secs(1);
-/// The same while the server has not been found yet.
+/// The first pause between attempts to watch the server's health.
 const SEEKING_PAUSE: Duration = Duration::from_millis(200);
-/// A server that has gone without a word is found out within this time.
+/// Keep-alive interval and timeout, to detect a server that is gone without closing the connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 const WINDOW_BYTES: u32 = 1 << 20;
-/// The details of an error are headers.
+/// Error details arrive as headers.
 const HEADER_BYTES_MAX: u32 = 1 << 16;
-/// No answer comes near.
+/// Far above the size of any answer.
 const ANSWER_BYTES_MAX: usize = 1 << 28;
 
 pub(crate) type Gateway = GatewayClient<Channel>;
 
-/// What is known of a server.
+/// The last known state of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConnectionView {
-    /// It has never been healthy, as far as is known.
+    /// Not seen healthy yet.
     Sought,
     Healthy,
-    /// It was healthy once.
+    /// It was healthy before; the text says why it is not now.
     Lost(String),
 }
 
-/// A server by its address.
+/// The connections to the server at one address.
 pub(crate) struct ServerConnection {
     address: String,
     calls: Channel,
-    /// What lasts has a connection of its own, so that a slow reader of news holds up no call.
+    /// Streams have a connection of their own, so that a slow reader of a stream does not delay calls.
     watches: Channel,
     sight: watch::Sender<ConnectionView>,
 }
 
-/// Pauses that grow.
+/// Exponential backoff between attempts.
 pub(crate) struct Pauses(Duration);
 
 impl Pauses {
@@ -67,7 +67,7 @@ impl Pauses {
 }
 
 impl ServerConnection {
-    /// Does not connect yet.
+    /// Connects only when the first call is made.
     pub(crate) fn new(address: &str) -> Result<Self, tonic::transport::Error> {
         let url = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
         let endpoint = Endpoint::from_shared(url)?
@@ -93,15 +93,16 @@ impl ServerConnection {
         GatewayClient::new(self.watches.clone()).max_decoding_message_size(ANSWER_BYTES_MAX)
     }
 
-    /// Waits until the server has been found once, however long that takes.
+    /// Waits without a limit until the server has been healthy once.
     pub(crate) async fn found(&self) {
         if *self.sight.borrow() == ConnectionView::Sought {
-            // The sender is ours, so that there is always one.
+            // Never fails: `self` owns the sender.
             let _ = self.sight.subscribe().wait_for(|sight| *sight != ConnectionView::Sought).await;
         }
     }
 
-    /// Asks until there is an answer. What is asked must be safe to ask again: a read, or a command under a key.
+    /// Sends a call and retries it while the connection is broken. The call must be safe to repeat: a read, or a
+    /// command with an idempotency key.
     pub(crate) async fn ask<T, F>(&self, send: impl Fn(Gateway) -> F) -> Result<Response<T>, Fault>
     where
         F: Future<Output = Result<Response<T>, Status>>,
@@ -123,7 +124,7 @@ impl ServerConnection {
         }
     }
 
-    /// Waits for something that needs the server, but not longer than a call would.
+    /// Waits for a future that needs the server, at most as long as a call is retried.
     pub(crate) async fn patiently<T>(&self, wait: impl Future<Output = T>) -> Option<T> {
         self.found().await;
         tokio::time::timeout(PATIENCE, wait).await.ok()
@@ -135,7 +136,7 @@ impl ServerConnection {
         fault.hint("start it with skald serve, or name another with --addr; then ask again")
     }
 
-    /// Watches whether the server is healthy, and says so in the log, for as long as it is polled.
+    /// Follows the server's health, and publishes and logs its changes, for as long as the future is polled.
     pub(crate) async fn attend(&self) {
         let mut pause = SEEKING_PAUSE;
         loop {
@@ -165,7 +166,7 @@ impl ServerConnection {
         }
     }
 
-    /// Listens to how the server is, until it says no more.
+    /// Watches the server's health until the stream ends or the server does not serve.
     async fn healthy(&self) -> Result<(), Status> {
         let request = HealthCheckRequest { service: String::new() };
         let mut statuses = HealthClient::new(self.watches.clone()).watch(request).await?.into_inner();
@@ -181,9 +182,9 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Says so if the server is of another version: what one has and the other has not is answered as unknown.
+    /// Warns if the server has another version: operations that only one of the two has are answered as unknown.
     async fn compare_versions(&self) {
-        // A server that wants a token tells nobody else what it is.
+        // A server that requires a token refuses this call: then the versions are not compared.
         let Ok(described) = self.calls().describe(DescribeRequest {}).await else { return };
         let (theirs, ours) = (described.into_inner().version, env!("CARGO_PKG_VERSION"));
         if theirs != ours {
@@ -192,7 +193,7 @@ impl ServerConnection {
     }
 }
 
-/// Whether a status is about the way to the server, and not an answer of it.
+/// Whether a status is about the connection and is not an answer of the server.
 pub(crate) fn is_broken(status: &Status) -> bool {
     matches!(
         status.code(),
@@ -200,7 +201,7 @@ pub(crate) fn is_broken(status: &Status) -> bool {
     )
 }
 
-/// What a server at an address says that it is: its version, or why it does not say so.
+/// The version of the server at an address, or why it is unknown.
 pub async fn describe(address: &str) -> Result<String, String> {
     let link = ServerConnection::new(address).map_err(|error| error.to_string())?;
     let described = tokio::time::timeout(CONNECT_MAX, link.calls().describe(DescribeRequest {})).await;

@@ -11,16 +11,16 @@ use tonic::{Request, Status};
 use crate::fault::refused;
 use crate::metadata;
 
-/// The name under which the context of a client is kept that says none.
+/// The client name if the metadata have none. The context of a client is stored under its name.
 const CLIENT: &str = "grpc";
 
-/// What all services share.
+/// State shared by all services.
 pub(crate) struct ServiceContext {
     pub engine: Arc<dyn Engine>,
     pub visible: Visible,
 }
 
-/// One request: whose it is, and how it is to be done. It is given up when this is dropped.
+/// The caller and the options of one request. Dropping it cancels the request.
 pub(crate) struct CallContext {
     pub caller: Caller,
     pub work: Work,
@@ -36,7 +36,7 @@ impl CallContext {
     }
 }
 
-/// Whom identification found to have sent a request, in the conversation that its metadata name.
+/// The caller that the identify layer put into the request, in the conversation that the metadata name.
 pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
     let caller = request.extensions().get::<Caller>().cloned().ok_or_else(|| refused(unidentified()))?;
     let conversation = conversation(request.metadata(), &caller).map_err(refused)?;
@@ -44,7 +44,7 @@ pub(crate) fn caller<T>(request: &Request<T>) -> Result<Caller, Status> {
 }
 
 impl ServiceContext {
-    /// Calls an operation, if it may be seen here.
+    /// Calls an operation, unless toolsets or read-only hide it.
     pub(crate) async fn answer(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Answer, Fault> {
         let is_hidden = |entry| !self.visible.admits(entry);
         if self.engine.catalogue().operation(operation).is_ok_and(is_hidden) {
@@ -53,7 +53,7 @@ impl ServiceContext {
         self.engine.answer(&visit.caller, operation, input, &visit.work).await
     }
 
-    /// The same, for whoever looks into the answer.
+    /// Calls an operation and returns its answer as a JSON value.
     pub(crate) async fn call(&self, visit: &CallContext, operation: &str, input: Value) -> Result<Value, Fault> {
         self.answer(visit, operation, input).await.map(Answer::into_value)
     }
@@ -63,13 +63,14 @@ impl ServiceContext {
     }
 }
 
-/// What the toolsets hide is as good as not there, but says so.
+/// The fault for something hidden: not found, but the message says that it is hidden.
 fn hidden(what: &str, name: &str) -> Fault {
     let message = format!("the {what} {:?} is hidden here by the toolsets or by read-only", short(name));
     Fault::new(Code::NotFound, message).hint("start the server with other toolsets, or without --read-only")
 }
 
-/// The conversation that a request belongs to. One that another process holds is its caller's alone.
+/// The conversation of a request. A bridge's session id is prefixed with the caller's id, so that no other caller can
+/// use it.
 fn conversation(metadata: &MetadataMap, caller: &Caller) -> Result<Conversation, Fault> {
     if let Some(session) = metadata::session(metadata)? {
         return Ok(Conversation::Held(format!("{}/{session}", caller.id()).into()));

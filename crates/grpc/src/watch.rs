@@ -21,22 +21,22 @@ struct Watch {
     service_context: Arc<ServiceContext>,
     caller: Caller,
     changes: Changes,
-    /// Empty: all of them.
+    /// The watched resources; empty for all.
     uris: BTreeSet<String>,
-    /// Which context the caller has been told of. A context is no record: that it is another one after a while apart can
-    /// only be seen by comparing.
+    /// The hash of the caller's context. A context is not in the journal, so a change while the client was disconnected
+    /// can only be found by comparing hashes.
     context: String,
-    /// Whether the caller was told of another one before.
+    /// Whether the context changed while the client was disconnected, which is not announced yet.
     is_context_new: bool,
     stopping: CancellationToken,
 }
 
-/// Where the context is read.
+/// The resource of the caller's context.
 const CONTEXT: &str = "context://current";
-/// Between a place in the journal and the mark of a context.
+/// Separates the journal place and the context hash in the place of a message.
 const BESIDE: char = '~';
 
-/// A mark of the caller's context. Another build may make another one, and tells of the context once more.
+/// A hash of the caller's context. Another build may hash differently, and then announces the context once more.
 async fn context_mark(service_context: &ServiceContext, caller: &Caller) -> String {
     let read = service_context.engine.read(caller, CONTEXT, &Work::default()).await;
     let mut hasher = DefaultHasher::new();
@@ -44,7 +44,7 @@ async fn context_mark(service_context: &ServiceContext, caller: &Caller) -> Stri
     format!("{:016x}", hasher.finish())
 }
 
-/// Begins to watch: what changes after this has returned is told.
+/// Opens a watch stream: every change after this has returned is sent.
 pub(crate) async fn stream(
     service_context: Arc<ServiceContext>,
     caller: Caller,
@@ -74,7 +74,7 @@ pub(crate) async fn stream(
 }
 
 impl Watch {
-    /// The next message. Nothing more is said to a token that was revoked, also where the watcher is far behind.
+    /// The next message. A revoked token gets no further message, even if unsent changes are left.
     async fn next(&mut self) -> Result<WatchResponse, Status> {
         let revoked = self.caller.revoked();
         tokio::select! {
@@ -85,7 +85,7 @@ impl Watch {
     }
 
     async fn message_of_changes(&mut self) -> Result<WatchResponse, Status> {
-        // The words of the transport, not a fault: whoever watches comes back to whoever serves then.
+        // A status of the transport without a fault in its details: the client reopens the stream.
         let stops = || Status::unavailable("the server stops");
         let context = ResourceChange::Resource(CONTEXT.into());
         if std::mem::take(&mut self.is_context_new) && self.wants(&context) {
@@ -113,7 +113,7 @@ impl Watch {
         match self.service_context.engine.current(&self.caller).await {
             Ok(current) => self.caller = current,
             Err(fault) if fault.code() == Code::Unauthorized => return Err(fault::status(&fault)),
-            // What the caller was before is right as far as is known.
+            // Keep the caller as last known.
             Err(_) => {}
         }
         Ok(())
@@ -124,12 +124,12 @@ impl Watch {
         WatchResponse { place: self.place(news.place()), everything: news.is_everything(), changes: changes.collect() }
     }
 
-    /// After which to go on. Without a place in the journal there is none to go on from.
+    /// The place after which a client can resume; empty if the journal place is unknown.
     fn place(&self, journal: Option<&Arc<str>>) -> String {
         journal.map(|place| format!("{place}{BESIDE}{}", self.context)).unwrap_or_default()
     }
 
-    /// What is told of a change: of those resources that were asked for, each that it concerns.
+    /// One change for each watched resource that a change concerns.
     fn asked(&self, heard: AnnouncedChange) -> Vec<AnnouncedChange> {
         let AnnouncedChange { change, campaign_id } = heard;
         let changes = match &change {
@@ -170,7 +170,7 @@ fn told(told: AnnouncedChange) -> skald::Change {
     skald::Change { what: Some(what), campaign_id: told.campaign_id.as_deref().unwrap_or_default().to_owned() }
 }
 
-/// The other end of [`told`]. A change of a kind that we do not know concerns nobody here.
+/// Converts a change from a server. A kind of change that this version does not know is dropped.
 pub(crate) fn heard(change: skald::Change) -> Option<AnnouncedChange> {
     let what = match change.what? {
         What::Resource(uri) => ResourceChange::Resource(uri.into()),

@@ -1,14 +1,13 @@
 //! The OpenAPI 3.1 description of the REST routes, rendered from the catalogue.
 
-use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use skald_app::{
-    API, Allowed, Catalogue, Exposed, FaultBody, FaultShape, JSON, OperationEntry, RequestBody, Route, Success, Visible,
+    API, Allowed, Catalogue, Exposed, FaultShape, JSON, OperationEntry, RequestBody, Route, Success, Visible,
 };
 
 pub fn document(catalogue: &Catalogue, visible: Visible) -> Value {
     let (mut paths, mut beside_api) = (Map::new(), Map::new());
-    let mut schemas = Map::from_iter([("Fault".to_owned(), fault_schema())]);
+    let mut schemas = Map::from_iter([("Fault".to_owned(), catalogue.fault_schema())]);
     for entry in catalogue.operations().iter().filter(|entry| visible.admits(entry)) {
         if entry.exposed != Exposed::RestOnly {
             paths.insert(format!("{API}/{}", entry.name), json!({"post": by_body(entry)}));
@@ -98,14 +97,6 @@ fn hoist(value: &mut Value, schemas: &mut Map<String, Value>) {
         Value::Array(items) => items.iter_mut().for_each(|item| hoist(item, schemas)),
         _ => {}
     }
-}
-
-fn fault_schema() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
-        settings.inline_subschemas = true;
-        settings.meta_schema = None;
-    });
-    settings.into_generator().into_root_schema_for::<FaultBody>().to_value()
 }
 
 fn by_body(entry: &OperationEntry) -> Value {

@@ -8,7 +8,6 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 use skald_app::{
     Answer, Code, Fault, OperationEntry, RequestBody, Route, Success, document, from_text, segment, short,
-    universe_named_by,
 };
 
 use crate::fault;
@@ -36,8 +35,8 @@ pub(crate) async fn handle(
     answered(rest, targets, path, query, request).await.unwrap_or_else(|fault| {
         // The fault names the universe even if the request was refused before the look-up.
         let named = path.iter().map(|(name, text)| (route.field_of(name), text));
-        let universe_id = universe_named_by(&from_text(&Value::Null, named));
-        fault::response(route.fault_shape, &universe_id.iter().fold(fault, |fault, id| fault.universe(id)))
+        let with_subjects = rest.engine.catalogue().with_subjects_of(&from_text(&Value::Null, named));
+        fault::response(route.fault_shape, &with_subjects(fault))
     })
 }
 

@@ -19,7 +19,7 @@ use super::{
 pub struct CommittedState<K: StreamKind> {
     pub state: StateOf<K>,
     pub head: Head,
-    /// What readers have asked for, ready for the next one. It goes with the state.
+    /// Cached results for readers, dropped with the state.
     pub read_cache: K::ReadCache,
 }
 
@@ -28,7 +28,7 @@ impl<K: StreamKind> CommittedState<K> {
         Self { state, head, read_cache: K::ReadCache::default() }
     }
 
-    /// What this one became.
+    /// The state that follows this one.
     pub(super) fn then(&self, state: StateOf<K>, head: Head) -> Self {
         Self { state, head, read_cache: K::next_read_cache(&self.read_cache) }
     }
@@ -44,20 +44,20 @@ impl<K: StreamKind> Default for CommittedState<K> {
     }
 }
 
-/// Makes the answer that a retry under the same key will get again.
+/// Builds the answer that is stored, so that a retry under the same key gets it again.
 pub type AnswerBuilder<K> = Box<dyn Fn(&Applied<K>) -> String + Send + Sync>;
 
-/// Where the state is left that a command was refused on, for whoever says why it was.
+/// Receives the state on which a command was refused, so that the error can explain the refusal.
 pub type RefusedOn<K> = Arc<Mutex<Option<Arc<CommittedState<K>>>>>;
 
 /// A command for a stream.
 pub struct Submission<K: StreamKind> {
     pub command: CommandOf<K>,
     pub given: Given,
-    /// The revision that the caller has seen and insists on.
+    /// The revision that the caller has read; another one is a conflict.
     pub expected: Option<u64>,
     pub key: Option<(IdempotencyKey, AnswerBuilder<K>)>,
-    /// What stands beside the journal and is stored with the command, if it is accepted.
+    /// Side rows that are stored with the record if the command is accepted.
     pub side_rows: Vec<SideRow>,
     pub refused_on: RefusedOn<K>,
 }
@@ -70,15 +70,15 @@ impl<K: StreamKind> Submission<K> {
 
 /// A command that was accepted and is durable.
 pub struct Applied<K: StreamKind> {
-    /// The state after it. Of a replayed command: the state now.
+    /// The state after the command; for a retry, the current state.
     pub committed: Arc<CommittedState<K>>,
     pub revision: u64,
     pub events: Arc<[EventOf<K>]>,
-    /// The hash of its record without the answer, by which an answer may name the record.
+    /// The hash of its record without the answer. An answer can contain it to identify the record.
     pub content_hash: Hash,
-    /// What was stored under the key, if there was one.
+    /// The answer that was stored under the idempotency key, if there was one.
     pub answer: Option<String>,
-    /// It happened before; this is the same answer again.
+    /// Whether this is a retry, which gets the first answer again.
     pub replayed: bool,
 }
 
@@ -95,10 +95,10 @@ impl<K: StreamKind> Clone for Applied<K> {
     }
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JournalFailure<R> {
-    /// The rules say no. Nothing was stored.
+    /// The rules refuse the command. Nothing was stored.
     Refused(R),
     RevisionConflict {
         expected: u64,
@@ -107,22 +107,22 @@ pub enum JournalFailure<R> {
     IdempotencyMismatch {
         key: String,
     },
-    /// Too many wait for this stream or for the store. Nothing was stored.
+    /// Too many commands wait for this stream or for the store. Nothing was stored.
     RateLimited,
-    /// Whether it was done is unknown; the cause is for the log.
+    /// Whether the command was stored is unknown; the cause is for the log.
     Unavailable(String),
-    /// The same, for a command with an idempotency key, which may be sent again as it is.
+    /// Like `Unavailable`, for a command with an idempotency key, which may be sent again as it is.
     UnavailableUnderKey(String),
     /// Another program holds the store. Nothing was stored; the cause is for the log.
     Held(String),
-    /// What is stored cannot be read; the cause is for the log.
+    /// The stored records cannot be read; the cause is for the log.
     Damaged(String),
-    /// A bug in the rules, or in what was asked of the store.
+    /// A bug in the rules, or in the request to the store.
     Broken(String),
 }
 
 impl<R> JournalFailure<R> {
-    /// The same for a command that was sent with an idempotency key.
+    /// The failure of a command that was sent with an idempotency key.
     #[must_use]
     pub fn under_key(self) -> Self {
         match self {
@@ -134,7 +134,7 @@ impl<R> JournalFailure<R> {
 
 pub(super) type SubmissionReply<K> = Result<Applied<K>, JournalFailure<RefusalOf<K>>>;
 
-/// A command and whoever waits for it.
+/// A waiting command, and the channel for its reply.
 pub(super) struct PendingSubmission<K: StreamKind> {
     pub(super) ask: Submission<K>,
     pub(super) reply: oneshot::Sender<SubmissionReply<K>>,
@@ -143,10 +143,10 @@ pub(super) struct PendingSubmission<K: StreamKind> {
 /// The events of a record that was stored before, and its hash without the answer.
 pub(super) type Replayed<K> = (Arc<[EventOf<K>]>, Hash);
 
-/// What became of one command in this turn.
+/// The outcome of one command in the batch.
 enum SubmissionOutcome<K: StreamKind> {
     Decided(SubmissionReply<K>),
-    /// Answered before this turn; its record has the events.
+    /// Answered in an earlier batch; its record has the events.
     Replay(IdempotentAnswer),
 }
 
@@ -154,12 +154,12 @@ pub(super) struct BatchDecision<K: StreamKind> {
     stream: StreamName,
     base: Arc<CommittedState<K>>,
     requests: Vec<PendingSubmission<K>>,
-    /// What the store has answered under the keys of this turn, as far as it was asked.
+    /// Stored answers under the keys of this batch, as far as they were looked up.
     answered: BTreeMap<String, IdempotentAnswer>,
     outcomes: Vec<SubmissionOutcome<K>>,
     /// The state once the batch is stored.
     after: Arc<CommittedState<K>>,
-    /// The stream cannot be read on.
+    /// Why a concurrently appended record cannot be replayed.
     damage: Option<String>,
 }
 
@@ -189,7 +189,7 @@ impl<K: StreamKind> BatchDecision<K> {
         self.base.revision()
     }
 
-    /// Decides everything anew on top of what was missed.
+    /// Decides all commands again after concurrent appends.
     pub(super) fn again(&mut self, missed: ConcurrentAppends) -> Option<Batch> {
         for command in missed.answered {
             self.answered.insert(command.key.key.clone(), command);
@@ -206,7 +206,7 @@ impl<K: StreamKind> BatchDecision<K> {
         self.decide()
     }
 
-    /// Decides everything anew if there is a newer state to decide on.
+    /// Decides all commands again if `newest` is not the state that they were decided on.
     pub(super) fn decide_on(&mut self, newest: Arc<CommittedState<K>>) -> Option<Batch> {
         if newest.head == self.base.head {
             return None;
@@ -215,7 +215,7 @@ impl<K: StreamKind> BatchDecision<K> {
         self.decide()
     }
 
-    /// Decides each command against the state that the ones before left. `None` if none was accepted.
+    /// Decides each command against the state that the one before it left. `None` if none was accepted.
     pub(super) fn decide(&mut self) -> Option<Batch> {
         let mut now = Arc::clone(&self.base);
         let mut batch = Batch { expected: now.head, ..Batch::default() };
@@ -258,7 +258,7 @@ impl<K: StreamKind> BatchDecision<K> {
         (!batch.records.is_empty()).then_some(batch)
     }
 
-    /// Keys of commands that were turned down although they may have been accepted once: a retry must not be told no.
+    /// Keys of refused commands. Some may be retries of accepted commands, which must get the first answer instead.
     pub(super) fn doubtful_keys(&self) -> Vec<String> {
         let pairs = self.requests.iter().zip(&self.outcomes);
         let doubtful = pairs.filter(|(_, outcome)| {
@@ -270,7 +270,8 @@ impl<K: StreamKind> BatchDecision<K> {
         doubtful.filter_map(|(request, _)| Some(request.ask.key.as_ref()?.0.key.clone())).collect()
     }
 
-    /// Takes up what the store says of those keys. A command that was turned down changed nothing, so the others stand.
+    /// Replaces refusals of retries with the stored answers. A refused command changed nothing, so the other outcomes
+    /// stay valid.
     pub(super) fn resolve(&mut self, answered: Vec<IdempotentAnswer>) {
         for command in answered {
             for (request, outcome) in self.requests.iter().zip(&mut self.outcomes) {
@@ -293,7 +294,7 @@ impl<K: StreamKind> BatchDecision<K> {
         replays.collect()
     }
 
-    /// Answers everyone.
+    /// Sends all replies.
     pub(super) fn finish(&mut self, replayed: &BTreeMap<u64, Replayed<K>>) {
         for (request, outcome) in self.requests.drain(..).zip(self.outcomes.drain(..)) {
             let reply = match outcome {
@@ -310,12 +311,12 @@ impl<K: StreamKind> BatchDecision<K> {
                     None => Err(JournalFailure::Broken(format!("revision {} has no record", command.revision))),
                 },
             };
-            // Whoever gave up does not listen.
+            // The receiver is gone if the caller gave up.
             let _ = request.reply.send(reply);
         }
     }
 
-    /// Answers everyone that it failed.
+    /// Answers all commands with a failure.
     pub(super) fn fail(&mut self, failure: impl Fn() -> JournalFailure<RefusalOf<K>>) {
         for request in self.requests.drain(..) {
             let _ = request.reply.send(Err(failure()));
@@ -323,7 +324,7 @@ impl<K: StreamKind> BatchDecision<K> {
     }
 }
 
-/// What was answered under this key already, in the store or earlier in this turn.
+/// The outcome of an earlier command under this key, in the store or in this batch.
 fn before<K: StreamKind>(
     key: &IdempotencyKey,
     answered: &BTreeMap<String, IdempotentAnswer>,
@@ -352,7 +353,7 @@ fn mismatch<K: StreamKind>(key: &IdempotencyKey) -> SubmissionOutcome<K> {
     SubmissionOutcome::Decided(Err(JournalFailure::IdempotencyMismatch { key: key.key.clone() }))
 }
 
-/// Decides one command. A panic in the rules is this command's failure, not the stream's.
+/// Decides one command. A panic in the rules fails this command only, not the stream.
 fn step<K: StreamKind>(
     stream: &StreamName,
     now: &CommittedState<K>,
@@ -370,7 +371,7 @@ fn decided<K: StreamKind>(
     now: &CommittedState<K>,
     ask: &Submission<K>,
 ) -> Result<AcceptedSubmission<K>, JournalFailure<RefusalOf<K>>> {
-    // A replay sees the moment as it is stored.
+    // Truncate the time as stores do, so that a replay sees the same value.
     let given = Given { at: to_micros(ask.given.at), ..ask.given.clone() };
     let events: Arc<[EventOf<K>]> =
         K::Rules::decide(&now.state, &ask.command, &given).map_err(JournalFailure::Refused)?.into();

@@ -10,20 +10,20 @@ use super::{
     Cursor, Document, Head, IdempotentAnswer, Partitions, ReadModelChange, Record, Snapshot, StoredSnapshot, StreamName,
 };
 
-/// What one stream appends, decided against one head.
+/// The records of one stream, decided against one head, with the rows that are stored with them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     pub expected: Head,
     /// At least one; the first follows `expected`.
     pub records: Vec<Record>,
     pub answers: Vec<IdempotentAnswer>,
-    /// Each document once.
+    /// At most one change for each document.
     pub changes: Vec<ReadModelChange>,
-    /// Rows that stand beside the journal and are put with the records.
+    /// Side rows that are stored in the same transaction as the records.
     pub side_rows: Vec<SideRow>,
 }
 
-/// A row that stands beside the journal, and that a record needs: it is stored with the record, or neither is.
+/// A row outside of the streams that a record needs. It is stored with the record, or neither is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideRow {
     pub kind: &'static str,
@@ -31,33 +31,34 @@ pub struct SideRow {
     pub body: Arc<str>,
 }
 
-/// Why a batch does not fit: what others appended since, and which of its keys were answered already.
+/// The conflict of a batch: records that others appended since, and those of its idempotency keys that already have an
+/// answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ConcurrentAppends {
     pub records: Vec<Record>,
     pub answered: Vec<IdempotentAnswer>,
 }
 
-/// Decides a batch again on top of what it missed. `None` when nothing is left to append.
+/// Decides a batch again after concurrent appends. `None` when nothing is left to append.
 pub type Redecide = Box<dyn FnMut(ConcurrentAppends) -> Option<Batch> + Send + Sync>;
 
 /// One stream's batch on its way to the store.
 pub struct Append {
     pub stream: StreamName,
     pub batch: Batch,
-    /// A store calls it while it holds the stream, so that a slow process does not lose to a fast one for ever.
-    /// Without it a batch that does not fit is a [`StoreError::Conflict`].
+    /// The store itself calls it on a conflict: a round trip to the caller would let a slow process lose every race to
+    /// a fast one. Without it, a batch that does not fit is a [`StoreError::Conflict`].
     pub again: Option<Redecide>,
 }
 
 impl Append {
-    /// A batch that fits or fails.
+    /// An append that fails on a conflict and is not decided again.
     pub fn once(stream: StreamName, batch: Batch) -> Self {
         Self { stream, batch, again: None }
     }
 }
 
-/// Why a store did not do what it was asked.
+/// Why a store operation failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error("the stream is at revision {} already", .head.revision)]
@@ -73,14 +74,14 @@ pub enum StoreError {
     Held(String),
     #[error("the store is damaged: {0}")]
     Damaged(String),
-    /// The store objects to what it was given, and would again. Nothing was stored.
+    /// The store rejects the values, as it would on a retry. Nothing was stored.
     #[error("the store objects: {0}")]
     Refused(String),
     #[error("{0}")]
     Unsupported(&'static str),
 }
 
-/// Reads a part of a snapshot where it lies, so that it need not be copied.
+/// Callback that reads a snapshot part in the store's buffer, so that it need not be copied.
 pub type ReadPart = Box<dyn FnOnce(&str) + Send>;
 
 /// Whether the store can take appends, as far as it knows.
@@ -92,33 +93,35 @@ pub enum StoreHealth {
 
 type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// Keeps records in order, with what is derived from them.
+/// Stores records in order, with the rows that are derived from them.
 pub trait Journal: SideRows {
-    /// Stores a batch whole or not at all, and answers when it is durable.
+    /// Stores a batch atomically, and returns when it is durable.
     fn append(&self, append: Append) -> StoreFuture<'_, ()>;
 
     /// The records of a stream after a revision, in order.
     fn read<'a>(&'a self, stream: &'a StreamName, after: u64, limit: usize) -> StoreFuture<'a, Vec<Record>>;
 
-    /// Where a stream ends; zeros if it never began.
+    /// The last revision and hash of a stream; zeros if it has no records.
     fn head<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Head>;
 
-    /// Those of the keys that were answered.
+    /// The stored answers under these idempotency keys. Keys without an answer are left out.
     fn answered<'a>(&'a self, stream: &'a StreamName, keys: Vec<String>) -> StoreFuture<'a, Vec<IdempotentAnswer>>;
 
-    /// The records of all streams after a cursor, in an order that skips nothing.
+    /// The records of all streams after a cursor, in an order in which no later commit lands before a cursor that was
+    /// returned.
     fn follow(&self, after: Cursor, limit: usize) -> StoreFuture<'_, Vec<(Cursor, Record)>>;
 
-    /// A place after which everything comes that is appended from now on, and perhaps a little of what came before.
+    /// A cursor before everything that is appended from now on. A few earlier records may come after it as well.
     fn end(&self) -> StoreFuture<'_, Cursor>;
 
-    /// The streams after a name, by name.
+    /// Streams with their heads, ordered by name, after a name.
     fn streams<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(StreamName, Head)>>;
 
-    /// The names after one, by name, under which anything is stored: also those of streams whose heads are gone.
+    /// All stream names under which anything is stored, in order, after a name. Streams whose heads are gone are
+    /// included.
     fn stream_names<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<StreamName>>;
 
-    /// What was answered under the keys of a stream after one, by key.
+    /// The stored answers of a stream, ordered by idempotency key, after a key.
     fn answers<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -129,8 +132,8 @@ pub trait Journal: SideRows {
     /// The newest snapshot of a stream.
     fn snapshot<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, Option<StoredSnapshot>>;
 
-    /// Has a part of this snapshot read, but not the first, on a thread that may be busy for a while. It is not, if the
-    /// part is not there: the snapshot may have been replaced meanwhile.
+    /// Calls `read` with a part of this snapshot other than the first, on a thread that may block. It is not called if
+    /// the part is missing, since the snapshot may have been replaced meanwhile.
     fn snapshot_part<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -139,16 +142,15 @@ pub trait Journal: SideRows {
         read: ReadPart,
     ) -> StoreFuture<'a, ()>;
 
-    /// Puts a snapshot in the place of an older one, whole or not at all. One that is older than what is there is not
-    /// kept.
+    /// Replaces a stream's snapshot atomically. A snapshot older than the stored one is ignored.
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()>;
 
     fn drop_snapshots(&self) -> StoreFuture<'_, ()>;
 
     fn document<'a>(&'a self, collection: &'a str, id: &'a str) -> StoreFuture<'a, Option<Document>>;
 
-    /// The documents of some partitions of a collection, from the highest rank down, equal ranks by id, after the document
-    /// with this rank and id. Nothing of other partitions is read.
+    /// The documents of some partitions of a collection, by descending rank and then by id, after the document with
+    /// this rank and id. Rows of other partitions are not read.
     fn documents<'a>(
         &'a self,
         collection: &'a str,
@@ -160,7 +162,7 @@ pub trait Journal: SideRows {
     /// How many documents there are in some partitions of a collection.
     fn count_documents<'a>(&'a self, collection: &'a str, partitions: Partitions<'a>) -> StoreFuture<'a, u64>;
 
-    /// The documents that a stream owns, by collection and id, after one of them.
+    /// The documents that a stream owns, ordered by collection and id, after this collection and id.
     fn owned_documents<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -168,7 +170,7 @@ pub trait Journal: SideRows {
         limit: usize,
     ) -> StoreFuture<'a, Vec<Document>>;
 
-    /// Puts these documents in the place of all that a stream owns, unless its head has moved.
+    /// Replaces all documents that a stream owns. A [`StoreError::Conflict`] if its head has moved.
     fn replace_documents<'a>(
         &'a self,
         stream: &'a StreamName,
@@ -179,60 +181,61 @@ pub trait Journal: SideRows {
     /// Deletes all documents that a stream owns.
     fn delete_documents<'a>(&'a self, stream: &'a StreamName) -> StoreFuture<'a, ()>;
 
-    /// Changes whenever something may have been appended, here or elsewhere.
+    /// A counter that changes whenever this or another process may have appended.
     fn wakes(&self) -> watch::Receiver<u64>;
 
-    /// A number that is another one as soon as somebody else may have appended, cheap enough to ask before every read.
-    /// `None` where only a look at the head can tell.
+    /// A number that changes when another process may have appended, cheap enough to check before every read. `None` if
+    /// the store has none, so that the head must be compared instead.
     fn version(&self) -> Result<Option<u64>, StoreError>;
 
     fn health(&self) -> watch::Receiver<StoreHealth>;
 
-    /// Whether the store is of a version that had tokens as rows beside the journal, and these are yet to become events.
+    /// Whether the store is from a version that had tokens in side rows, which still have to be imported as events.
     fn awaits_token_import(&self) -> bool {
         false
     }
 
-    /// Raises the version of such a store once its tokens are events, so that no row becomes a token later.
+    /// Raises the schema version of such a store after the import, so that no later row becomes a token.
     fn finish_token_import(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }
 
-    /// A copy of everything, while writing goes on. The file must not exist.
+    /// Writes a consistent copy of the store while writes go on. The file must not exist.
     fn backup<'a>(&'a self, path: &'a Path) -> StoreFuture<'a, ()>;
 }
 
-/// Rows of a kind that are removed, and the row that sums them up.
+/// Side rows to remove, and the row that sums them up.
 #[derive(Debug, Clone)]
 pub struct SummingUp<'a> {
     pub kind: &'a str,
     pub keys: Vec<String>,
     pub sum_kind: &'a str,
     pub sum_key: &'a str,
-    /// The sum before, if there was one.
+    /// The body of the sum before, if there was one.
     pub old: Option<&'a str>,
     pub new: String,
 }
 
-/// Keeps what did not happen in the world and is therefore no record: tokens, contexts. As durable as a record.
+/// Key-value rows outside of the streams, for what is no event, such as contexts and contents of artifacts. As durable
+/// as records.
 pub trait SideRows: Send + Sync + 'static {
     fn put<'a>(&'a self, kind: &'a str, key: &'a str, body: String) -> StoreFuture<'a, ()>;
 
     fn get<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, Option<String>>;
 
-    /// Puts a new body in the place of one that is still there, and says whether it was: who was slower changes nothing.
+    /// Replaces a body if it still equals `old` (compare and swap). Returns whether it did.
     fn replace<'a>(&'a self, kind: &'a str, key: &'a str, old: &'a str, new: String) -> StoreFuture<'a, bool>;
 
-    /// Removes rows and writes their sum, both or neither. Says whether it was done: nothing is where the sum is another than
-    /// the one before, since somebody was faster.
+    /// Removes rows and writes their sum, atomically. Returns false and changes nothing if the stored sum is not `old`,
+    /// since another process was faster.
     fn sum_up<'a>(&'a self, summing_up: SummingUp<'a>) -> StoreFuture<'a, bool>;
 
-    /// Whether it was there.
+    /// Returns whether the row existed.
     fn remove<'a>(&'a self, kind: &'a str, key: &'a str) -> StoreFuture<'a, bool>;
 
-    /// The kinds after one, by name, under which anything is kept.
+    /// The kinds that have rows, in order, after a kind.
     fn kinds<'a>(&'a self, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<String>>;
 
-    /// Keys and bodies of a kind after a key, by key.
+    /// Keys and bodies of a kind, ordered by key, after a key.
     fn list<'a>(&'a self, kind: &'a str, after: &'a str, limit: usize) -> StoreFuture<'a, Vec<(String, String)>>;
 }

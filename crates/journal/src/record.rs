@@ -7,13 +7,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-/// How many parts a large installation may be cut into.
+/// The number of shards that a large installation can be split into.
 const SHARDS: u64 = 4_096;
 
 /// SHA-256.
 pub type Hash = [u8; 32];
 
-/// A stream: its noun and its id, as `universe/u_1`. Two names are one if they read the same.
+/// The name of a stream, noun and id: `universe/u_1`. Names are compared without the shard.
 #[derive(Clone)]
 pub struct StreamName {
     name: Arc<str>,
@@ -21,23 +21,24 @@ pub struct StreamName {
 }
 
 impl StreamName {
-    /// A stream that is its own tenant.
+    /// A stream whose shard is derived from its own id.
     pub fn new(noun: &str, id: &str) -> Self {
         Self::parse(&format!("{noun}/{id}"))
     }
 
-    /// A stream as it was stored; what stands before the first slash is the noun.
+    /// Parses a stored name: the noun is the part before the first slash.
     pub fn parse(name: &str) -> Self {
         let tenant = name.split_once('/').map_or(name, |(_, id)| id);
         Self { name: name.into(), shard: shard(tenant) }
     }
 
-    /// A stream with the shard that it began with.
+    /// A stored name with the shard from its row, which was fixed when the stream began.
     pub fn stored(name: &str, shard: u16) -> Self {
         Self { name: name.into(), shard }
     }
 
-    /// The same stream as a part of its tenant, whose streams are kept together. It counts when the stream begins.
+    /// The same stream with the shard of its tenant, so that all streams of a tenant share a shard. It has an effect
+    /// only when the stream begins.
     #[must_use]
     pub fn belonging_to(self, tenant: &str) -> Self {
         Self { shard: shard(tenant), ..self }
@@ -104,7 +105,7 @@ impl fmt::Debug for StreamName {
     }
 }
 
-/// Where a stream ends: the revision and the hash of its last record, zeros before the first.
+/// The end of a stream: the revision and the hash of its last record, zeros before the first.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Head {
     pub revision: u64,
@@ -117,7 +118,7 @@ impl fmt::Debug for Head {
     }
 }
 
-/// A hash as people compare it.
+/// A hash in hexadecimal digits.
 pub fn hex(hash: &Hash) -> String {
     use fmt::Write;
     hash.iter().fold(String::with_capacity(64), |mut text, byte| {
@@ -126,7 +127,7 @@ pub fn hex(hash: &Hash) -> String {
     })
 }
 
-/// One accepted command: the events that it became, chained to the record before.
+/// One accepted command: the events that it produced, hash-chained to the record before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     pub stream: StreamName,
@@ -140,15 +141,15 @@ pub struct Record {
     /// The events, a JSON array.
     pub body: String,
     pub previous: Hash,
-    /// What was answered under the command's idempotency key, as a digest.
+    /// The digest of the answer under the command's idempotency key.
     pub answer: AnswerDigest,
     pub hash: Hash,
 }
 
-/// What a record says of the answer that is stored beside it.
+/// A record's digest of its stored answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerDigest {
-    /// Nothing: the record was written before records had digests of answers.
+    /// The record is older than digests of answers.
     NotNoted,
     /// The command had no idempotency key, so that no answer was stored.
     NoAnswer,
@@ -185,7 +186,7 @@ impl Record {
         Head { revision: self.revision, hash: self.hash }
     }
 
-    /// The hash that this record must have.
+    /// The hash computed from the record's content. It differs from `hash` if the record was changed.
     pub fn computed_hash(&self) -> Hash {
         let content = self.content_hash();
         let answer = match &self.answer {
@@ -199,8 +200,8 @@ impl Record {
         hash.finalize().into()
     }
 
-    /// A hash of the record without its answer, so that the answer itself may name it. Every text is preceded by its
-    /// length, so that no two records read alike.
+    /// A hash of the record without its answer, so that the answer can contain it. Every text is preceded by its
+    /// length, so that different records never hash the same bytes.
     pub fn content_hash(&self) -> Hash {
         let mut hash = Sha256::new();
         hash.update(self.previous);
@@ -213,18 +214,18 @@ impl Record {
         hash.finalize().into()
     }
 
-    /// Whether it stands after this head, with a hash that is its own.
+    /// Whether the record directly follows this head and its hash is correct.
     pub fn follows(&self, head: Head) -> bool {
         self.revision == head.revision + 1 && self.previous == head.hash && self.hash == self.computed_hash()
     }
 }
 
-/// A moment as precise as stores keep it.
+/// Truncates a timestamp to microseconds, the precision of the stores.
 pub fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }
 
-/// What makes a retry safe: the caller's key, and a hash of what was asked under it.
+/// The caller's idempotency key, and a hash of the request, to detect a key that is reused for another request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
     pub key: String,
@@ -232,7 +233,7 @@ pub struct IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// A key for a request, given as the parts that make it what it is.
+    /// A key for a request, which is given as the parts that identify it.
     pub fn new(key: impl Into<String>, request: &[&[u8]]) -> Self {
         let mut hash = Sha256::new();
         for part in request {
@@ -243,7 +244,7 @@ impl IdempotencyKey {
     }
 }
 
-/// What was answered under an idempotency key.
+/// The stored answer under an idempotency key, for retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotentAnswer {
     pub key: IdempotencyKey,
@@ -267,7 +268,7 @@ impl IdempotentAnswer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     pub collection: String,
-    /// The part of the collection that it is listed with: the campaign that it belongs to, empty if none.
+    /// The part of the collection that it is listed with: the id of its campaign, empty if it has none.
     pub partition: String,
     pub id: String,
     /// Lists run from the highest rank to the lowest.
@@ -293,7 +294,7 @@ impl Partitions<'_> {
     }
 }
 
-/// What a command changes in the read models.
+/// A change of a read model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadModelChange {
     Put(Document),
@@ -309,30 +310,31 @@ impl ReadModelChange {
     }
 }
 
-/// A state, to be kept so that opening a stream need not read all of it. A cache: the records alone are the truth.
+/// A serialised state, so that opening a stream need not replay all records. It is a cache: the records alone are
+/// authoritative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Of the state's shape; another version is as good as none.
+    /// The version of the state's format. A snapshot of another version is ignored.
     pub version: u32,
     pub head: Head,
-    /// At least one; a large state has several, which can be read at once.
+    /// At least one; a large state has several, which are read in parallel.
     pub parts: Vec<String>,
 }
 
 impl Snapshot {
-    /// What is kept with the snapshot, so that one whose text was changed is not opened.
+    /// The digest that is stored with the snapshot, so that a changed snapshot is not used.
     pub fn digest(&self, stream: &StreamName) -> Hash {
         let parts = self.parts.iter().map(|part| part_digest(part));
         snapshot_digest(stream, self.version, self.head, parts)
     }
 }
 
-/// The digest of one part, which is made where the part is read.
+/// SHA-256 of a snapshot part, or of a side row's body.
 pub(super) fn part_digest(text: &str) -> Hash {
     Sha256::digest(text.as_bytes()).into()
 }
 
-/// The digest of a snapshot, from those of its parts in order.
+/// The digest of a snapshot, from the digests of its parts in order.
 pub(super) fn snapshot_digest(
     stream: &StreamName,
     version: u32,
@@ -349,24 +351,24 @@ pub(super) fn snapshot_digest(
     hash.finalize().into()
 }
 
-/// A snapshot that is kept, with the first of its parts.
+/// A stored snapshot with its first part; the others are read one by one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredSnapshot {
     pub version: u32,
     pub head: Head,
-    /// A number that no other snapshot of the stream has: parts of two snapshots are never taken for one.
+    /// A random number of this snapshot, so that parts of two snapshots are never mixed.
     pub mark: i64,
-    /// How many parts there are, with the first.
+    /// The number of parts, including the first.
     pub parts: u32,
-    /// Of the snapshot as it was kept; no snapshot has the one of zeros, which stands for none.
+    /// The digest from when the snapshot was stored. Zeros mean that it has none.
     pub digest: Hash,
     pub first: String,
 }
 
-/// A place in the order of all records. Where it came from, reading on from it skips nothing.
+/// A position in the order of all records of one store. Reading on from it skips nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Cursor {
-    /// The transaction, where transactions may commit in another order than they wrote.
+    /// The transaction id, for stores whose transactions may commit in another order than they wrote; otherwise 0.
     pub transaction: u64,
     pub position: u64,
 }

@@ -6,16 +6,17 @@ use sha2::{Digest, Sha256};
 use super::record::part_digest;
 use super::{Hash, hex};
 
-/// A sum, as the fields `count` and `hash` of the row that holds it.
+/// A sum, stored as the fields `count` and `hash` of a side row.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowSum {
     pub count: u64,
-    /// SHA-256, in hexadecimal digits, of the hash before and the digest of the row that was added. Empty before the first.
+    /// SHA-256, in hexadecimal digits, of the hash before and the digest of the row that was added. Empty before the
+    /// first.
     pub hash: String,
 }
 
 impl RowSum {
-    /// Adds a row that is removed.
+    /// Adds the body of a row that is removed.
     pub fn add(&mut self, body: &str) {
         self.add_digest(&part_digest(body));
     }
@@ -25,8 +26,8 @@ impl RowSum {
         self.hash = hex(&Sha256::digest(format!("{}{}", self.hash, hex(row))).into());
     }
 
-    /// Whether a later sum can be this one with these rows, in their order. If others were added after them, only their
-    /// number is known.
+    /// Whether `later` can be this sum after these rows were added, in order. If more rows were added after them, only
+    /// the count can be compared.
     pub(super) fn can_become<'a>(&self, later: &Self, rows: impl IntoIterator<Item = &'a Hash>) -> bool {
         let mut sum = self.clone();
         for row in rows {

@@ -13,37 +13,37 @@ use super::record::part_digest;
 use super::verify::{FindingKind, StoredContents, VerifyFinding, VerifyReport, read_sum};
 use super::{Hash, Head, Journal, RowSum, StoreError, StreamKinds, StreamName, hex};
 
-/// The version of the statement's shape. The first one had neither rows that may be replaced nor older answers, and the
-/// second had no sums.
+/// The format version of the statement. Version 1 had neither replaceable rows nor older answers, and version 2 had no
+/// sums.
 const VERSION: u32 = 3;
 const FIRST_VERSION: u32 = 1;
 
-/// What is sealed.
+/// The content of a seal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealStatement {
     pub at: Timestamp,
     pub root: Hash,
     pub heads: Vec<(StreamName, Head)>,
-    /// Rows beside the journal that never change: kind, key, and SHA-256 of the body.
+    /// Side rows that never change: kind, key, and SHA-256 of the body.
     pub rows: Vec<(String, String, Hash)>,
-    /// The same of rows that may be replaced by later ones.
+    /// Side rows that may be replaced by later ones: kind, key, and SHA-256 of the body.
     pub replaceable_rows: Vec<(String, String, Hash)>,
-    /// Sums of rows that are no longer kept one by one, by the kind of these rows.
+    /// Sums of pruned side rows, by the kind of the rows.
     pub sums: Vec<(String, RowSum)>,
-    /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
+    /// For streams with records from before answer digests: the number of their answers, and a hash of them.
     pub older_answers: Vec<(StreamName, u64, Hash)>,
 }
 
-/// What is stored, compared with a seal.
+/// The result of comparing the store with a seal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SealComparison {
-    /// What is not as it was sealed.
+    /// Differences from the seal.
     pub findings: Vec<VerifyFinding>,
-    /// Rows that may be replaced and say that they were since, and rows that were summed up since, in words.
+    /// Messages about permitted changes: rows that were replaced or summed up after the seal.
     pub replaced: Vec<String>,
 }
 
-/// When a row that may be replaced was written.
+/// The time of writing in a replaceable row.
 #[derive(Deserialize)]
 struct WrittenAt {
     at: Timestamp,
@@ -62,7 +62,7 @@ impl SealStatement {
         Self { at, root: report.root, heads, rows, replaceable_rows, sums, older_answers }
     }
 
-    /// The statement as text, a line of JSON for each thing. The same statement is always the same text.
+    /// The statement as text, one line of JSON for each entry. Equal statements have equal texts.
     pub fn text(&self) -> String {
         let first = json!({"seal": VERSION, "at": self.at, "root": hex(&self.root)});
         let heads =
@@ -79,7 +79,7 @@ impl SealStatement {
         lines.fold(String::new(), |text, line| text + &line.to_string() + "\n")
     }
 
-    /// Reads a text, or says what is wrong with it.
+    /// Parses a statement, or returns what is wrong with it.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
         let first = lines.next().unwrap_or_default();
@@ -117,7 +117,8 @@ impl SealStatement {
         Some(())
     }
 
-    /// What is not as it was when this was sealed. What came since is no difference. `contents` is what there is now.
+    /// Compares the store with this seal. What was added since is no difference. `contents` is the store's current
+    /// content.
     pub async fn compare(
         &self,
         journal: &dyn Journal,
@@ -157,8 +158,8 @@ impl SealStatement {
         Ok(findings)
     }
 
-    /// Of some kinds the oldest rows may have been summed up since. They are looked at from the last one back, since a server
-    /// may do so meanwhile: if one was summed up when it was looked for, so were all before it.
+    /// Compares rows from the newest to the oldest. The oldest rows of some kinds may have been summed up since, also
+    /// by a server during this comparison: if a row was summed up when it was looked up, so were all rows before it.
     async fn compare_rows(
         &self,
         journal: &dyn Journal,
@@ -173,7 +174,7 @@ impl SealStatement {
                 gone.entry(kind).or_default().push((key, sealed));
                 continue;
             };
-            // Whatever is gone though an older one is there was not summed up.
+            // Rows are summed up oldest first, so a missing row was deleted if an older one still exists.
             let not_summed_up = gone.get_mut(kind.as_str()).map(std::mem::take).unwrap_or_default();
             findings.extend(not_summed_up.iter().map(|(key, _)| self.changed_row(kind, key, "is gone")));
             if part_digest(&body) != *sealed {
@@ -202,8 +203,9 @@ impl SealStatement {
         Ok(())
     }
 
-    /// A row that says it was written after the seal may have been replaced by right; it is told all the same. Rows have
-    /// whole seconds, and one of the second of the seal counts as before it: rather a finding too many.
+    /// A row with a time after the seal may have been replaced legitimately, so it is reported but is no finding. Rows
+    /// have whole seconds: one from the second of the seal is a finding, since a false finding is better than a missed
+    /// one.
     async fn compare_replaceable_rows(
         &self,
         journal: &dyn Journal,
@@ -233,7 +235,7 @@ impl SealStatement {
         VerifyFinding::new(FindingKind::SealedRowDiffers, format!("{kind} {key}"), what)
     }
 
-    /// Answers of records that do not note them never change, and no such record is written any more.
+    /// Answers of records from before answer digests never change, and no such record is written any more.
     fn changed_answers(&self, contents: &StoredContents) -> Vec<VerifyFinding> {
         let now: BTreeMap<&str, (u64, &Hash)> =
             contents.older_answers.iter().map(|(stream, count, hash)| (stream.as_str(), (*count, hash))).collect();

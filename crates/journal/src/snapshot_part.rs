@@ -1,14 +1,14 @@
 //! `SnapshotPart`: splits a state into snapshot parts that are read in parallel, and joins them.
 
-/// How a state is written into parts that can be read apart, and a part that was read.
+/// A parsed part of a snapshot, and how a state is split into parts that can be parsed independently.
 pub trait SnapshotPart<S>: Sized + Send + 'static {
-    /// At least one part.
+    /// Serialises a state into at least one part.
     fn write(state: &S) -> Result<Vec<String>, serde_json::Error>;
 
-    /// Reads one part. Several are read at once.
+    /// Parses one part. Several are parsed in parallel.
     fn read(text: &str, is_first: bool) -> Result<Self, serde_json::Error>;
 
-    /// The state that these are all parts of, in their order. `None` if they do not fit together.
+    /// Joins all parts of a state, in order. `None` if they do not fit together.
     fn join(parts: Vec<Self>) -> Option<S>;
 }
 

@@ -13,7 +13,7 @@ use super::{
     CommittedState, Hash, Head, Journal, Snapshot, SnapshotPart, StoreError, StoredSnapshot, StreamKind, StreamName,
 };
 
-/// How often a snapshot is looked for that nobody replaces while it is read.
+/// Attempts to read a snapshot that another process may replace meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// A state that was read from a snapshot.
@@ -23,7 +23,7 @@ pub(super) struct Opened<K: StreamKind> {
     pub(super) bytes: u64,
 }
 
-/// The newest state that is kept. `None` if there is none that can be used.
+/// The state in the newest snapshot. `None` if there is no usable one.
 pub(super) async fn opened<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
@@ -33,12 +33,12 @@ pub(super) async fn opened<K: StreamKind>(
     }
     for _ in 0..ATTEMPTS {
         let Some(snapshot) = journal.snapshot(stream).await? else { break };
-        // One from before snapshots had digests cannot be told from one that was changed.
+        // A snapshot without a digest, from an older version, cannot be checked for changes.
         let has_digest = snapshot.digest != Hash::default();
         if snapshot.version != K::SNAPSHOT_VERSION || snapshot.head.revision == 0 || !has_digest {
             break;
         }
-        // A snapshot of another history than the one that is stored is none.
+        // A snapshot whose head is not among the stored records belongs to another history.
         let last = journal.read(stream, snapshot.head.revision - 1, 1).await?;
         if last.first().is_none_or(|record| record.head() != snapshot.head) {
             break;
@@ -50,7 +50,7 @@ pub(super) async fn opened<K: StreamKind>(
     Ok(None)
 }
 
-/// A part that was read, how many bytes it had, and its digest.
+/// A parsed part, its length in bytes, and its digest.
 struct ReadPart<K: StreamKind> {
     part: K::Parts,
     bytes: u64,
@@ -58,8 +58,9 @@ struct ReadPart<K: StreamKind> {
 }
 
 fn part<K: StreamKind>(text: &str, is_first: bool) -> Option<ReadPart<K>> {
-    // What is read takes about three times its text. Asked for at once and given back, the memory is there before many
-    // small pieces are wanted: the allocator would fetch it page by page, and processors would wait for each other.
+    // The parsed part takes about three times the memory of its text. Allocating and freeing that much at once makes
+    // the allocator get the memory before many small pieces are needed: page by page, the threads would wait for each
+    // other.
     drop(std::hint::black_box(Vec::<u8>::with_capacity(3 * text.len())));
     Some(ReadPart { part: K::Parts::read(text, is_first).ok()?, bytes: text.len() as u64, digest: part_digest(text) })
 }
@@ -84,11 +85,11 @@ async fn read<K: StreamKind>(
         let parts = parts.into_iter().map(|part| part.part).collect();
         Some(Opened { state: K::Parts::join(parts)?, head, bytes })
     });
-    // A panic in the rules makes it as unreadable as any other fault.
+    // If joining the parts panics, the snapshot is not used.
     Ok(joined.await.unwrap_or_default())
 }
 
-/// All parts after the first, in order: as many at once as there are processors.
+/// All parts after the first, in order, read in parallel by one task per processor.
 async fn others<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,
@@ -105,7 +106,7 @@ async fn others<K: StreamKind>(
             }
             let (found, part_found) = oneshot::channel();
             let read_part = Box::new(move |text: &str| {
-                // Nobody waits for it if another part is not there.
+                // The receiver is gone if another part is missing.
                 let _ = found.send(part::<K>(text, false));
             });
             journal.snapshot_part(stream, snapshot, number, read_part).await?;
@@ -119,7 +120,7 @@ async fn others<K: StreamKind>(
     Ok(Some(read.into_iter().map(|(_, part)| part).collect()))
 }
 
-/// Has a state kept, and says how many bytes it has.
+/// Stores a snapshot of a state, and returns its length in bytes.
 pub(super) async fn keep<K: StreamKind>(
     journal: &dyn Journal,
     stream: &StreamName,

@@ -10,19 +10,20 @@ use super::{Document, Head, ReadModelChange, Record, SideRowCheck, Snapshot, Sna
 /// A kind of stream: the rules that decide it, and what is derived from its events.
 pub trait StreamKind: Send + Sync + 'static {
     type Rules: Decider;
-    /// What its streams begin with.
+    /// The noun at the beginning of its streams' names.
     const NAME: &'static str;
-    /// Of the state's shape in snapshots: raise it when older ones no longer fit.
+    /// The version of the state's format in snapshots. Raise it when older snapshots no longer fit.
     const SNAPSHOT_VERSION: u32 = 1;
-    /// Whether a stream is opened at a snapshot, and some are kept: not if what a forged one could say is worth more than
-    /// reading all records.
+    /// Whether snapshots are written and used. False if the harm of a forged snapshot outweighs the cost of reading all
+    /// records.
     const IS_OPENED_AT_SNAPSHOTS: bool = true;
-    /// The state in snapshots: [`WholeSnapshot`](super::WholeSnapshot), unless it grows so large that its parts are worth reading at once.
+    /// How the state is split into snapshot parts: [`WholeSnapshot`](super::WholeSnapshot), or several parts if the
+    /// state grows so large that parsing them in parallel pays off.
     type Parts: SnapshotPart<StateOf<Self>>;
-    /// What is made ready of a state for its readers; nothing, for most.
+    /// A cache of rendered documents that belongs to a state; `()` for most kinds.
     type ReadCache: Default + Send + Sync;
 
-    /// What there is of the state that comes after one.
+    /// The cache of the next state, which may reuse parts of the cache before.
     fn next_read_cache(_before: &Self::ReadCache) -> Self::ReadCache {
         Self::ReadCache::default()
     }
@@ -30,13 +31,13 @@ pub trait StreamKind: Send + Sync + 'static {
     /// An event's name in the history.
     fn kind(event: &EventOf<Self>) -> &'static str;
 
-    /// What these events, which led to this state, change in the read models. A pure function: it runs again whenever
-    /// the read models are rebuilt.
+    /// The read model changes for these events; `state` is the state after them. It must be a pure function, since it
+    /// runs again whenever the read models are rebuilt.
     fn index(_stream: &StreamName, _state: &StateOf<Self>, _events: &[EventOf<Self>]) -> Vec<ReadModelChange> {
         Vec::new()
     }
 
-    /// What a state needs beside the journal, by kind and key.
+    /// The side rows that a state refers to, by kind and key.
     fn needed_content(_state: &StateOf<Self>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -52,28 +53,28 @@ pub fn events<K: StreamKind>(record: &Record) -> Result<Vec<EventOf<K>>, String>
     serde_json::from_str(&record.body).map_err(|error| error.to_string())
 }
 
-/// What a decision knew when it became this record.
+/// The time and the caller that the decision of this record was given.
 pub(super) fn given(record: &Record) -> Given {
     Given { at: record.at, by: record.by.clone() }
 }
 
-/// Replays a stream of some noun for what is derived from it.
+/// Replays a stream of any kind, to verify or rebuild what is derived from it.
 pub trait StreamFold: Send + Sync {
     fn record(&mut self, record: &Record) -> Result<(), String>;
 
-    /// The version of the snapshots that streams of this noun are opened at, if they are.
+    /// The snapshot version of this kind, or `None` if it uses no snapshots.
     fn snapshot_version(&self) -> Option<u32>;
 
-    /// Whether the state that was come to is the one in these parts of a snapshot.
+    /// Whether the replayed state equals the one in these snapshot parts.
     fn is_written_as(&self, parts: &[String]) -> bool;
 
-    /// A snapshot of the state that was come to.
+    /// A snapshot of the replayed state.
     fn snapshot(&self, head: Head) -> Option<Snapshot>;
 
-    /// What the state needs beside the journal, by kind and key.
+    /// The side rows that the state refers to, by kind and key.
     fn needed_content(&self) -> Vec<(&'static str, String)>;
 
-    /// What the read models must hold of this stream, by collection and id.
+    /// The documents that the read models must have for this stream, ordered by collection and id.
     fn documents(self: Box<Self>) -> Vec<Document>;
 }
 
@@ -105,7 +106,7 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
 
     fn is_written_as(&self, parts: &[String]) -> bool {
         let Ok(written) = K::Parts::write(&self.state) else { return false };
-        // A snapshot of an older Skald may lack what can be left out, so both are read and written again.
+        // A snapshot of an older Skald may lack optional fields, so both are parsed and serialised again.
         written == parts || written_again::<K>(parts).is_some_and(|parts| Some(parts) == written_again::<K>(&written))
     }
 
@@ -123,7 +124,7 @@ impl<K: StreamKind> StreamFold for KindFold<K> {
     }
 }
 
-/// The parts of a snapshot as this program would write the state in them.
+/// The parts of a snapshot, parsed and serialised again by this version.
 fn written_again<K: StreamKind>(parts: &[String]) -> Option<Vec<String>> {
     let read = parts.iter().enumerate().map(|(number, text)| K::Parts::read(text, number == 0).ok());
     K::Parts::write(&K::Parts::join(read.collect::<Option<_>>()?)?).ok()
@@ -144,13 +145,13 @@ impl RegisteredKind {
         Self { name: K::NAME, begin_fold }
     }
 
-    /// What the names of its streams begin with.
+    /// The noun at the beginning of its streams' names.
     pub fn name(&self) -> &'static str {
         self.name
     }
 }
 
-/// All kinds of streams, and of rows beside the journal: for whoever goes through all that is stored.
+/// All kinds of streams and of side rows, to verify and rebuild the whole store.
 #[derive(Default)]
 pub struct StreamKinds {
     kinds: Vec<RegisteredKind>,
@@ -158,7 +159,7 @@ pub struct StreamKinds {
 }
 
 impl StreamKinds {
-    /// Rows beside the journal have a kind; one that ends with a slash stands for all that begin so.
+    /// A kind of side rows that ends with a slash is a prefix: it stands for all kinds that begin with it.
     pub fn new(kinds: Vec<RegisteredKind>, side_rows: Vec<(&'static str, SideRowCheck)>) -> Self {
         Self { kinds, side_rows }
     }
@@ -169,13 +170,13 @@ impl StreamKinds {
         self
     }
 
-    /// How rows of a kind are checked; `None` if the kind is not known here.
+    /// The check for rows of a kind; `None` if the kind is unknown.
     pub(super) fn side_row_check(&self, kind: &str) -> Option<SideRowCheck> {
         let is_meant = |known: &str| known == kind || known.ends_with('/') && kind.starts_with(known);
         self.side_rows.iter().find(|(known, _)| is_meant(known)).map(|(_, check)| *check)
     }
 
-    /// Kind and key of the sum of those rows of a kind that are no longer kept one by one, if there can be such.
+    /// Kind and key of the row that sums up pruned rows of a kind, if rows of this kind can be pruned.
     pub(super) fn sum_of<'a>(&self, kind: &'a str) -> Option<(&'static str, &'a str)> {
         self.side_rows.iter().find_map(|(sum_kind, check)| match check {
             SideRowCheck::SumsOf(begin) => Some((*sum_kind, kind.strip_prefix(begin)?)),
@@ -183,14 +184,14 @@ impl StreamKinds {
         })
     }
 
-    /// `None` for a kind that is not known here.
+    /// Begins to replay a stream; `None` if its kind is unknown.
     pub(super) fn fold(&self, stream: &StreamName) -> Option<Box<dyn StreamFold>> {
         let found = self.kinds.iter().find(|kind| kind.name == stream.noun());
         found.map(|kind| (kind.begin_fold)(stream.clone()))
     }
 }
 
-/// The state after a record. It runs where a panic would end more than one stream, so it lets none through.
+/// The state after a record. Panics are caught, since a panic here would end more than one stream.
 pub(super) fn replay<K: StreamKind>(
     state: StateOf<K>,
     head: Head,

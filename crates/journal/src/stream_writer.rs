@@ -15,25 +15,25 @@ use super::{Append, CommittedState, Journal, JournalFailure, StoreError, StreamK
 
 /// Records read at once when a stream is opened or caught up.
 const PAGE: usize = 1_000;
-/// How often a turn is decided again because others were faster, before it gives up.
+/// How often a batch is decided again after conflicts before it fails.
 const ATTEMPTS: usize = 16;
-/// No version of a store: the state must be compared with it before it is served.
+/// A value that is no version of a store: the published state must be compared with the store before it is served.
 const UNCHECKED: u64 = u64::MAX;
 
-/// What readers and the writer of one stream share.
+/// The state that readers and the writer of one stream share.
 pub(super) struct StreamCell<K: StreamKind> {
     pub(super) stream: StreamName,
     journal: Arc<dyn Journal>,
     published: ArcSwapOption<CommittedState<K>>,
     /// The store's version when the published state was last known to be the newest.
     version: AtomicU64,
-    /// How often everything was forgotten: a load that began before knows too little.
+    /// How often the published state was invalidated. A load that began before that must not mark its state as checked.
     forgotten: AtomicU64,
-    /// One loads; who comes meanwhile finds it done.
+    /// Only one caller loads at a time; the others wait and use its result.
     loading: tokio::sync::Mutex<()>,
-    /// How often somebody began to, and the number of the last who did.
+    /// The number of loads started, and the number of the last load that finished.
     loads: (AtomicU64, AtomicU64),
-    /// How many loads failed, and why the last one did.
+    /// How many loads failed, and the error of the last one.
     failed_loads: Mutex<(u64, Option<StoreError>)>,
     used: Mutex<Instant>,
     /// The revision of the newest snapshot, and how many bytes it has.
@@ -67,14 +67,15 @@ impl<K: StreamKind> StreamCell<K> {
             return Ok(committed);
         }
         let _loading = self.loading.lock().await;
-        // A load that failed while this one waited would fail again, and each who waits would wait longer than the last.
+        // If a load failed while this caller waited, fail with it. Otherwise the waiting callers would try one after
+        // the other, each waiting longer than the one before.
         if let (count, Some(error)) = &*lock(&self.failed_loads)
             && *count > failed
         {
             return Err(error.clone());
         }
-        // What somebody began to load after this one came is new enough for it. Were each to look again, those who wait
-        // for a busy stream would go to the database one after the other.
+        // A load that started after this call is new enough. If each waiting caller loaded again, they would query the
+        // database one after the other.
         if self.loads.1.load(Ordering::Acquire) > begun
             && let Some(committed) = self.published.load_full()
         {
@@ -88,10 +89,10 @@ impl<K: StreamKind> StreamCell<K> {
         loaded
     }
 
-    /// Reads what is stored, and publishes it. One at a time.
+    /// Reads the stored records, and publishes the state. The caller holds the `loading` lock.
     async fn load(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
         let number = self.loads.0.fetch_add(1, Ordering::AcqRel) + 1;
-        // Asked before the store is read: what comes in between is looked at again.
+        // Read both before the records: the next read then notices a change in between.
         let forgotten = self.forgotten.load(Ordering::Acquire);
         let version = self.journal.version()?;
         let known = match self.published.load_full() {
@@ -108,7 +109,7 @@ impl<K: StreamKind> StreamCell<K> {
         Ok(committed)
     }
 
-    /// A committed state, perhaps not the newest: good enough to decide on, since an append shows whether it was.
+    /// A committed state, perhaps outdated: good enough to decide on, since the append detects a conflict.
     async fn known(&self) -> Result<Arc<CommittedState<K>>, StoreError> {
         *lock(&self.used) = Instant::now();
         match self.published.load_full() {
@@ -128,7 +129,7 @@ impl<K: StreamKind> StreamCell<K> {
         Ok(is_fresh.then_some(committed))
     }
 
-    /// Makes a state visible, unless a newer one is.
+    /// Publishes a state, unless a newer one is published.
     fn publish(&self, committed: &Arc<CommittedState<K>>) {
         self.published.rcu(|current| match current {
             Some(current) if current.revision() >= committed.revision() => Some(Arc::clone(current)),
@@ -136,7 +137,7 @@ impl<K: StreamKind> StreamCell<K> {
         });
     }
 
-    /// After an append whose outcome is unknown nothing is known.
+    /// Drops the published state after an append whose outcome is unknown.
     fn forget(&self) {
         self.forgotten.fetch_add(1, Ordering::AcqRel);
         self.version.store(UNCHECKED, Ordering::Release);
@@ -172,7 +173,7 @@ impl<K: StreamKind> StreamCell<K> {
     }
 }
 
-/// Works through the mailbox until nobody has used the stream for a while. `leave` takes the cell out of the map.
+/// Processes the mailbox until the stream has been idle for a while. `leave` removes the cell from the map.
 pub(super) async fn run<K: StreamKind>(
     cell: Arc<StreamCell<K>>,
     mut requests: mpsc::Receiver<PendingSubmission<K>>,
@@ -189,8 +190,8 @@ pub(super) async fn run<K: StreamKind>(
                 listen(&requests).await;
             }
             Err(_) if !requests.is_closed() && lock(&cell.used).elapsed() >= limits.idle => {
-                // What slipped in before the door closed is still served; a newer actor may run beside this one, as
-                // another process might.
+                // Commands sent before the close are still processed. A new writer of the stream may run at the same
+                // time, which is as safe as a writer in another process.
                 requests.close();
                 leave(&cell);
             }
@@ -199,7 +200,7 @@ pub(super) async fn run<K: StreamKind>(
     }
 }
 
-/// Whoever was answered may have more to say, which then shares the next commit: lets them speak for as long as they do.
+/// Yields until no more commands arrive, so that callers just answered can join the next commit.
 async fn listen<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) {
     let mut heard = None;
     while heard != Some(requests.len()) {
@@ -208,7 +209,7 @@ async fn listen<K: StreamKind>(requests: &mpsc::Receiver<PendingSubmission<K>>) 
     }
 }
 
-/// Decides and stores one batch, and answers everyone in it.
+/// Decides and stores one batch, and answers all its commands.
 async fn turn<K: StreamKind>(
     cell: &Arc<StreamCell<K>>,
     batch: Vec<PendingSubmission<K>>,
@@ -236,21 +237,21 @@ async fn turn<K: StreamKind>(
     }
 }
 
-/// Answers everyone in a turn why it failed. If the store was the reason, all who wait behind it are told the same: they
-/// have waited as long as the turn took, and would have to wait as long again.
+/// Answers all commands of a batch with the error. If the store is unavailable, commands still in the mailbox get the
+/// same error: they have waited as long as the batch took, and would have to wait as long again.
 fn fail<K: StreamKind>(
     turn: &mut BatchDecision<K>,
     waiting: &mut mpsc::Receiver<PendingSubmission<K>>,
     error: &StoreError,
 ) {
-    // Taken out first: who sends again once the turn is answered is not one of them.
+    // Drain the mailbox before answering, or it would include retries of the commands answered here.
     let mut behind = Vec::new();
     if matches!(error, StoreError::Unavailable(_) | StoreError::Held(_)) {
         behind.extend(std::iter::from_fn(|| waiting.try_recv().ok()));
     }
     turn.fail(|| failure(error));
     for request in behind {
-        // Whoever gave up does not listen.
+        // The receiver is gone if the caller gave up.
         let _ = request.reply.send(Err(failure(error)));
     }
 }
@@ -261,7 +262,7 @@ async fn stored<K: StreamKind>(
 ) -> Result<(), StoreError> {
     let mut batch = lock(turn).decide();
     if batch.is_none() {
-        // Nobody is turned down for what was true a moment ago.
+        // No command was accepted, perhaps because the state is outdated, so decide again on the newest.
         let newest = cell.newest().await?;
         batch = lock(turn).decide_on(newest);
     }
@@ -285,7 +286,7 @@ async fn stored<K: StreamKind>(
     Err(StoreError::Unavailable(format!("{} could not be caught up with", cell.stream)))
 }
 
-/// Looks up what the retries among the commands were answered.
+/// Looks up the stored answers of retries, and reads the events of their records.
 async fn replays<K: StreamKind>(
     cell: &Arc<StreamCell<K>>,
     turn: &Arc<Mutex<BatchDecision<K>>>,
@@ -306,7 +307,7 @@ async fn replays<K: StreamKind>(
     Ok(replayed)
 }
 
-/// Snapshots are written beside the work, and the larger the last one was, the later comes the next.
+/// Writes a snapshot in the background if one is due. The larger the last one was, the later comes the next.
 fn snapshot_if_due<K: StreamKind>(cell: &Arc<StreamCell<K>>, records_per_snapshot: u64) {
     let Some(committed) = cell.published.load_full() else { return };
     let (last, bytes) = (cell.snapshot.0.load(Ordering::Relaxed), cell.snapshot.1.load(Ordering::Relaxed));
@@ -339,7 +340,7 @@ pub(super) fn failure<R>(error: &StoreError) -> JournalFailure<R> {
     }
 }
 
-/// Nothing that is kept behind these locks is ever left half changed.
+/// Ignores poisoning: a panic never leaves a value behind these locks half changed.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

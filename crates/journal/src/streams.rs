@@ -11,16 +11,16 @@ use super::stream_kind::RefusalOf;
 use super::stream_writer::{self, StreamCell, failure, lock};
 use super::{CommittedState, Journal, JournalFailure, StoreError, StreamKind, StreamName, Submission};
 
-/// How much one stream may take.
+/// Limits of one stream.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Commands that may wait for one stream.
     pub mailbox: usize,
     /// Commands of one stream in one commit, so that no stream starves another.
     pub commands_per_commit: usize,
-    /// After so many records a snapshot is due.
+    /// Records after which a snapshot is due.
     pub records_per_snapshot: u64,
-    /// A stream that nobody used for so long is closed.
+    /// A stream that was not used for this long is closed.
     pub idle: Duration,
 }
 
@@ -30,8 +30,8 @@ impl Default for Limits {
     }
 }
 
-/// All streams of one noun. There is one of these per noun and journal: it trusts that nobody else in this process writes
-/// to its streams.
+/// All streams of one noun. A process must have only one of these per noun and journal, since it assumes that nothing
+/// else in the process writes to its streams.
 pub struct Streams<K: StreamKind> {
     journal: Arc<dyn Journal>,
     limits: Limits,
@@ -47,7 +47,8 @@ impl<K: StreamKind> Streams<K> {
         Self { journal, limits, cells: Arc::default() }
     }
 
-    /// Has a command decided and stored. Once this answers, it is durable; if it is dropped before, it may be.
+    /// Decides and stores a command. It is durable once this returns; if the future is dropped before, the command may
+    /// or may not be stored.
     pub async fn execute(&self, stream: &StreamName, ask: Submission<K>) -> SubmissionReply<K> {
         let (reply, answer) = oneshot::channel();
         let mut request = PendingSubmission { ask, reply };
@@ -55,20 +56,20 @@ impl<K: StreamKind> Streams<K> {
             match self.opened(stream).mailbox.try_send(request) {
                 Ok(()) => break,
                 Err(mpsc::error::TrySendError::Full(_)) => return Err(JournalFailure::RateLimited),
-                // The writer was about to leave; the next one is another.
+                // The writer has just closed; the next attempt starts a new one.
                 Err(mpsc::error::TrySendError::Closed(unsent)) => request = unsent,
             }
         }
         answer.await.unwrap_or_else(|_| Err(JournalFailure::Unavailable("the stream's writer ended".to_owned())))
     }
 
-    /// The newest committed state, also of what other processes on the same file have committed. It never waits for a
-    /// write. A stream that never began is at revision 0.
+    /// The newest committed state, including commits of other processes. It never waits for a write. A stream without
+    /// records is at revision 0.
     pub async fn read(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, StoreError> {
         self.opened(stream).cell.newest().await
     }
 
-    /// As [`Self::read`], with a failure that can be shown.
+    /// Like [`Self::read`], with the error type of commands.
     pub async fn state(&self, stream: &StreamName) -> Result<Arc<CommittedState<K>>, JournalFailure<RefusalOf<K>>> {
         self.read(stream).await.map_err(|error| failure(&error))
     }
@@ -84,7 +85,7 @@ impl<K: StreamKind> Streams<K> {
 
     fn opened(&self, stream: &StreamName) -> OpenStream<K> {
         let mut cells = lock(&self.cells);
-        // A writer that is leaving, or that a bug has ended, is followed by another.
+        // A closed mailbox means that the writer is closing or has panicked, so start a new one.
         if let Some(open) = cells.get(stream).filter(|open| !open.mailbox.is_closed()) {
             return open.clone();
         }
@@ -97,7 +98,7 @@ impl<K: StreamKind> Streams<K> {
     }
 }
 
-/// An open stream. Its writer ends once all mailboxes are gone, so it holds none itself.
+/// An open stream. Its writer ends once all senders are dropped, so the writer itself holds none.
 struct OpenStream<K: StreamKind> {
     cell: Arc<StreamCell<K>>,
     mailbox: mpsc::Sender<PendingSubmission<K>>,
@@ -111,7 +112,7 @@ impl<K: StreamKind> Clone for OpenStream<K> {
 
 type Cells<K> = Mutex<HashMap<StreamName, OpenStream<K>>>;
 
-/// Takes a cell out of the map, unless its place was taken by a newer one.
+/// Returns a function that removes a cell from the map, unless a newer one has replaced it.
 fn leave<K: StreamKind>(cells: Weak<Cells<K>>) -> impl Fn(&Arc<StreamCell<K>>) + Send + 'static {
     move |cell| {
         if let Some(cells) = cells.upgrade() {

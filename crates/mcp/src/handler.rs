@@ -135,7 +135,7 @@ impl Handler {
         Ok(said)
     }
 
-    /// The same, without asking the engine whether the token is still valid.
+    /// The caller of a request, without asking the engine whether its token is still valid.
     fn said(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
         let identified =
             || context.extensions.get::<Parts>()?.extensions.get::<Caller>().map(|caller| &caller.principal);

@@ -38,7 +38,7 @@ pub struct McpOptions {
     pub sessions: bool,
     pub sessions_max: usize,
     pub session_idle: Duration,
-    /// How tools are called whose names have parts.
+    /// How the dot in a tool name is written.
     pub tool_names: ToolNames,
     /// Cancelled when the server begins to stop, to end streams that would otherwise stay open.
     pub stopping: CancellationToken,

@@ -82,7 +82,7 @@ pub struct Chart<'a> {
     /// A line below the title; may be empty.
     pub subtitle: &'a str,
     pub series: Series<'a>,
-    /// What it is compared with.
+    /// The series that it is compared with.
     pub against: Option<Series<'a>>,
     pub mode: ChartMode,
     pub mark: Option<Mark>,

@@ -21,7 +21,7 @@ const TOTAL_WIDTH: f64 = 18.5;
 const TOTAL_SIZE_MIN: f64 = 7.0;
 const PAIRS: f64 = 144.0;
 
-/// What a pair of dice comes to.
+/// The result of a pair of dice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     pub total: i64,

@@ -32,7 +32,7 @@ use svg::Svg;
 
 /// Units across, of a chart or a grid.
 const WIDTH: f64 = 720.0;
-/// Between the card's edge and what is on it.
+/// Distance between the card's edge and its contents.
 const MARGIN: f64 = 24.0;
 /// Bottom of the heading without a subtitle.
 const HEADING_BOTTOM: f64 = 48.0;

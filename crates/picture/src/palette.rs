@@ -11,11 +11,11 @@ pub(super) enum Ink {
     Rule,
     /// The series, or the first of two.
     First,
-    /// The one it is compared with.
+    /// The series that it is compared with.
     Second,
-    /// What succeeds.
+    /// Bars that succeed.
     Success,
-    /// What does not.
+    /// Bars that do not succeed.
     Rest,
     Critical,
     OnCritical,
@@ -27,9 +27,9 @@ pub(super) enum Ink {
     OnHopeFailure,
     FearFailure,
     OnFearFailure,
-    /// What is behind the bodies of a map.
+    /// The background of a map.
     Sky,
-    /// Stars behind all others.
+    /// Faint stars of the background.
     Speckle,
     Orbit,
     /// Around a disc of any colour.

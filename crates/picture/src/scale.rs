@@ -9,7 +9,7 @@ pub(super) struct PlotArea {
     pub(super) bottom: f64,
 }
 
-/// Where a total is: every whole number from `first` to `last` has a slot of the same width.
+/// Maps totals to x coordinates: every whole number from `first` to `last` has a slot of the same width.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Totals {
     pub(super) first: i64,
@@ -42,7 +42,7 @@ impl Totals {
         self.edge(value) + self.slot / 2.0
     }
 
-    /// Where a number between totals is.
+    /// The x coordinate of a number between totals.
     pub(super) fn between(self, value: f64) -> f64 {
         self.left + (value - approximate(self.first) + 0.5) * self.slot
     }
@@ -66,7 +66,7 @@ impl Totals {
     }
 }
 
-/// Where a chance is: from zero at the bottom to a round number at the top.
+/// Maps chances to y coordinates: from zero at the bottom to a round number at the top.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chances {
     top: f64,

@@ -110,7 +110,7 @@ impl Element<'_> {
         self.halo_on(Ink::Card)
     }
 
-    /// The same in another background colour.
+    /// Like `halo`, for another background colour.
     pub(super) fn halo_on(self, ground: Ink) -> Self {
         self.stroke(ground, 4.0).attribute("stroke-linejoin", "round").attribute("paint-order", "stroke")
     }

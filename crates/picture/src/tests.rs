@@ -176,7 +176,7 @@ fn text_is_legible_in_light_and_in_dark() {
         (Ink::Text, Ink::Sky, 4.5),
         (Ink::Muted, Ink::Sky, 4.5),
         (Ink::Outline, Ink::Sky, 4.5),
-        // Names of states, and what leads to them.
+        // Names of states on their boxes.
         (Ink::OnCurrent, Ink::Current, 4.5),
         (Ink::OnVisited, Ink::Visited, 4.5),
         // Bars that succeed and bars that do not.

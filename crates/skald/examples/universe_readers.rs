@@ -16,17 +16,17 @@ use tokio::sync::{Barrier, Semaphore};
 type Failure = Box<dyn Error + Send + Sync>;
 
 const USAGE: &str = "usage: universe_readers http://HOST:PORT/universes/ID/events [READERS [COMMANDS]]";
-/// How many connect at once: a listener's queue is short.
+/// Concurrent connection attempts: the accept queue of a listener is short.
 const CONNECTING: usize = 128;
 /// How long a reader waits for the next line.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// Descriptors that are needed beside those of the readers.
+/// File descriptors that are needed besides those of the readers.
 const BESIDE: u64 = 50;
 
-/// How far a reader has heard: a revision, and how much of the next.
+/// The id of an event: a revision, and how many parts of the next one.
 type Id = (u64, u64);
 
-/// What one reader has heard.
+/// The events that one reader got.
 #[derive(Default)]
 struct Heard {
     commands: usize,
@@ -38,7 +38,7 @@ struct Heard {
 }
 
 impl Heard {
-    /// Takes note of an event; whether it is a command is said by the line before its id.
+    /// Records an event. The `event:` line before its id says whether it is a command.
     fn note(&mut self, id: Id, is_command: bool) {
         match self.last {
             Some(last) if id <= last => self.out_of_order += 1,
@@ -52,7 +52,7 @@ impl Heard {
     }
 }
 
-/// How many ids at least stand between two.
+/// The least number of ids that are missing between two.
 fn gap((revision, part): Id, (to, next): Id) -> u64 {
     match to - revision {
         0 => next - part - 1,
@@ -67,7 +67,7 @@ fn read_id(text: &str) -> Option<Id> {
     Some((revision.parse().ok()?, part.parse().ok()?))
 }
 
-/// Reads until `:connected`.
+/// Opens the stream, and reads until `:connected`.
 async fn connect(address: &str, path: &str) -> Result<BufReader<TcpStream>, Failure> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n");

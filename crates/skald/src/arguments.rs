@@ -271,7 +271,7 @@ pub(crate) struct HttpArguments {
 }
 
 impl HttpArguments {
-    /// Whether a token is asked for wherever the server listens.
+    /// Whether every request needs a token, also from this machine.
     pub(crate) fn is_token_required(&self) -> bool {
         self.require_token || !self.allowed_hosts.is_empty()
     }
@@ -279,7 +279,7 @@ impl HttpArguments {
 
 pub(crate) const DEFAULT_HTTP_ADDR: &str = "127.0.0.1:8081";
 pub(crate) const DEFAULT_GRPC_ADDR: &str = "127.0.0.1:8080";
-/// In the place of an address: nobody listens.
+/// Given in place of an address, to not listen at all.
 pub(crate) const NOWHERE: &str = "off";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

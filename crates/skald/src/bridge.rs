@@ -14,7 +14,7 @@ use crate::listen_addresses::{self, listen};
 use crate::serve::{HttpSurface, exposition, mcp_options, serve_http};
 use crate::{open_store, output, signals};
 
-/// How long until a server that gave no answer is asked again who we are.
+/// Pause before the token is checked again at a server that gave no answer.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Result<()> {
@@ -22,7 +22,7 @@ pub(crate) async fn stdio(address: &str, arguments: &McpArguments) -> anyhow::Re
     let remote = start(address)?;
     let token = arguments.token.read()?;
     let principal = token.as_deref().map_or(Principal::Owner, Remote::holder);
-    // The client is listened to at once, so that its end is noticed while the server is still looked for.
+    // Serve the client before the server is connected, so that a client that leaves is noticed at once.
     let served = skald_mcp::serve_stdio(remote.clone(), principal, &options);
     let outcome = tokio::select! {
         served = served => served.map_err(anyhow::Error::from),
@@ -49,7 +49,7 @@ pub(crate) async fn http(address: &str, arguments: &McpArguments) -> anyhow::Res
     Ok(())
 }
 
-/// The engine of a server, which is looked for from now on.
+/// The engine of a remote server. It begins to connect in the background.
 pub(crate) fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
     let wrong = || format!("{address:?} is not HOST:PORT of a server's gRPC; try 127.0.0.1:8080");
     let (host, port) = address.rsplit_once(':').with_context(wrong)?;
@@ -60,7 +60,7 @@ pub(crate) fn start(address: &str) -> anyhow::Result<Arc<Remote>> {
     Remote::start(bridge).with_context(wrong)
 }
 
-/// Why the server does not know the token, or wants one, if so; otherwise this never ends.
+/// Completes with an error if the server refuses the token, or requires one; otherwise never.
 async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow::Error {
     loop {
         let known = match token {
@@ -72,7 +72,7 @@ async fn refusal(remote: &Remote, address: &str, token: Option<&str>) -> anyhow:
             Err(fault) if fault.code() == Code::Unauthorized => {
                 return anyhow!("SKALD_TOKEN: {}, says {address}", fault.body().message);
             }
-            // It cannot be reached, which is waited for already, or it is no Skald.
+            // The server cannot be reached, and `Remote` keeps connecting, or it is not a Skald.
             Err(_) => tokio::time::sleep(ASK_AGAIN).await,
         }
     }

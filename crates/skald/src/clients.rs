@@ -14,7 +14,7 @@ pub(crate) struct ClientConfiguration {
     pub example: &'static str,
     stdio: fn(&str) -> Value,
     http: fn(&str) -> Value,
-    /// A command that does the same, if the client has one.
+    /// The client's own commands that add the server, if it has any.
     pub commands: fn(&str, &str) -> Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
         file: "claude_desktop_config.json (Settings, Developer, Edit Config)",
         example: "claude_desktop_config.json",
         stdio: |binary| json!({"mcpServers": {"skald": {"command": binary, "args": ["mcp"]}}}),
-        // Its file takes programs only; mcp-remote is one that speaks HTTP.
+        // Its file takes only programs to start; mcp-remote is a program that connects over HTTP.
         http: |url| json!({"mcpServers": {"skald": {"command": "npx", "args": ["-y", "mcp-remote", url]}}}),
         commands: no_commands,
     },
@@ -111,7 +111,7 @@ pub(crate) const CLIENTS: [ClientConfiguration; 6] = [
     },
 ];
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = path.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+".contains(letter));
     if is_plain { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }

@@ -110,7 +110,7 @@ async fn draw(arguments: &OddsArguments, file: &Path) -> anyhow::Result<()> {
     std::fs::write(file, text(&picture["text"])).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Where an answer has what a bar stands for.
+/// The answer's field with the chance that a bar shows.
 fn field(mode: OddsMode) -> &'static str {
     match mode {
         OddsMode::Exactly => "exactly",
@@ -152,8 +152,9 @@ fn result(roll: &Value) -> String {
     }
 }
 
-/// Dropped dice in parentheses, exploded ones with a mark, rerolled ones struck out, and an arrow to what a die counts
-/// for where that is not what it shows. Counted successes have a star, and failures a minus, instead.
+/// The dice of a pool as text: dropped dice in parentheses, exploded ones with `!`, rerolled ones between `~`, and an
+/// arrow to the value of a die if it differs from the face. Counted successes have a star, and failures a minus,
+/// instead.
 fn dice(pool: &Value) -> String {
     let is_counted = text(&pool["notation"]).contains("cs");
     let dice = pool["dice"].as_array().into_iter().flatten().map(|die| {
@@ -200,7 +201,7 @@ fn histogram(mode: OddsMode, rows: &[Value]) {
     }
 }
 
-/// A bar to an eighth of a column.
+/// A bar of block characters, exact to an eighth of a column.
 fn bar(columns: f64) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is at most the width of a bar")]
@@ -208,7 +209,7 @@ fn bar(columns: f64) -> String {
     format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
 }
 
-/// One decimal, or as many as it takes to tell it from nothing and from certainty.
+/// A chance as a percentage: one decimal, or as many as it takes to differ from 0 and from 100.
 fn percent(chance: f64) -> String {
     let percent = chance * 100.0;
     let distance = percent.min(100.0 - percent);
@@ -221,7 +222,7 @@ fn percent(chance: f64) -> String {
     }
 }
 
-/// The exact fraction; of a simulation, how many rolls.
+/// The exact fraction, or the number of rolls if the odds were simulated.
 fn share(exact: &Value, rolls: &Value) -> String {
     match (rolls.as_f64(), exact["decimal"].as_f64()) {
         (Some(rolls), Some(decimal)) => format!(" ({:.0} of {rolls:.0} rolls)", decimal * rolls),

@@ -96,7 +96,7 @@ fn check_binary(binary: &Path) -> anyhow::Result<String> {
     Ok(format!("{}, version {}", binary.display(), env!("CARGO_PKG_VERSION")))
 }
 
-/// One for each client of `skald serve`, and some beside.
+/// The limit of open files. `skald serve` needs one for each client, and a few more.
 fn open_files() -> String {
     match open_files_limit::most() {
         Some(most) => format!("up to {most} at once, each client of skald serve is one"),
@@ -104,7 +104,7 @@ fn open_files() -> String {
     }
 }
 
-/// Free, or taken by a Skald that runs already.
+/// Checks that the HTTP port is free, or that a running Skald has it.
 fn check_port(address: &str) -> anyhow::Result<String> {
     let resolved = address.to_socket_addrs().with_context(|| format!("{address} is not an address"))?;
     let resolved: Vec<_> = resolved.collect();
@@ -117,7 +117,7 @@ fn check_port(address: &str) -> anyhow::Result<String> {
     }
 }
 
-/// The same of the port for gRPC.
+/// Checks the same of the gRPC port.
 async fn check_grpc(address: &str) -> anyhow::Result<String> {
     if address == NOWHERE {
         return Ok("off".to_owned());
@@ -132,12 +132,12 @@ async fn check_grpc(address: &str) -> anyhow::Result<String> {
     }
 }
 
-/// Whether a server that runs there takes whoever sends no token for the owner.
+/// Whether a running server treats callers without a token as the owner.
 fn is_owner_without_token(address: &str) -> bool {
     health(address).is_ok() && get(address, "/api/v1/context").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200"))
 }
 
-/// The beginning of what a running server answers.
+/// The beginning of a running server's response, with its head.
 fn get(address: &str, path: &str) -> anyhow::Result<String> {
     let resolved = address.to_socket_addrs()?.next().context("no address")?;
     let mut stream = TcpStream::connect_timeout(&resolved, PATIENCE)?;
@@ -148,7 +148,7 @@ fn get(address: &str, path: &str) -> anyhow::Result<String> {
     Ok(answer)
 }
 
-/// The version that a running Skald tells.
+/// The version of a running Skald.
 fn health(address: &str) -> anyhow::Result<String> {
     let answer = get(address, "/health")?;
     let body = answer.split_once("\r\n\r\n").context("no answer")?.1;
@@ -168,7 +168,7 @@ fn check_handshake(binary: &Path) -> anyhow::Result<String> {
         .spawn()
         .with_context(|| format!("{} cannot be started", binary.display()))?;
     let outcome = converse(&mut child);
-    // It ends with its input; if it does not, it is ended.
+    // The child ends when its input is closed. Kill it if it does not.
     let _ = child.kill();
     let _ = child.wait();
     let outcome = outcome.with_context(|| {

@@ -6,11 +6,11 @@ use skald_gate_files::FoldersOptions;
 
 use crate::arguments::GateArguments;
 
-/// What a working folder has for its gates.
+/// The gate's folder in a working folder.
 const OWN: &str = ".state_gate";
 
-/// The folders of the gates of a process in a working folder. Nodes on one PostgreSQL may be on several machines, so they
-/// share no folder unless they are given one.
+/// The folders of process files and artifacts. If `is_shared`, servers on several machines may use the store, and no
+/// folder is common to them: then artifacts have no default folder.
 pub(crate) fn folders(
     arguments: &GateArguments,
     working: &Path,
@@ -31,7 +31,7 @@ pub(crate) fn folders(
     FoldersOptions { working: working.to_owned(), process_folders, artifacts }
 }
 
-/// The platform's data directory, where there is a home.
+/// The platform's data directory. `None` without a home directory.
 pub(crate) fn data() -> Option<PathBuf> {
     directories::ProjectDirs::from("", "", "skald").map(|folders| folders.data_dir().to_owned())
 }

@@ -12,7 +12,7 @@ pub(crate) struct ListenAddresses {
     pub is_token_required: bool,
 }
 
-/// What an address is for, and the option that names it.
+/// The option that names an address, and an example of its value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Purpose {
     pub option: &'static str,
@@ -22,8 +22,8 @@ pub(crate) struct Purpose {
 pub(crate) const HTTP: Purpose = Purpose { option: "--http-addr", example: crate::arguments::DEFAULT_HTTP_ADDR };
 pub(crate) const GRPC: Purpose = Purpose { option: "--grpc-addr", example: crate::arguments::DEFAULT_GRPC_ADDR };
 
-/// Binds. A token is required where others than the owner can reach it, and where the caller says so; then there must be
-/// tokens in this world. In a world elsewhere, that server sees to it.
+/// Binds an address. A token is required if the address is not a loopback address, or if `is_token_required` says so;
+/// then the store must have a token. A bridge has no store (`local` is `None`): its server checks tokens.
 pub(crate) async fn listen(
     address: &str,
     purpose: Purpose,
@@ -47,7 +47,7 @@ pub(crate) async fn listen(
     Ok(ListenAddresses { listener, is_token_required })
 }
 
-/// Refuses to listen where a token is required, as long as nobody has one.
+/// Refuses to listen where a token is required but none exists.
 fn check_tokens(addresses: &[SocketAddr], tokens: usize) -> anyhow::Result<()> {
     if tokens > 0 {
         return Ok(());

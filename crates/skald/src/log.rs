@@ -9,8 +9,8 @@ use tracing_subscriber::{Layer, Registry, fmt};
 
 use crate::arguments::{LogArguments, LogFormat};
 
-/// rmcp writes whole messages to its log, down to what was asked and answered, and calls every departure an error. What
-/// carries gRPC writes every frame.
+/// Log targets that are left out. rmcp logs whole messages with their content, and every disconnect as an error. The
+/// libraries below gRPC log every frame.
 const QUIET: [&str; 5] = ["rmcp", "h2::", "hyper::", "tonic::", "tower::"];
 
 pub(crate) fn start(arguments: &LogArguments) {
@@ -24,7 +24,7 @@ pub(crate) fn start(arguments: &LogArguments) {
     };
     tracing_subscriber::registry().with(lines).init();
     std::panic::set_hook(Box::new(|panic| {
-        // Its words may hold what was asked; its place says enough.
+        // Log only the location: the message of a panic may have content of a call.
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place, "a panic");
     }));

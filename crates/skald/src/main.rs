@@ -27,8 +27,8 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command, McpArguments, Transport};
 
-/// How long the store has to close in good order. A read of a terminal cannot be interrupted: whatever time this is, a
-/// thread that waits in it is left behind.
+/// How long the runtime waits for its threads at the end, so that the store closes cleanly. A thread that reads from a
+/// terminal cannot be interrupted and is left behind.
 const CLOSING: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let command = match arguments.command {
-        // It answers whatever fails, a runtime that does not start too.
+        // A hook has to answer even if the runtime cannot be started.
         Command::Gate(gate) if gate.is_hook() => return Ok(gate::hook(gate)),
         command => command,
     };

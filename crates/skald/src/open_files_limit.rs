@@ -14,7 +14,7 @@ pub(crate) fn allow_many() {
     }
 }
 
-/// How many there may be once it is raised; `None` if there is no limit.
+/// The limit once it is raised; `None` if there is no limit.
 pub(crate) fn most() -> Option<u64> {
     getrlimit(Resource::Nofile).maximum
 }

@@ -15,7 +15,7 @@ use crate::gate_folders::{data, folders};
 
 /// How soon a store that cannot be reached is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
-/// How often whoever waits for a store says so.
+/// Interval of log messages while waiting for a store.
 const SAY_AGAIN: Duration = Duration::from_secs(10);
 
 struct OsEntropy;
@@ -36,12 +36,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A name that nobody else has or can guess.
+/// A random id that nobody can guess.
 pub(crate) fn identity() -> String {
     skald_journal::hex(&OsEntropy.bytes())
 }
 
-/// An engine that keeps nothing: for a roll in a terminal, and for what is generated.
+/// An engine on an empty store in memory: for rolls in a terminal, for checks, and for generated files.
 pub(crate) fn forgetful() -> Arc<Local> {
     Local::new(app_on(Arc::new(skald_store::Memory::new())))
 }
@@ -51,7 +51,7 @@ pub(crate) async fn engine(arguments: &StoreArguments, gate: &GateArguments) -> 
     local(journal(arguments).await?, arguments, gate)
 }
 
-/// The same for a server: one that is started while its database is away waits for it. `None` if it is stopped first.
+/// The engine for a server, which waits while its database cannot be reached. `None` if the server is stopped first.
 pub(crate) async fn engine_when_reachable(
     arguments: &StoreArguments,
     gate: &GateArguments,
@@ -79,19 +79,19 @@ pub(crate) async fn engine_when_reachable(
     }
 }
 
-/// The engine on a store that is there already: whoever only looks makes no new file.
+/// The engine on a store that must exist, so that commands that only read create no file.
 pub(crate) async fn existing_engine(arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
     local(existing(arguments).await?, arguments, gate)
 }
 
-/// With the files of its gates.
+/// The engine on a journal, with the folders of the gate's files.
 fn local(journal: Arc<dyn Journal>, arguments: &StoreArguments, gate: &GateArguments) -> anyhow::Result<Arc<Local>> {
     let mut app = app_on(journal);
     app.default_campaign.clone_from(&arguments.campaign);
     if let Some(role) = gate.role.as_deref().map(str::trim).filter(|role| !role.is_empty()) {
         role.clone_into(&mut app.gate_role);
     }
-    // A working folder that is gone has no files.
+    // An empty path if the working folder has been deleted.
     let working = std::env::current_dir().unwrap_or_default();
     let options = folders(gate, &working, data().as_deref(), skald_store::is_shared(&address(arguments)?));
     app.files = Arc::new(skald_gate_files::Folders::new(options));
@@ -102,7 +102,7 @@ fn app_on(journal: Arc<dyn Journal>) -> App {
     App::new(Arc::new(OsEntropy), Arc::new(SystemClock), journal)
 }
 
-/// A store that is there already.
+/// Opens a store that must exist.
 pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<dyn Journal>> {
     let address = address(arguments)?;
     if let Some(path) = address.strip_prefix("sqlite:")
@@ -113,7 +113,7 @@ pub(crate) async fn existing(arguments: &StoreArguments) -> anyhow::Result<Arc<d
     journal(arguments).await
 }
 
-/// Where everything is kept, as the command line or the platform has it.
+/// The store's address: from the command line, or the default file.
 pub(crate) fn address(arguments: &StoreArguments) -> anyhow::Result<String> {
     match &arguments.store {
         Some(address) => Ok(address.clone()),
@@ -133,13 +133,13 @@ pub(crate) async fn journal(arguments: &StoreArguments) -> anyhow::Result<Arc<dy
     let journal = opened.with_context(
         || "the store cannot be opened; choose another with --store sqlite:PATH, postgres://… or memory",
     )?;
-    // The last step of bringing an older store up to date, before anybody reads or verifies it.
+    // The last step of migrating an older store. It must come before anything reads or verifies the store.
     let imported = app_on(Arc::clone(&journal)).import_earlier_tokens().await;
     imported.map_err(|fault| anyhow!("the tokens of an earlier version cannot be taken over: {fault}"))?;
     Ok(journal)
 }
 
-/// One file in the platform's data directory.
+/// The default store: one file in the platform's data directory.
 fn default_file() -> anyhow::Result<PathBuf> {
     let folder = data().ok_or_else(|| anyhow!("there is no home directory; name a file with --store sqlite:PATH"))?;
     Ok(folder.join("skald.db"))

@@ -4,13 +4,13 @@ use std::io::{IsTerminal, Write};
 
 use skald_app::plain_text::{is_deceptive, is_zero_width};
 
-/// A line, or several, on standard output.
+/// Prints one line or several to standard output.
 pub(crate) fn say(text: &str) {
-    // Whoever closed our standard output does not want to read it.
+    // Ignore the error: a closed standard output has no reader.
     let _ = writeln!(std::io::stdout(), "{}", printable_lines(text));
 }
 
-/// A whole document on standard output: as it is for a program, and for a terminal without what would deceive it.
+/// Prints a document to standard output: unchanged to a program, without deceptive characters to a terminal.
 pub(crate) fn put(text: &str) -> std::io::Result<()> {
     let mut output = std::io::stdout();
     if output.is_terminal() {
@@ -19,31 +19,31 @@ pub(crate) fn put(text: &str) -> std::io::Result<()> {
     output.write_all(text.as_bytes())
 }
 
-/// An error with its causes, on standard error.
+/// Prints an error with its causes to standard error.
 pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(std::io::stderr(), "skald: {}", printable_lines(&format!("{error:#}")));
 }
 
-/// A note beside the output, on standard error.
+/// Prints a note to standard error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", printable_lines(text));
 }
 
-/// A name on one line: what would move the cursor of a terminal, turn the order of what is read, or not be seen, is shown
-/// as a mark.
+/// A text for one line of a terminal: characters that move the cursor, change the reading order or are invisible become
+/// U+FFFD.
 pub(crate) fn printable(name: &str) -> String {
     let mark =
         |character: char| if is_deceptive(character) || is_zero_width(character) { '\u{fffd}' } else { character };
     name.chars().map(mark).collect()
 }
 
-/// The same of a text that may have several lines.
+/// The same for several lines: line breaks and tabs stay.
 fn printable_lines(text: &str) -> String {
     let lines = text.split('\n').map(|line| line.split('\t').map(printable).collect::<Vec<_>>().join("\t"));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What long work says while it goes on: a line that moves on a terminal, nothing elsewhere.
+/// The progress of long work: one line on a terminal, nothing elsewhere.
 pub(crate) struct ProgressBar(indicatif::ProgressBar);
 
 impl ProgressBar {

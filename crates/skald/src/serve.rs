@@ -38,7 +38,7 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     let options = mcp_options(&arguments.shown, Some(&arguments.door), stopping.clone());
     let (readiness, health) = (Readiness::default(), skald_grpc::GrpcHealth::new().await);
     tokio::spawn(watch_health(Arc::clone(&local), readiness.clone(), health.clone()));
-    // Before anybody can subscribe: what happens from here on is heard of.
+    // Take the end of the journal before clients can subscribe, so that they miss no change.
     let (following, from) = (Arc::clone(&local), local.end().await);
     tokio::spawn(async move { following.follow(from).await });
     if let Some(path) = &arguments.sealing.seal_key {
@@ -59,7 +59,7 @@ pub(crate) async fn http(arguments: &ServeArguments) -> anyhow::Result<()> {
     );
     let Some(grpc) = grpc else { return served.await };
     let grpc = serve_grpc(grpc, local, &arguments.shown, health, stopping.clone());
-    // Whichever fails ends the other.
+    // If one server fails, the other one ends too.
     tokio::try_join!(served, grpc).map(|((), ())| ())
 }
 
@@ -69,14 +69,14 @@ pub(crate) fn exposition() -> anyhow::Result<Exposition> {
     Ok(exposition)
 }
 
-/// What HTTP is served behind.
+/// The arguments, listener and readiness of the HTTP server.
 pub(crate) struct HttpSurface<'a> {
     pub arguments: &'a HttpArguments,
     pub listening: ListenAddresses,
     pub readiness: Readiness,
 }
 
-/// Serves MCP and REST over an engine until the server is asked to stop, and ends in good order.
+/// Serves MCP and REST over an engine until the server is asked to stop, and shuts down gracefully.
 pub(crate) async fn serve_http(
     door: HttpSurface<'_>,
     engine: Arc<dyn Engine>,
@@ -93,7 +93,8 @@ pub(crate) async fn serve_http(
     let allowlist = Allowlist { hosts: arguments.allowed_hosts.clone(), origins: arguments.allowed_origins.clone() };
     tracing::info!(address = %listener.local_addr()?, "serving");
 
-    // What was begun is finished while the health pages say that nothing more is taken; then the doors close.
+    // Calls in progress finish while the health pages already report that the server stops; then connections are
+    // closed.
     let closing = CancellationToken::new();
     let end = async {
         stopping.cancelled().await;
@@ -162,7 +163,7 @@ pub(crate) async fn stdio(arguments: &McpArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells `/ready` and `grpc.health.v1` how the store is.
+/// Reports the store's health to `/ready` and `grpc.health.v1`.
 async fn watch_health(local: Arc<Local>, readiness: Readiness, grpc: skald_grpc::GrpcHealth) {
     let mut health = local.app().journal.health();
     loop {

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 /// The exit code of a program ended by SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// Cancelled on the first SIGINT or SIGTERM.
+/// A token that is cancelled on the first SIGINT or SIGTERM.
 pub(crate) fn on_signal() -> std::io::Result<CancellationToken> {
     let stopping = CancellationToken::new();
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

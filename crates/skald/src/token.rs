@@ -68,7 +68,7 @@ fn role(word: RoleWord) -> CampaignRole {
     }
 }
 
-/// A token on one line: what it may, whose it is, and how it came to be.
+/// A token on one line: its roles, its person, and how it was made and revoked.
 fn line(token: &Token) -> String {
     let roles = token.roles.iter().map(|(campaign, role)| match campaign.as_str() {
         EVERY_CAMPAIGN => format!("{} everywhere", role.word()),

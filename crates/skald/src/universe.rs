@@ -10,11 +10,11 @@ use crate::arguments::{GateArguments, UniverseArguments, UniverseMapArguments, U
 use crate::open_store;
 use crate::output::{printable, put, say};
 
-/// In the place of a file: standard output.
+/// Given in place of a file, for standard output.
 const STANDARD_OUTPUT: &str = "-";
-/// Universes that are asked for at once.
+/// Universes on one page.
 const PAGE: usize = 100;
-/// Universes that an error names.
+/// Most universes that an error names.
 const NAMED_MAX: usize = 20;
 
 pub(crate) async fn run(arguments: &UniverseArguments) -> anyhow::Result<()> {
@@ -62,7 +62,7 @@ async fn draw(engine: &Local, arguments: &UniverseMapArguments) -> anyhow::Resul
     std::fs::write(&arguments.svg, svg).with_context(|| format!("cannot write {}", arguments.svg.display()))
 }
 
-/// That there is no such universe, and which there are.
+/// The message for an unknown universe, which names the known ones.
 async fn missing(engine: &Local, id: &str) -> anyhow::Result<String> {
     let there = universes(engine, NAMED_MAX + 1).await?;
     let ids: Vec<&str> = there.iter().take(NAMED_MAX).filter_map(|universe| universe["id"].as_str()).collect();
@@ -71,7 +71,7 @@ async fn missing(engine: &Local, id: &str) -> anyhow::Result<String> {
     Ok(format!("there is no universe {id:?}; there is: {known}"))
 }
 
-/// The newest first.
+/// Reads the universes, newest first, page by page until there are at least `most`.
 async fn universes(engine: &Local, most: usize) -> anyhow::Result<Vec<Value>> {
     let mut universes = Vec::new();
     let mut cursor = Value::Null;

@@ -11,7 +11,7 @@ use crate::{open_store, seal};
 
 pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCode> {
     let journal = open_store::existing(&arguments.store).await?;
-    // A seal that is none is told before long work begins.
+    // Read the seals first, so that an invalid one fails before the long verification.
     let public_key = arguments.public_key.as_deref();
     let seals = seal::read_all(&arguments.seal, public_key)?;
     let progress = ProgressBar::start("verifying");
@@ -53,7 +53,7 @@ pub(crate) async fn verify(arguments: &VerifyArguments) -> anyhow::Result<ExitCo
     }
 }
 
-/// Lists what was found, each with what to do about it.
+/// Prints findings, each with its remedy.
 pub(crate) fn list(findings: &[VerifyFinding]) {
     for finding in findings {
         note(&printable(&finding.to_string()));

@@ -14,7 +14,7 @@ pub(crate) fn answer_digest(column: Option<&[u8]>) -> AnswerDigest {
     match column {
         None => AnswerDigest::NotNoted,
         Some([]) => AnswerDigest::NoAnswer,
-        // A digest of another length is one that no answer has.
+        // A digest of another length becomes zeros, which match no answer.
         Some(bytes) => AnswerDigest::Of(bytes.try_into().unwrap_or_default()),
     }
 }

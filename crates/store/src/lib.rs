@@ -22,12 +22,13 @@ pub use postgres::Postgres;
 pub use private_files::{create_private_folder, write_private_file};
 pub use sqlite::{Sqlite, SqliteSettings};
 
-/// The version of a schema whose stores have tokens in rows. Such a store stays at it until these are events.
+/// The last schema version with tokens in side rows. Such a store stays at this version until they are imported as
+/// events.
 const TOKENS_IN_ROWS: i64 = 4;
 
-/// The version that a store of another one gets when it is opened; a new store has version 0. Whatever it is, all
-/// migrations that it has not run are run: the tables are those of the newest version. So those after [`TOKENS_IN_ROWS`]
-/// run again once tokens are events, and can.
+/// The schema version that a store gets when it is opened; a new store has version 0. All missing migrations run in any
+/// case, so the tables are those of the newest version. Migrations after [`TOKENS_IN_ROWS`] therefore run again after
+/// the import of tokens, and must allow that.
 fn version_after_opening(found: i64, known: i64) -> i64 {
     if (1..=TOKENS_IN_ROWS).contains(&found) { TOKENS_IN_ROWS } else { known }
 }
@@ -45,12 +46,12 @@ pub enum OpenError {
     Damaged { what: String, why: String },
     #[error("{what} cannot be opened: {why}")]
     Failed { what: String, why: String },
-    /// It is worth trying again later, with the same address.
+    /// A later attempt with the same address may succeed.
     #[error("{what} cannot be reached: {why}")]
     Unreachable { what: String, why: String },
 }
 
-/// Whether the store at an address is one that several machines may serve.
+/// Whether several machines can use the store at an address.
 pub fn is_shared(address: &str) -> bool {
     address.starts_with("postgres://") || address.starts_with("postgresql://")
 }
@@ -69,7 +70,7 @@ pub async fn open(address: &str) -> Result<Arc<dyn Journal>, OpenError> {
     Err(OpenError::Unknown(without_password(address)))
 }
 
-/// An address as an error may show it: whoever mistypes its scheme has typed the password as well.
+/// An address without its password, for errors: an address with a mistyped scheme may still contain one.
 fn without_password(address: &str) -> String {
     let Some((before, host)) = address.rsplit_once('@') else { return address.to_owned() };
     let (scheme, user) = before.split_once("//").map_or(("", before), |(scheme, user)| (scheme, user));

@@ -26,11 +26,11 @@ pub struct Memory {
 struct MemoryTables {
     /// All records, in the order of their appends.
     records: Vec<Record>,
-    /// Of each stream, where its records lie.
+    /// For each stream, the indices of its records.
     streams: BTreeMap<StreamName, Vec<usize>>,
     commands: HashMap<(StreamName, String), IdempotentAnswer>,
     documents: BTreeMap<(String, String), (StreamName, Document)>,
-    /// With the parts after the first.
+    /// Snapshots, with their parts after the first.
     snapshots: HashMap<StreamName, (StoredSnapshot, Vec<Arc<str>>)>,
     shelf: BTreeMap<(String, String), String>,
 }
@@ -95,7 +95,7 @@ impl Default for Memory {
 
 type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
-/// An answer that needs no waiting.
+/// A future that is ready at once.
 fn at_once<T: Send + 'static>(answer: T) -> StoreFuture<'static, T> {
     Box::pin(ready(Ok(answer)))
 }
@@ -291,7 +291,8 @@ impl Journal for Memory {
     }
 
     fn version(&self) -> Result<Option<u64>, StoreError> {
-        // Looking again costs nothing here, so that even two sets of streams on one store agree.
+        // It also changes with this process's own appends: reading again is cheap, and two sets of streams on one store
+        // agree.
         Ok(Some(*self.wakes.borrow()))
     }
 

@@ -7,7 +7,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Makes a folder and those above it, as far as they are missing.
+/// Creates a folder and its missing parents.
 pub fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -16,19 +16,19 @@ pub fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Makes a file that is not there yet. A link of that name, wherever it leads, is there already.
+/// Creates a file that must not exist. A symbolic link of that name counts as existing, wherever it leads.
 pub(crate) fn create_private_file(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().write(true).create_new(true)).open(path)
 }
 
-/// Writes a file that is not there yet, and answers when it is on the disk.
+/// Writes a file that must not exist, and returns when it is on the disk.
 pub fn write_private_file(path: &Path, text: &str) -> io::Result<()> {
     let mut file = create_private_file(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-/// Opens a file to write, or makes it.
+/// Opens a file for writing, or creates it.
 pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
     match create_private_file(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -41,7 +41,7 @@ pub(crate) fn open_private_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Makes an empty file beside a path, under a name that nobody can guess.
+/// Creates an empty file in the folder of `path`, under a name that nobody can guess.
 pub(crate) fn create_beside(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(io::Error::other)?;
@@ -52,12 +52,12 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<PathBuf> {
     Ok(beside)
 }
 
-/// Gives a file a name that nothing has yet, and takes its old one away.
+/// Renames a file without replacing another.
 pub(crate) fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::hard_link(from, to) {
         Ok(()) => std::fs::remove_file(from),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
-        // Not every file system has hard links: there the name is taken first, and then replaced by ourselves.
+        // Without hard links in the file system, create the new name first, and then replace it.
         Err(_) => create_private_file(to).and_then(|_| std::fs::rename(from, to)),
     }
 }

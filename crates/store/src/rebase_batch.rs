@@ -2,10 +2,11 @@
 
 use skald_journal::{Append, ConcurrentAppends, Head, IdempotentAnswer, Record, StoreError, StreamName};
 
-/// Records that a batch may have missed and still be decided again at once; with more it is sent back.
+/// The most concurrent records with which the store has a batch decided again at once; with more, the append is a
+/// conflict.
 pub(crate) const MISSED_MAX: usize = 1_024;
 
-/// A store that somebody holds for writing.
+/// A store that is locked for writing.
 pub(crate) trait LockedStore {
     type Error;
 
@@ -16,14 +17,14 @@ pub(crate) trait LockedStore {
 
 /// What to do with an append.
 pub(crate) enum RebaseOutcome {
-    /// Its batch fits now.
+    /// The batch fits the head of its stream.
     Store,
     /// Deciding again left nothing to store.
     Nothing,
     SendBack(StoreError),
 }
 
-/// Has the batch decided again until it fits.
+/// Compares a batch with the store, and has it decided again until it fits.
 pub(crate) fn rebase<L: LockedStore>(store: &L, append: &mut Append) -> Result<RebaseOutcome, L::Error> {
     loop {
         let (stream, batch) = (&append.stream, &append.batch);
@@ -39,7 +40,7 @@ pub(crate) fn rebase<L: LockedStore>(store: &L, append: &mut Append) -> Result<R
         let Some(again) = &mut append.again else { return conflict };
         if head != batch.expected {
             missed.records = store.records(stream, batch.expected.revision, MISSED_MAX + 1)?;
-            // Neither can be decided here: too much that is new, or a head that is not where records lead.
+            // Too many concurrent records, or a head that no record leads to: the batch cannot be decided again here.
             if missed.records.is_empty() || missed.records.len() > MISSED_MAX {
                 return conflict;
             }

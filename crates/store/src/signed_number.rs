@@ -8,17 +8,17 @@ pub(crate) fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
-/// The same for numbers that stay small.
+/// Converts a number for a 32-bit column.
 pub(crate) fn small(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// A page's length as databases want it.
+/// Converts the length of a page.
 pub(crate) fn rows(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
-/// A rank and an id that come before those of every document: reading on from there begins at the first.
+/// A rank and an id that sort before every document, to read from the first.
 pub(crate) fn before_all() -> (i64, String) {
     (i64::MAX, String::new())
 }

@@ -4,7 +4,7 @@ use skald_journal::{ReadPart, Snapshot, StoreError, StoredSnapshot, StreamName};
 
 use crate::random_mark::random_mark;
 
-/// A snapshot under a mark of its own, and its parts after the first.
+/// A snapshot with a new random mark, and its parts after the first.
 pub(crate) fn marked(
     stream: &StreamName,
     snapshot: Snapshot,
@@ -18,7 +18,7 @@ pub(crate) fn marked(
     (StoredSnapshot { version, head, mark, parts: count.max(1), digest, first }, parts)
 }
 
-/// Has a part read on a thread that may be busy.
+/// Calls `read` with the text of a part, on a thread that may block.
 pub(crate) async fn read_apart(read: ReadPart, text: impl AsRef<str> + Send + 'static) -> Result<(), StoreError> {
     let read = tokio::task::spawn_blocking(move || read(text.as_ref())).await;
     read.map_err(|error| StoreError::Unavailable(error.to_string()))

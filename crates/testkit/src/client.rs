@@ -1,4 +1,4 @@
-//! A blocking HTTP/1.1 client that adds nothing of its own but the length of the body.
+//! A blocking HTTP/1.1 client that adds no headers of its own but `Host` and `Content-Length`.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -18,7 +18,7 @@ pub struct Client {
     stream: BufReader<TcpStream>,
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub status: u16,
@@ -91,7 +91,7 @@ impl Client {
         Ok(Reply { status, headers, body })
     }
 
-    /// Sends a request and hands over the stream of events that answers it.
+    /// Sends a request and returns the event stream that answers it.
     pub fn open(mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Events {
         self.write(method, path, headers, body).expect("the server listens");
         let (status, headers) = read_head(&mut self.stream).expect("the server answers");
@@ -187,12 +187,12 @@ impl Events {
         serde_json::from_slice(&body).ok()
     }
 
-    /// Whether the server has ended the stream: not so where it only says nothing.
+    /// Whether the server has ended the stream. False if a read only timed out.
     pub fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// How long to wait for the next message from now on.
+    /// Sets the timeout for the next messages.
     pub fn wait_at_most(&mut self, patience: Duration) {
         self.stream.get_ref().set_read_timeout(Some(patience)).expect("a socket option");
     }
@@ -221,7 +221,7 @@ impl Events {
         }
     }
 
-    /// The next event by its fields. Comments and blocks without data are passed over.
+    /// The next event by its fields. Blocks without `event` or `data` are skipped.
     pub fn event(&mut self) -> Option<Event> {
         loop {
             let block = self.block()?;
@@ -246,7 +246,7 @@ impl Events {
 impl Iterator for Events {
     type Item = Value;
 
-    /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are passed over.
+    /// The next JSON-RPC message, or `None` once the stream has ended. Empty events and comments are skipped.
     fn next(&mut self) -> Option<Value> {
         loop {
             let event = self.block()?;

@@ -4,10 +4,10 @@ use serde_json::{Number, Value};
 
 /// Stands for anything: alone for any value, within a text for any text, last in a list for whatever follows.
 const ANYTHING: &str = "…";
-/// Before a number: as exact as that is written, and no more.
+/// Before a number: compares with the precision in which that number is written.
 const ABOUT: char = '≈';
 
-/// Whether a value is as expected, and if not, where.
+/// Compares a value with an expectation. The error says where they differ.
 pub(crate) fn matches(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
     let differs = || Err(format!("at {at:?} expected {expected}, found {found}"));
     match (expected, found) {
@@ -47,7 +47,7 @@ fn fits(pattern: &str, found: &str) -> bool {
     })
 }
 
-/// Whether a number, rounded to as many places as a pattern like `≈0.98` has, is the one in it.
+/// Whether a number, rounded to the decimal places of a pattern like `≈0.98`, is the number in the pattern.
 fn is_about(pattern: &str, found: &Number) -> bool {
     let Some(told) = pattern.strip_prefix(ABOUT) else { return false };
     let is_plain = told.chars().all(|letter| letter.is_ascii_digit() || "-.".contains(letter));

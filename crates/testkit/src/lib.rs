@@ -1,7 +1,7 @@
 //! Test helpers shared by several crates: HTTP client, SSE, stories, temporary folders.
 //!
-//! The HTTP client is deliberately plain: it sends exactly the headers it is given, so that a test can act as the
-//! sloppiest client there is.
+//! The HTTP client is deliberately plain: it adds no headers but `Host` and `Content-Length`, so that a test can act as
+//! the sloppiest client there is.
 
 mod client;
 mod expectation;

@@ -24,7 +24,7 @@ pub fn call(tool: &str, arguments: &Value) -> Value {
     request(2, "tools/call", &json!({"name": tool, "arguments": arguments}))
 }
 
-/// The same request as a client of 2026-07-28 sends it.
+/// Adds the `_meta` that a client of 2026-07-28 sends with a request.
 pub fn modern(mut message: Value) -> Value {
     message["params"]["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": MODERN,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// One frame of an event stream, as it was sent. A frame of comments alone is none.
+/// One frame of an event stream, as it was sent. A block of comments alone is no frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Frame {
     pub event: Option<String>,
@@ -12,10 +12,10 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Reads one frame, without the empty line that ends it; `None` if it holds comments alone.
+    /// Parses one frame, without the empty line that ends it; `None` if it has only comments.
     ///
     /// # Panics
-    /// If a line is neither a comment nor a known field, or a field other than `data` stands twice.
+    /// If a line is neither a comment nor a known field, or a field other than `data` appears twice.
     pub fn parse(block: &str) -> Option<Self> {
         let mut frame = Self::default();
         for line in block.lines().filter(|line| !line.starts_with(':')) {
@@ -40,7 +40,7 @@ impl Frame {
     /// The JSON-RPC message in this frame, or `None` if its data is empty.
     ///
     /// # Panics
-    /// If the data is missing, or is something else than a JSON-RPC message.
+    /// If the data is missing, or is not a JSON-RPC message.
     pub fn message(&self) -> Option<Value> {
         let data = self.data.as_deref().unwrap_or_else(|| panic!("a frame without data: {self:?}"));
         if data.is_empty() {

@@ -1,7 +1,7 @@
 //! Stories: scenarios in Markdown, whose `json` blocks are calls and their expected answers.
 //!
-//! `scenarios/README.md` says how one is written. The test that plays a story provides the calls; this file knows no
-//! surface.
+//! `scenarios/README.md` says how to write one. The test that plays a story makes the calls, so that this file depends
+//! on no surface.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 
 use crate::expectation::matches;
 
-/// A story, ready to be played any number of times.
+/// A parsed story, which can be played any number of times.
 #[derive(Debug)]
 pub struct Story {
     steps: Vec<StoryStep>,
 }
 
-/// Who speaks.
+/// The caller of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Speaker {
-    /// Whoever started the server.
+    /// The person who started the server.
     Owner,
     GameMaster,
     Player,
@@ -65,15 +65,15 @@ pub struct StoryCall<'a> {
     pub by: Speaker,
     pub operation: &'a str,
     pub input: &'a Value,
-    /// Under which it may be sent again.
+    /// The idempotency key.
     pub key: Option<&'a str>,
 }
 
-/// Makes a call. What comes back is the answer, or the error.
+/// Makes a call and returns the answer or the error.
 pub type Play<'a> = dyn FnMut(StoryCall<'_>) -> Result<Value, Value> + 'a;
 
 impl Story {
-    /// Reads a story, or says in which line it is not one.
+    /// Parses a story. The error names the line of a faulty block.
     pub fn read(markdown: &str) -> Result<Self, String> {
         let mut steps = Vec::new();
         let mut block: Option<(usize, String)> = None;
@@ -97,7 +97,7 @@ impl Story {
         }
     }
 
-    /// How many calls it has.
+    /// The number of calls.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
@@ -106,12 +106,12 @@ impl Story {
         self.steps.is_empty()
     }
 
-    /// Whether others than the owner speak in it.
+    /// Whether a step has another caller than the owner.
     pub fn has_company(&self) -> bool {
         self.steps.iter().any(|step| step.by != Speaker::Owner)
     }
 
-    /// Makes every call, in order. The first that goes otherwise than told ends it, with the line and the difference.
+    /// Makes every call in order. Stops at the first unexpected answer, with its line and the difference.
     pub fn play(&self, play: &mut Play<'_>) -> Result<(), String> {
         let mut kept = BTreeMap::new();
         for step in &self.steps {
@@ -166,7 +166,7 @@ fn play(step: &StoryStep, kept: &mut BTreeMap<String, Value>, play: &mut Play<'_
     Ok(())
 }
 
-/// A value with its placeholders replaced. One that is a whole text becomes the value itself, number or not.
+/// Replaces the placeholders in a value. A text that is only a placeholder becomes the kept value with its own type.
 fn filled(value: &Value, kept: &BTreeMap<String, Value>) -> Result<Value, String> {
     match value {
         Value::String(given) => {
@@ -195,7 +195,7 @@ fn filled(value: &Value, kept: &BTreeMap<String, Value>) -> Result<Value, String
     }
 }
 
-/// What a path like `campaign.id` or `session.notes.0` leads to.
+/// The kept value at a path like `campaign.id` or `session.notes.0`.
 fn found<'a>(path: &str, kept: &'a BTreeMap<String, Value>) -> Result<&'a Value, String> {
     let mut parts = path.trim().split('.');
     let first = kept.get(parts.next().unwrap_or_default());

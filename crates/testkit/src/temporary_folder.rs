@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder that is gone after the test. It lies in cargo's target folder, on a real disk, where commits are synced.
+/// A folder that is removed after the test. It is in cargo's target folder, on a real disk, where commits are synced.
 pub struct TemporaryFolder(PathBuf);
 
 impl TemporaryFolder {

@@ -1,11 +1,11 @@
 //! Extracts the strings of a tool call that may name a file or contain a command, whatever the fields are called.
 //!
-//! What a known tool writes, searches for or says is content: a text may mention a file without touching it. Of an
-//! unknown tool every string is checked.
+//! Text that a known tool writes, searches for or says is content and left out: it may mention a file without touching
+//! it. Of an unknown tool every string is returned.
 
 use serde_json::Value;
 
-/// The fields of known tools that hold nothing but content.
+/// The fields of known tools that contain only content.
 const CONTENT: &[(&str, &[&str])] = &[
     ("Write", &["content"]),
     ("Edit", &["old_string", "new_string"]),
@@ -24,7 +24,7 @@ const CONTENT: &[(&str, &[&str])] = &[
     ("AskUserQuestion", &["question", "header", "label", "description"]),
 ];
 
-/// Fields by which tools are given a command line, or a part of one.
+/// Names of fields that contain a command line or a part of one.
 const COMMANDS: [&str; 12] = [
     "command",
     "commands",
@@ -46,20 +46,20 @@ const PATH_BYTES_MAX: usize = 4096;
 /// A string of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallString<'a> {
-    /// The field that it stands in, or below; empty for the name of a field.
+    /// The field that contains it, directly or in a list; empty if the string is itself a field's name.
     pub field: &'a str,
     pub text: &'a str,
-    /// Whether the field is one of the call itself, and not of an object in it.
+    /// Whether the field is at the top level of the input.
     pub is_top: bool,
 }
 
 impl CallString<'_> {
-    /// Whether it is given as a command line.
+    /// Whether its field contains a command line.
     pub fn is_command(&self) -> bool {
         COMMANDS.contains(&self.field.to_lowercase().as_str())
     }
 
-    /// Whether it looks like the path of a file, or like an address.
+    /// Whether it looks like the path of a file, or like a URL.
     pub fn is_path(&self) -> bool {
         let text = self.text.strip_prefix("file:").unwrap_or(self.text);
         let is_rooted = text.starts_with(['/', '~', '\\']) || text.starts_with("./") || text.get(1..3) == Some(":\\");
@@ -70,7 +70,7 @@ impl CallString<'_> {
     }
 }
 
-/// The strings of a call that are no content, names of fields too.
+/// All strings of a call except content, including the names of fields.
 pub fn strings<'a>(tool: &str, input: &'a Value) -> Vec<CallString<'a>> {
     let content = CONTENT.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
     let mut found = Vec::new();
@@ -78,12 +78,12 @@ pub fn strings<'a>(tool: &str, input: &'a Value) -> Vec<CallString<'a>> {
     found
 }
 
-/// Whether it is known what a tool does with each of its fields.
+/// Whether a tool is known, with its content fields.
 pub fn is_known(tool: &str) -> bool {
     CONTENT.iter().any(|(name, _)| *name == tool)
 }
 
-/// Writes the paths of a call anew. Content, commands, patterns and addresses stay as they are.
+/// Replaces the paths of a call. Content, commands, patterns and URLs stay as they are.
 pub fn map_paths(tool: &str, input: &mut Value, path: &dyn Fn(&str) -> String) {
     let content = CONTENT.iter().find(|(name, _)| *name == tool).map_or(&[][..], |(_, fields)| *fields);
     map(input, "", content, path);
@@ -113,7 +113,7 @@ fn map(value: &mut Value, field: &str, content: &[&str], path: &dyn Fn(&str) -> 
     }
 }
 
-/// The command lines of a call whose words are given apart: `{"command": "rm", "args": ["-r", "x"]}`.
+/// The command lines of a call whose words are separate strings: `{"command": "rm", "args": ["-r", "x"]}`.
 pub fn joined_commands(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
     join(input, &mut found);

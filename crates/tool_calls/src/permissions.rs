@@ -1,16 +1,17 @@
 //! Permission check of tool calls: matches a tool and its arguments against the patterns of a state.
 //!
 //! A pattern is a tool's name, or a name and a pattern of its argument: `Read`, `mcp__*`, `Bash(git *)`, `Edit(src/*)`;
-//! `*` stands for anything, and `Bash(git:*)` for `git` alone or with more. In doubt a call is denied:
+//! `*` stands for anything, and `Bash(git:*)` for `git` with or without arguments. In doubt a call is denied:
 //!
-//! - To be allowed, every command of a command line and every path must be covered, and a path that goes up by `..`
-//!   never is. A command is covered as it is written, so that `git -C . push` is none of `git status *`. What is known
-//!   only when the line runs (`$x`, `$(…)`) is covered by `*` alone, and so is a command that another one runs, or an
-//!   option that names a program, unless a pattern says it.
-//! - To be denied, it is enough that some words of it, in any case, without quotes, match a denied pattern: `Bash(rm
-//!   *)` also denies `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and
-//!   `Edit(secrets/*)` also `/home/me/./secrets/key`. A program that is known only when the line runs may be the one
-//!   that is denied.
+//! - A call is allowed if every command of its command lines and every path is matched by some pattern. A path that
+//!   goes up by `..` never is. Commands are matched as written, so `git diff *` does not allow `git -C . diff`. A part
+//!   that is known only when the line runs (`$x`, `$(…)`) is matched only by `*`. So is a command that another command
+//!   runs, unless a pattern spells it out or matches it by itself, and an option that names a program, unless a pattern
+//!   spells it out.
+//! - A call is denied if any part of it matches a denied pattern, regardless of case and quotes: `Bash(rm *)` also
+//!   denies `sudo /bin/rm -r .` and `sh -c "rm -r ."`, `Bash(git push *)` also `git -C . push`, and `Edit(secrets/*)`
+//!   also `/home/me/./secrets/key`. A program that is known only when the line runs could be a denied one, so it counts
+//!   as a match.
 
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,7 @@ use serde_json::Value;
 use crate::call_strings::{self, CallString};
 use crate::shell::{self, CommandLine, ShellCommand};
 
-/// What a state says of the tools, as patterns.
+/// The tool permissions of a state, as patterns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolPermissions {
     pub allowed: Vec<String>,
@@ -35,18 +36,18 @@ pub enum Permission {
     Deny,
 }
 
-/// What joins commands in a shell, or begins one inside another.
+/// Characters that separate commands in a shell, or begin a nested one.
 const JOINTS: &[char] = &[';', '&', '|', '\n', '\r', '`', '(', ')', '{', '}'];
-/// What else ends a word where code is written in a command line.
+/// Further characters that end a word of code in a command line.
 const CODE_JOINTS: &[char] = &['\'', '"', ',', '[', ']'];
-/// Lets everything through.
+/// The pattern that allows everything.
 const ANYTHING: &str = "*";
-/// The arguments by which tools are told where to go.
+/// Tool arguments that contain a path or a URL.
 const PLACES: [&str; 4] = ["file_path", "notebook_path", "path", "url"];
 
 impl ToolPermissions {
-    /// Whether a tool may be used with this input. What is denied is denied, whatever else is said; then comes what is
-    /// asked for. If anything is allowed, what is not is denied; if nothing is, everything else is allowed.
+    /// The permission of a tool call. `denied` has precedence over `ask`, and `ask` over `allowed`. A call that matches
+    /// nothing is denied, or allowed if `allowed` is empty.
     pub fn of(&self, tool: &str, input: &Value) -> Permission {
         let call = Call::new(tool, input);
         let any = |patterns: &[String]| patterns.iter().any(|pattern| call.touches(pattern));
@@ -61,7 +62,7 @@ impl ToolPermissions {
         }
     }
 
-    /// The name of a pattern, and the pattern of the argument, if it has one.
+    /// Splits a pattern into the tool's name and the argument's pattern, if it has one.
     pub fn name_and_argument(pattern: &str) -> (&str, Option<&str>) {
         match pattern.strip_suffix(')').and_then(|pattern| pattern.split_once('(')) {
             Some((name, argument)) => (name, Some(argument)),
@@ -69,7 +70,7 @@ impl ToolPermissions {
         }
     }
 
-    /// What an argument pattern stands for: `git:*` is `git`, alone or with more.
+    /// Expands an argument pattern: `git:*` becomes `git` and `git *`.
     pub fn argument_forms(argument: &str) -> Vec<String> {
         match argument.strip_suffix(":*") {
             Some(command) => vec![command.to_owned(), format!("{command} *")],
@@ -77,7 +78,7 @@ impl ToolPermissions {
         }
     }
 
-    /// Whether a pattern has the form of one.
+    /// Whether a pattern is well-formed.
     pub fn is_pattern(pattern: &str) -> bool {
         match pattern.split_once('(') {
             Some((name, argument)) => !name.is_empty() && argument.ends_with(')'),
@@ -86,14 +87,14 @@ impl ToolPermissions {
     }
 }
 
-/// A call of a tool.
+/// A tool call, prepared for matching.
 struct Call<'a> {
     tool: &'a str,
-    /// Its command lines, each of whose commands must be allowed.
+    /// Its command lines, all of whose commands must be allowed.
     lines: Vec<CommandLine>,
-    /// Its paths and addresses, each of which must be allowed.
+    /// Its paths and URLs, all of which must be allowed.
     places: Vec<String>,
-    /// All of it in the plainest form, in which what is denied is looked for.
+    /// All its texts in normalized form, for matching denied patterns.
     plain: Vec<String>,
     goes_up: bool,
 }
@@ -104,7 +105,7 @@ impl<'a> Call<'a> {
         let mut places: Vec<String> =
             PLACES.iter().filter_map(|name| Some(input.get(name)?.as_str()?.to_owned())).collect();
         for pattern in ["pattern", "glob"].iter().filter_map(|name| input.get(name)?.as_str()) {
-            // A pattern of files is looked for below a path, unless it leads away from it.
+            // A file pattern is relative to the path, unless it is absolute or goes up.
             if places.is_empty() || pattern.starts_with(['/', '~']) || goes_up(pattern) {
                 places.push(pattern.to_owned());
             }
@@ -132,7 +133,7 @@ impl<'a> Call<'a> {
         Self { tool, lines, places, plain, goes_up }
     }
 
-    /// Whether a pattern is about this call, or about any part of it.
+    /// Whether a pattern matches the tool and any part of the call.
     fn touches(&self, pattern: &str) -> bool {
         let (name, argument) = ToolPermissions::name_and_argument(pattern);
         let is_like_any = |argument: &str| {
@@ -146,7 +147,7 @@ impl<'a> Call<'a> {
             })
     }
 
-    /// Whether a command of the call is what a pattern says, or becomes it when the line runs.
+    /// Whether a command of the call matches a pattern, or may do so when the line runs.
     fn may_run(&self, pattern: &str) -> bool {
         let program = pattern.split_whitespace().next().filter(|program| !program.contains(['/', '*']));
         self.lines.iter().any(|line| {
@@ -159,7 +160,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Whether every part of the call is let through by some pattern.
+    /// Whether every part of the call matches some pattern.
     fn is_covered_by(&self, patterns: &[String]) -> bool {
         let patterns = patterns.iter().map(|pattern| ToolPermissions::name_and_argument(pattern));
         let of_tool: Vec<Option<&str>> =
@@ -176,7 +177,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether every command of a line is let through by some pattern.
+/// Whether every command of a line matches some pattern.
 fn is_line_covered(line: &CommandLine, patterns: &[String]) -> bool {
     let is_covered = |command: &ShellCommand| is_command_covered(command, patterns);
     patterns.iter().any(|pattern| pattern == ANYTHING) || (line.is_understood && line.commands.iter().all(is_covered))
@@ -201,7 +202,7 @@ fn is_command_covered(command: &ShellCommand, patterns: &[String]) -> bool {
             }))
 }
 
-/// Whether a pattern says what stands in a command up to a word, without a star.
+/// Whether a pattern spells out a command up to and including a word, before its first `*`.
 fn says_up_to(pattern: &str, command: &ShellCommand, at: usize) -> bool {
     let Some(words) = command.words.get(..=at) else { return false };
     let words = command.assignments.iter().chain(words).map(|word| word.source.as_str());
@@ -209,7 +210,7 @@ fn says_up_to(pattern: &str, command: &ShellCommand, at: usize) -> bool {
     literal.starts_with(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// A command line, as a text or as a list of words.
+/// A command line, given as a text or as a list of words.
 fn words(command: &Value) -> Option<String> {
     match command {
         Value::String(text) => Some(text.clone()),
@@ -222,8 +223,8 @@ fn goes_up(text: &str) -> bool {
     text.split(|character: char| matches!(character, '/' | '\\') || character.is_whitespace()).any(|part| part == "..")
 }
 
-/// A command line in lower case, without quotes, and with one space between words: as it is, and with a space where a
-/// command, or a piece of code in it, may begin.
+/// Normalized forms of a command line: lower case, without quotes, with one space between words. The second form also
+/// replaces separators of commands by spaces, the third those of code too.
 fn plain_commands(line: &str) -> [String; 3] {
     let spaced = line.replace("${IFS}", " ").replace("$IFS", " ").replace(['<', '>'], " ").to_lowercase();
     let bare = |text: &str| {
@@ -234,7 +235,7 @@ fn plain_commands(line: &str) -> [String; 3] {
     [bare(&spaced), bare(&apart), bare(&apart.replace(CODE_JOINTS, " "))]
 }
 
-/// A path in lower case, without steps that lead nowhere.
+/// A path in lower case, without empty components and `.`.
 fn plain_place(path: &str) -> String {
     let path = path.to_lowercase().replace('\\', "/");
     let (root, rest) = match path.split_once("://") {
@@ -245,7 +246,7 @@ fn plain_place(path: &str) -> String {
     root + &steps.join("/")
 }
 
-/// A path where every `..` was taken.
+/// A normalized path in which every `..` is resolved.
 fn resolved(path: &str) -> String {
     let path = plain_place(path);
     let mut steps: Vec<&str> = Vec::new();
@@ -259,12 +260,12 @@ fn resolved(path: &str) -> String {
     steps.join("/")
 }
 
-/// Whether a text is what a pattern denies. `git push *` also denies `git push` without more.
+/// Whether a text matches a denied pattern. `git push *` also matches `git push` without arguments.
 fn is_like_whole(pattern: &str, text: &str) -> bool {
     is_like(pattern, text) || (pattern.ends_with(" *") && is_like(pattern, &format!("{text} ")))
 }
 
-/// Whether a text is like a pattern in which `*` stands for anything; found in one pass with one place to come back to.
+/// Whether a text matches a pattern in which `*` stands for anything. Backtracks only to the last `*`.
 fn is_like(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
     let (mut at, mut place) = (0, 0);

@@ -22,11 +22,11 @@ const CALLS: u32 = 2_000;
 const CONNECTIONS: u32 = 8;
 const MILLISECONDS: f64 = 1e3;
 const MICROSECONDS: f64 = 1e6;
-/// What a bridge may add at the median.
+/// Most milliseconds that a bridge may add to a call, at the median.
 const ADDED_MILLISECONDS_MAX: f64 = 1.0;
-/// How much of a bare server's rate the gateway reaches.
+/// The share of a bare server's rate that the gateway must reach.
 const RATIO_MIN: f64 = 0.6;
-/// What the gateway answers to the call that is made.
+/// The gateway's answer to the call of the benchmark.
 const ANSWER: &str = r#"{"hope":9,"fear":4,"modifier":2,"difficulty":12,"total":15,"is_crit":false,"meets_difficulty":true,"outcome":"SUCCESS_WITH_HOPE"}"#;
 
 pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
@@ -34,7 +34,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     Ok(vec![bridge(options, rounds)?, gateway(options, rounds)?])
 }
 
-/// A server, and where it listens for gRPC.
+/// Starts a server. Returns its gRPC address too.
 fn serve(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
     let grpc = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let mut command = Command::new(&options.skald);
@@ -49,7 +49,7 @@ fn serve(options: &BenchOptions) -> anyhow::Result<(BenchServer, SocketAddr)> {
     Ok((server, grpc))
 }
 
-/// The median of calls over MCP, one after the other.
+/// The median latency of calls over MCP, one after the other.
 fn p50(address: SocketAddr) -> anyhow::Result<Duration> {
     let mut callers = load::open(address, CallMode::Session, 1)?;
     load::run(&mut callers, WARM_UP_CALLS)?;

@@ -1,6 +1,6 @@
 //! Counts the instructions of a call by running the server under cachegrind: slow, but the same on every machine.
 //!
-//! They replace a hardware counter, which a virtual machine seldom has. Kernel work is not included.
+//! The count replaces a hardware counter, which a virtual machine seldom has. Kernel work is not included.
 
 use std::process::{Command, Stdio};
 
@@ -16,7 +16,8 @@ const PROGRAM: &str = "valgrind";
 const ARGUMENTS: [&str; 3] = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
 /// The words before the count in cachegrind's report. Versions differ in the space between them.
 const COUNT_LABEL: [&str; 2] = ["I", "refs:"];
-/// The count covers the whole life of a server. Calls are what a life with many of them has more than one with few.
+/// The count covers the whole life of a server. The difference between many calls and few is the cost of the calls
+/// alone.
 const CALLS_FEW: u32 = 200;
 const CALLS_MANY: u32 = 1_200;
 /// One, because cachegrind lets only one thread run at a time: more would count how they wait for each other.
@@ -47,7 +48,7 @@ fn count(peer: Peer, mode: CallMode, options: &BenchOptions, calls: u32) -> anyh
     count_in(&report).with_context(|| format!("cachegrind counted nothing: {report}"))
 }
 
-/// The same command under cachegrind.
+/// Wraps a command so that it runs under cachegrind.
 fn observed(command: &Command) -> Command {
     let mut observed = Command::new(PROGRAM);
     observed.args(ARGUMENTS).arg(command.get_program()).args(command.get_args());

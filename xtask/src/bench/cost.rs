@@ -9,16 +9,16 @@ use super::{cachegrind, instructions};
 
 const ROUNDS: u32 = 7;
 const ROUNDS_LONG: u32 = 15;
-/// Counts of the same server differ by a few hundredths, as timers fall into a run or beside it.
+/// Counts of the same server differ by a few percent, depending on which timers fire during a run.
 const CACHEGRIND_ROUNDS: u32 = 3;
 const CONNECTIONS: u32 = 4;
 const WARM_UP_CALLS: u32 = 500;
 const CALLS: u32 = 2_000;
-/// Skald does more than a bare server, and may cost that much more.
+/// The lowest ratio of the bare server's cost to Skald's, which does more and may cost more.
 const RATIO_MIN: f64 = 0.9;
 const ABSENT: &str = "-";
 
-/// What decides. Processor time varies with whatever else the machine does; instructions hardly vary.
+/// The measure that decides. Processor time varies with other load on the machine; instructions hardly vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Yardstick {
     HardwareCounter,
@@ -27,7 +27,7 @@ enum Yardstick {
 }
 
 impl Yardstick {
-    /// The steadiest that this machine has.
+    /// The steadiest measure that this machine has.
     fn best() -> Self {
         if instructions::are_countable() {
             Self::HardwareCounter
@@ -47,7 +47,7 @@ impl Yardstick {
     }
 }
 
-/// A figure of either side, measured in the same round.
+/// A figure of both servers, measured in the same round.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     skald: f64,
@@ -60,7 +60,7 @@ impl Pair {
     }
 }
 
-/// What the rounds of one mode found.
+/// The figures of all rounds in one mode.
 struct Findings {
     microseconds: Vec<Pair>,
     /// Empty where instructions cannot be counted.
@@ -117,7 +117,7 @@ fn investigate(mode: CallMode, rounds: u32, yardstick: Yardstick, options: &Benc
     Ok(findings)
 }
 
-/// Measures both sides. They take turns at being first, which may be an advantage.
+/// Measures both servers. They take turns at being first, since that may be an advantage.
 fn both<T>(round: u32, measure: impl Fn(Peer) -> anyhow::Result<T>) -> anyhow::Result<(T, T)> {
     if round.is_multiple_of(2) {
         let bare = measure(Peer::Bare)?;

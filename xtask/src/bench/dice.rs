@@ -11,10 +11,10 @@ use super::report::{Gate, ReportTable};
 /// Expressions and the microseconds that their odds may take; the last is refused in that time.
 const EXPRESSIONS: [(&str, f64); 5] =
     [("100d6", 1_500.0), ("4d6kh3", 10.0), ("20d20kh10", 10_000.0), ("10d10!", 10_000.0), ("1000d1000kh500", 1_000.0)];
-/// What the worst of many generated expressions may take.
+/// Most milliseconds for the slowest of many generated expressions.
 const LONGEST_MILLISECONDS_MAX: f64 = 2_000.0;
 const MEGABYTES_MAX: f64 = 100.0;
-/// Expressions that are generated.
+/// How many expressions are generated.
 const TRIED: &str = "500";
 const TRIED_LONG: &str = "10000";
 
@@ -42,7 +42,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     Ok(gates)
 }
 
-/// The lines that are a name and a number.
+/// Runs an example, and parses those lines of its output that are a name and a number.
 fn figures(command: &mut Command) -> anyhow::Result<BTreeMap<String, f64>> {
     let output = command.output().context("the example cannot be started")?;
     ensure!(output.status.success(), "the example failed: {}", String::from_utf8_lossy(&output.stderr));

@@ -1,6 +1,6 @@
 //! Counts the instructions of a running process with `perf`, where the processor and the kernel allow it.
 //!
-//! They hardly vary between runs, so they are judged in place of processor time where they are available.
+//! Counts hardly vary between runs, so they are judged in place of processor time where they are available.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
@@ -48,7 +48,7 @@ impl InstructionCounter {
         Ok(counter)
     }
 
-    /// Ends the count, and with it the process: `perf` reports when that is gone.
+    /// Ends the count and the counted process: `perf` reports only after that has ended.
     pub(crate) fn finish(mut self, counted: ServerProcess) -> anyhow::Result<f64> {
         self.order("disable")?;
         drop(counted);

@@ -21,13 +21,13 @@ use crate::{paths, run};
 const OTHERS: [usize; 2] = [10, 10_000];
 /// How many other campaigns they belong to, at most.
 const OTHER_CAMPAIGNS: usize = 100;
-/// Universes and runs of the campaign that is asked about.
+/// Universes and runs of the measured campaign.
 const OWN: usize = 20;
 const ROUNDS: usize = 200;
 const WARM_UP_ROUNDS: usize = 10;
-/// How much dearer a call may be beside many others.
+/// The highest ratio of a call's latency beside many others to that beside few.
 const FLAT_MAX: f64 = 1.3;
-/// Files here are only in memory, where there is such a place.
+/// A file system in memory, on machines that have one.
 const MEMORY: &str = "/dev/shm";
 const PROCESS: &str = "\
 process: {id: counted, version: '1.0.0', name: Counted, initial_state: working}
@@ -42,7 +42,7 @@ guards:
   has_universes: {type: cel, expression: campaign.universe_count > 0, message: there is no universe}
 ";
 
-/// A server on a store with one campaign that is asked about, and others.
+/// A server on a store with the measured campaign and others.
 struct World {
     server: BenchServer,
     token: String,
@@ -53,12 +53,12 @@ struct World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // What cannot be removed is removed the next time.
+        // A failure only leaves a folder behind.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The calls that are timed: a name, the operation, and what the answer has to hold so often.
+/// The timed calls: a name, the operation, and a text that the answer must contain at least this often.
 const CALLS: [(&str, &str, &str, usize); 3] = [
     ("universes of one campaign", "universe_read", "\"createdAt\"", OWN),
     ("runs of one campaign", "state_gate.list_runs", "\"run_id\"", OWN),
@@ -70,12 +70,12 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     for others in OTHERS {
         worlds.push(World::build(options, others)?);
     }
-    // Only now: a connection on which nothing comes for a while is closed.
+    // Connect only now: the server closes idle connections.
     let opened = worlds.iter().map(|world| Connection::open(world.server.address));
     let mut connections: Vec<Connection> = opened.collect::<anyhow::Result<_>>()?;
     let mut times = vec![[const { Vec::new() }; CALLS.len()]; worlds.len()];
     for round in 0..WARM_UP_ROUNDS + ROUNDS {
-        // Each has its turn first as often as last.
+        // The servers take turns at being first.
         for step in 0..worlds.len() {
             let at = (round + step) % worlds.len();
             for (call, times) in CALLS.iter().zip(&mut times[at]) {
@@ -145,7 +145,7 @@ impl World {
         Ok(Self { server, token, campaign_id, run_id, folder })
     }
 
-    /// Makes one of the calls over REST. Says how long the answer took.
+    /// Makes one of the calls over REST. Returns the latency.
     fn call(
         &self,
         connection: &mut Connection,
@@ -176,7 +176,7 @@ fn create_campaign(owner: &mut Agent) -> anyhow::Result<String> {
     campaign["id"].as_str().map(str::to_owned).context("a campaign has no id")
 }
 
-/// Creates universes and runs, spread over campaigns. Answers the last run.
+/// Creates universes and runs, spread over campaigns. Returns the id of the last run.
 fn fill(owner: &mut Agent, campaigns: &[&str], count: usize) -> anyhow::Result<String> {
     let mut run_id = Value::Null;
     for campaign_id in campaigns.iter().cycle().take(count) {

@@ -12,14 +12,14 @@ use anyhow::{Context, anyhow, bail, ensure};
 use super::mode::{self, CallMode, EXPECTED, FIRST_ID, Template};
 use super::statistics::percentile;
 
-/// A server that is silent for so long has failed.
+/// A server that is silent for this long has failed.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
-/// No answer of the benchmark comes near; a server that sends more is broken.
+/// Far more than any answer of the benchmark; a server that sends more is broken.
 const ANSWER_BYTES_MAX: usize = 1 << 26;
 const MEDIAN: f64 = 0.5;
 const TAIL: f64 = 0.99;
 
-/// What a load was like for the clients.
+/// The rate and latencies that the clients measured.
 #[derive(Debug)]
 pub(crate) struct Load {
     pub calls: u32,
@@ -39,7 +39,7 @@ pub(crate) fn open(address: SocketAddr, mode: CallMode, connections: u32) -> any
     (0..connections).map(|_| LoadClient::open(address, mode)).collect()
 }
 
-/// Lets all connections call at once, each so many times.
+/// Runs all clients at once, each with this many calls.
 pub(crate) fn run(callers: &mut [LoadClient], calls_each: u32) -> anyhow::Result<Load> {
     let started = Instant::now();
     let finished: Vec<anyhow::Result<Vec<Duration>>> = thread::scope(|scope| {
@@ -110,7 +110,7 @@ fn handshake(address: SocketAddr, connection: &mut Connection) -> anyhow::Result
     Ok(session)
 }
 
-/// A connection, and what its last answer held.
+/// A connection, with the body and the session id of its last answer.
 pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     line: String,
@@ -127,7 +127,7 @@ enum Framing {
 impl Connection {
     pub(crate) fn open(address: SocketAddr) -> anyhow::Result<Self> {
         let stream = TcpStream::connect(address).context("cannot connect")?;
-        // A request is one write, but the acknowledgement of an answer must not hold back the next.
+        // Without TCP_NODELAY, a request may wait for the acknowledgement of the one before.
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(SILENCE_MAX))?;
         stream.set_write_timeout(Some(SILENCE_MAX))?;

@@ -22,7 +22,7 @@ mod universe;
 
 use std::path::PathBuf;
 
-/// What is compared.
+/// The programs that are compared, and how.
 #[derive(Debug)]
 pub(crate) struct BenchOptions {
     pub skald: PathBuf,
@@ -30,22 +30,22 @@ pub(crate) struct BenchOptions {
     /// The domain's examples, which measure odds.
     pub speed: PathBuf,
     pub bounds: PathBuf,
-    /// The one which measures what is done with whole states.
+    /// The domain's example that measures work on whole universe states.
     pub universe: PathBuf,
     /// The binary's example, which reads the commands of a universe many times over.
     pub readers: PathBuf,
     /// The store's example, which measures the journal.
     pub journal: PathBuf,
-    /// The examples of the gRPC room: a bare server, and a client that calls.
+    /// The examples of the gRPC crate: a bare server, and a client that calls.
     pub echo: PathBuf,
     pub calls: PathBuf,
     /// Node and the server's script.
     pub typescript: Option<(PathBuf, PathBuf)>,
     /// Python and the server's script.
     pub python: Option<(PathBuf, PathBuf)>,
-    /// More rounds, for a verdict closer to the truth.
+    /// More rounds, for steadier figures.
     pub long: bool,
-    /// The one part that is wanted; all, if none is named.
+    /// The only part to run; all parts if `None`.
     pub only: Option<String>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct BenchOptions {
 pub(crate) const PARTS: [&str; 9] =
     ["dice", "journal", "universe", "gate", "lists", "cost", "rate", "bridge", "startup"];
 
-/// Runs all comparisons and prints them. Says whether every gate is met.
+/// Runs all comparisons and prints them. Returns whether every target is met.
 pub(crate) fn run(options: &BenchOptions) -> anyhow::Result<bool> {
     let mut gates = Vec::new();
     for part in PARTS.into_iter().filter(|part| options.only.as_deref().is_none_or(|only| only == *part)) {

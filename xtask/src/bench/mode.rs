@@ -9,22 +9,22 @@ const MODERN_VERSION: &str = "2026-07-28";
 const TOOL: &str = "duality_outcome";
 /// A legacy client must accept both kinds of answer.
 const ACCEPTED: &str = "application/json, text/event-stream";
-/// Stands where the id of a call goes. No other text of a request holds it.
+/// The placeholder for the id of a call. It occurs nowhere else in a request.
 const ID_PLACE: &str = "\"ID\"";
 /// Ids are counted from here, so that all have the same width and a request's length never changes.
 pub(crate) const FIRST_ID: u32 = 1_000_000;
 
-/// What every right answer holds.
+/// A text that every correct answer contains.
 pub(crate) const EXPECTED: &str = "SUCCESS_WITH_HOPE";
 
-/// How a client speaks.
+/// The protocol mode of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallMode {
     /// Before 2026-07-28, with a handshake and a session.
     Session,
     /// Before 2026-07-28, to a server that keeps no sessions.
     Stateless,
-    /// 2026-07-28: every request says all that is needed.
+    /// 2026-07-28, without a handshake: every request is complete in itself.
     Modern,
 }
 

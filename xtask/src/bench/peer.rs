@@ -33,7 +33,7 @@ impl Peer {
         }
     }
 
-    /// Whether the server is there and speaks the mode.
+    /// Whether the server is installed and supports the mode.
     pub(crate) fn serves(self, mode: CallMode, options: &BenchOptions) -> bool {
         match self {
             Self::Skald | Self::Bare => true,
@@ -43,7 +43,7 @@ impl Peer {
         }
     }
 
-    /// The command for a port that starts the server, if it is there.
+    /// A function that makes the command to start the server on a port. `None` if the server is not installed.
     pub(crate) fn command(self, mode: CallMode, options: &BenchOptions) -> Option<impl FnOnce(u16) -> Command> {
         let mut command = match self {
             Self::Skald => Command::new(&options.skald),
@@ -71,7 +71,7 @@ fn interpreted((interpreter, script): &(impl AsRef<Path>, impl AsRef<Path>)) -> 
     command
 }
 
-/// How much is asked of a server.
+/// The load of one measurement.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PeerPlan {
     pub connections: u32,
@@ -81,7 +81,7 @@ pub(crate) struct PeerPlan {
     pub counts_instructions: bool,
 }
 
-/// What one measurement found.
+/// The result of one measurement.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub load: Load,

@@ -12,21 +12,21 @@ use anyhow::{Context, bail, ensure};
 /// The interpreters among the servers need seconds on a busy machine.
 const START_MAX: Duration = Duration::from_mins(1);
 const START_POLL: Duration = Duration::from_millis(1);
-/// Settings of Skald that a shell may hold would change what is measured.
+/// The prefix of Skald's environment variables. They are removed, since they would change what is measured.
 const SETTINGS_PREFIX: &str = "SKALD_";
-/// Linux tells the times in `/proc/PID/stat` in hundredths of a second on every architecture.
+/// Linux reports the times in `/proc/PID/stat` in hundredths of a second on every architecture.
 const TICK: Duration = Duration::from_millis(10);
-/// Where `utime` stands among the fields after the name of the command; `stime` is next.
+/// The index of `utime` among the fields after the name of the command; `stime` is next.
 const USER_TIME_FIELD: usize = 11;
-/// Two readings that each lag by a tick may differ by so much without a thread having ended.
+/// Two readings that each lag by a tick may differ by this much although no thread has ended.
 const LAG_MAX: Duration = Duration::from_millis(30);
 const BYTES_PER_KIBIBYTE: u64 = 1024;
 
-/// A process that ends with the value.
+/// A process that is killed on drop.
 pub(crate) struct ServerProcess(Child);
 
 impl ServerProcess {
-    /// Starts a program with none of the settings that the environment may hold for Skald.
+    /// Starts a program without Skald's environment variables.
     pub(crate) fn start(command: &mut Command) -> anyhow::Result<Self> {
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with(SETTINGS_PREFIX) {
@@ -45,7 +45,7 @@ impl ServerProcess {
         self.0.id()
     }
 
-    /// Asks the process to end, and reads what it has written to its log until then.
+    /// Sends SIGTERM, and returns everything that the process wrote to its log until it ended.
     pub(crate) fn terminate(mut self) -> anyhow::Result<String> {
         let mut log = self.0.stderr.take().context("the log was not kept")?;
         let asked = Command::new("kill").args(["-TERM", &self.id().to_string()]).status()?;
@@ -59,8 +59,8 @@ impl ServerProcess {
     pub(crate) fn processor_time(&self) -> anyhow::Result<Duration> {
         let of_threads = time_of_threads(self.id())?;
         let of_process = time_of_process(self.id())?;
-        // The times of threads are exact to the nanosecond, but a thread that ended has taken its own along; the
-        // process's keeps them, in ticks.
+        // The times of threads are exact to the nanosecond, but those of ended threads are missing. The time of the
+        // process includes them, in ticks.
         Ok(if of_process > of_threads + LAG_MAX { of_process } else { of_threads })
     }
 
@@ -78,7 +78,7 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        // It may have ended already, which is as good.
+        // An error means that it has ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -103,7 +103,8 @@ fn time_of_process(process: u32) -> anyhow::Result<Duration> {
     Ok(TICK * ticks)
 }
 
-/// User and system time in a line of `/proc/PID/stat`. The name of the command may hold anything but ends the last `)`.
+/// User and system time in a line of `/proc/PID/stat`. The name of the command may contain anything, and ends at the
+/// last `)`.
 fn ticks_in(statistics: &str) -> Option<u32> {
     let (_, fields) = statistics.rsplit_once(") ")?;
     let mut times = fields.split(' ').skip(USER_TIME_FIELD);
@@ -119,7 +120,7 @@ pub(crate) struct BenchServer {
 }
 
 impl BenchServer {
-    /// Starts the server that the command for a free port starts, and waits until it accepts.
+    /// Starts a server on a free port, and waits until it accepts connections.
     pub(crate) fn start(command: impl FnOnce(u16) -> Command, log: Stdio) -> anyhow::Result<Self> {
         let address = free_address()?;
         let mut command = command(address.port());
@@ -140,7 +141,7 @@ impl BenchServer {
     }
 }
 
-/// An address that nobody listens on, as the kernel says at this moment.
+/// A loopback address whose port is free at this moment.
 fn free_address() -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).context("no port is free")?;
     Ok(listener.local_addr()?)

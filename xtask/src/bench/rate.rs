@@ -14,7 +14,7 @@ const MILLISECONDS: f64 = 1e3;
 const TYPESCRIPT_AIM: f64 = 5.0;
 const PYTHON_AIM: f64 = 10.0;
 
-/// A server and what its rounds found.
+/// A server and its samples.
 struct Entrant {
     peer: Peer,
     samples: Vec<Sample>,
@@ -56,7 +56,7 @@ fn measure_all(mode: CallMode, options: &BenchOptions) -> anyhow::Result<Vec<Ent
         .map(|peer| Entrant { peer, samples: Vec::new() })
         .collect();
     for round in 0..ROUNDS {
-        // Every other round goes backwards, so that nobody is always first.
+        // Every other round goes backwards, so that no server is always first.
         if !round.is_multiple_of(2) {
             entrants.reverse();
         }

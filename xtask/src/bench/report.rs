@@ -45,7 +45,7 @@ impl ReportTable {
     }
 }
 
-/// A promise with a figure, kept or not.
+/// A measured figure with its target.
 #[derive(Debug)]
 pub(crate) struct Gate {
     pub name: String,
@@ -86,7 +86,7 @@ impl Gate {
     }
 }
 
-/// Prints a line for each gate, and says whether all are met.
+/// Prints a line for each target, and returns whether all are met.
 pub(crate) fn judge(gates: &[Gate]) -> bool {
     let mut table = ReportTable::new("Gates", &["", "figure", "target", ""]);
     for gate in gates {
@@ -97,7 +97,7 @@ pub(crate) fn judge(gates: &[Gate]) -> bool {
     gates.iter().all(|gate| gate.met)
 }
 
-/// A count with its thousands apart.
+/// A count with commas between the thousands.
 pub(crate) fn grouped(count: f64) -> String {
     const GROUP: usize = 3;
     let digits = format!("{count:.0}");

@@ -1,7 +1,7 @@
 //! Finds ambiguous `ORDER BY` clauses in SQL. A bare name there is the output column of that name, if there is one, and
 //! not the table's: `SELECT id::text … ORDER BY id` compares texts.
 
-/// Words that end the list of outputs, or of what is ordered by.
+/// Keywords that end the list of outputs or the list of `ORDER BY`.
 const ENDS: [&str; 13] = [
     "FROM",
     "WHERE",
@@ -18,7 +18,7 @@ const ENDS: [&str; 13] = [
     "ON",
 ];
 
-/// The names that are ordered by and are also outputs that are computed.
+/// The names in `ORDER BY` that are also computed outputs.
 pub(super) fn ambiguous_names(statement: &str) -> Vec<String> {
     let mut found = Vec::new();
     // One list of outputs for each open parenthesis: the last SELECT there.
@@ -68,7 +68,7 @@ fn tokens(statement: &str) -> Vec<String> {
     tokens
 }
 
-/// What stands between commas, up to the end of the list.
+/// The items between commas, up to the end of the list.
 fn items(tokens: &[String]) -> Vec<&[String]> {
     let (mut items, mut depth, mut begin, mut end) = (Vec::new(), 0_usize, 0, tokens.len());
     for (at, token) in tokens.iter().enumerate() {
@@ -113,8 +113,8 @@ fn computed_output(item: &[String]) -> Option<String> {
     }
 }
 
-/// What the database calls an output that was given no name: a cast as what is cast, a call as its function. Anything else
-/// has none.
+/// The name that the database gives to an output without an alias: a cast is named after its operand, a call after its
+/// function. Anything else has none.
 fn implied_name(expression: &[String]) -> Option<String> {
     let inner = match expression {
         [cast, open, inner @ ..] if cast.eq_ignore_ascii_case("CAST") && open == "(" => inner,
@@ -131,7 +131,7 @@ fn implied_name(expression: &[String]) -> Option<String> {
     name.filter(|_| is_named).cloned()
 }
 
-/// The name that is ordered by, if that is all that is said.
+/// The name in an `ORDER BY` item that is only a name, with or without a direction.
 fn bare_name(item: &[String]) -> Option<String> {
     let (name, rest) = item.split_first()?;
     let is_bare = rest.iter().all(|word| ["ASC", "DESC", "NULLS", "FIRST", "LAST"].contains(&&*word.to_uppercase()));

@@ -11,10 +11,10 @@ use super::stream::{PARTICIPANTS, SESSIONS, not_found, refused, stream};
 use crate::{Allowed, Answered, App, Call, Caller, Code, Fault, Operation, OperationKind, limits, short};
 use skald_journal::{Applied, CommittedState, JournalFailure, StreamName};
 
-/// Campaigns that an error names.
+/// The most campaigns that an error lists.
 const CAMPAIGNS_NAMED: usize = 10;
 
-/// A campaign that a caller has entered.
+/// A campaign that the caller may access, with its committed state.
 pub(crate) struct EnteredCampaign {
     pub campaign_id: String,
     pub stream: StreamName,
@@ -22,7 +22,7 @@ pub(crate) struct EnteredCampaign {
 }
 
 impl EnteredCampaign {
-    /// Where a command for this campaign goes.
+    /// The id and the stream, for the methods that send a command.
     pub(crate) fn place(&self) -> (&str, &StreamName) {
         (&self.campaign_id, &self.stream)
     }
@@ -32,12 +32,12 @@ impl EnteredCampaign {
     }
 }
 
-/// An id that could be one.
+/// Checks the form of a campaign id, not whether the campaign exists.
 pub(crate) fn campaign_id(id: &str) -> Result<&str, Fault> {
     named("campaign_id", Some(id)).map(Option::unwrap_or_default)
 }
 
-/// An id in a field: trimmed, and neither empty nor odd.
+/// Trims an id from an input field and checks its length and characters.
 pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a str>, Fault> {
     let Some(id) = id.map(str::trim) else { return Ok(None) };
     let fault = |message: String| Fault::new(Code::InvalidParams, message).at(format!("/{field}")).value(&id.into());
@@ -55,7 +55,7 @@ pub(crate) fn named<'a>(field: &str, id: Option<&'a str>) -> Result<Option<&'a s
 }
 
 impl App {
-    /// Finds the campaign that a call is about and lets the caller in, if the operation's rule allows it.
+    /// Finds the campaign of a call and checks that the caller's role allows the operation.
     pub(crate) async fn enter_campaign<O: Operation>(
         &self,
         call: &Call<'_>,
@@ -66,7 +66,7 @@ impl App {
             None => self.meant(call.caller).await?,
         };
         let entered_campaign = self.enter_as(call.caller, O::NAME, O::ALLOWED, &campaign_id).await?;
-        // A command moves it.
+        // A command sets the revision itself, once it is stored.
         if O::KIND == OperationKind::Read {
             call.work.stands_at(entered_campaign.committed.revision());
         }
@@ -80,7 +80,7 @@ impl App {
         allowed: Allowed,
         campaign_id: &str,
     ) -> Result<EnteredCampaign, Fault> {
-        // Whoever has no role here is told the same as if there were nothing.
+        // Without a role, the campaign looks as if it did not exist.
         let role = caller.role_in(campaign_id).ok_or_else(|| not_found(campaign_id))?;
         let stream = stream(campaign_id);
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
@@ -96,7 +96,7 @@ impl App {
         Ok(EnteredCampaign { campaign_id: campaign_id.to_owned(), stream, committed })
     }
 
-    /// The campaign of a call that names none: of the context, of the command line, or the only one there is.
+    /// The campaign of a call that names none: from the context, from the command line, or the caller's only one.
     async fn meant(&self, caller: &Caller) -> Result<String, Fault> {
         if let Some(context) = self.context(caller).await? {
             return Ok(context.campaign_id);
@@ -119,7 +119,7 @@ impl App {
         }
     }
 
-    /// Refuses the id of a campaign that is not there, and names those that are: for the owner.
+    /// Checks that a campaign exists. The error lists existing campaigns, so this is only for the owner.
     pub(crate) async fn check_campaign(&self, id: &str) -> Result<(), Fault> {
         let committed = self.campaigns.read(&stream(campaign_id(id)?)).await.map_err(|error| self.unread(&error))?;
         if committed.state.campaign().is_some() {
@@ -137,7 +137,7 @@ impl App {
         })
     }
 
-    /// Why a session is not found in a campaign: it is nowhere, or it is elsewhere.
+    /// The fault for a session that is not in the campaign: it does not exist, or is in another campaign.
     pub(crate) async fn missing_session(
         &self,
         caller: &Caller,
@@ -147,7 +147,7 @@ impl App {
         self.missing(caller, entered_campaign, ("session", SESSIONS), id).await
     }
 
-    /// The same of a participant.
+    /// The fault for a participant who is not in the campaign.
     pub(crate) async fn missing_participant(
         &self,
         caller: &Caller,
@@ -178,7 +178,7 @@ impl App {
             .hint(format!("send the id of a {thing} of this campaign; `campaign_read` with view {thing}s lists them")))
     }
 
-    /// The campaign that something belongs to, if that is there for the caller.
+    /// The campaign that a session or participant belongs to, if the caller has a role in it.
     pub(crate) async fn campaign_with(
         &self,
         caller: &Caller,
@@ -193,7 +193,7 @@ impl App {
         Ok(campaign_id.filter(|campaign_id| caller.role_in(campaign_id).is_some()))
     }
 
-    /// Has a command decided, stored and answered. The answer is kept for a retry under the same key.
+    /// Decides and stores a command, and answers it. The answer is stored for a retry under the same key.
     pub(crate) async fn command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,
@@ -206,12 +206,13 @@ impl App {
         tried.map_err(|failure| self.not_done(campaign_id, failure))
     }
 
-    /// Why a command was not done, as every surface shows it.
+    /// The fault for a failed command.
     pub(crate) fn not_done(&self, campaign_id: &str, failure: JournalFailure<CampaignRefusal>) -> Fault {
         self.journal_fault(failure, |refusal| refused(campaign_id, &refusal))
     }
 
-    /// The same for whoever has an answer to a refusal. What was answered under the key comes before any refusal.
+    /// Returns a failure as it is, so that the operation can handle a refusal. A stored answer of the idempotency key
+    /// takes precedence over any refusal.
     pub(crate) async fn try_command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::ResourceChange;
 use skald_journal::Record;
 
-/// The kinds of events are prefixes of their types, so that a new version of one is heard too.
+/// The resource changes of a record. Event types are matched by prefix, so that new versions of an event match.
 pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
     let Ok(events) = serde_json::from_str::<Vec<serde_json::Value>>(&record.body) else { return Vec::new() };
     let campaign = format!("campaign://{}", record.stream.id());

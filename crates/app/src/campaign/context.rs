@@ -14,9 +14,9 @@ use crate::{
     Toolset, limits,
 };
 
-/// What the kinds of stored contexts begin with.
+/// Prefix of the kinds of side rows that hold contexts.
 pub(crate) const KIND: &str = "context";
-/// Where a client reads it.
+/// The URI of the context as a resource.
 pub(crate) const CONTEXT: &str = "context://current";
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub(super) struct ContextView {
     participant_id: Option<String>,
 }
 
-/// Two branches rather than a list of types: not every client that translates schemas takes the latter.
+/// Uses `anyOf` instead of a list of types, which not every client that translates schemas supports.
 fn text_or_null(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({ "anyOf": [{ "type": "string" }, { "type": "null" }] })
 }
@@ -56,7 +56,7 @@ impl From<Context> for ContextView {
     }
 }
 
-/// The contexts of conversations that end.
+/// Contexts of conversations that end with a session, in memory.
 #[derive(Default)]
 pub(crate) struct Contexts(Mutex<HashMap<Arc<str>, Context>>);
 
@@ -66,23 +66,24 @@ impl Contexts {
     }
 }
 
-/// A place in the store for a context that outlives a process: a kind for each principal, so that each can be counted.
+/// The side row of a context that outlives a process. Each principal has a kind, so that its contexts can be counted.
 struct StoredContext {
     kind: String,
     key: String,
 }
 
 impl StoredContext {
-    /// Of a conversation that another process holds: its name begins with the principal.
+    /// For a conversation that another process holds. Its name is the principal, a slash and the session.
     fn of_held(conversation: &str) -> Self {
         let (principal, session) = conversation.split_once('/').unwrap_or((conversation, ""));
         Self { kind: format!("{KIND}-held/{principal}"), key: session.to_owned() }
     }
 
-    /// Of a client without a session, by its name. Not every name is one that every store takes for a key.
+    /// For a client without a session, by its name. A long name, or one with control characters, is hashed: not every
+    /// store accepts it as a key.
     fn of_client(caller: &Caller, client: &str) -> Self {
         let is_key = client.len() <= limits::NAME_CHARS_MAX && !client.contains(char::is_control);
-        // A hash has no slash before it, and a name has one.
+        // The slash distinguishes a name from a hash.
         let key = if is_key { format!("/{client}") } else { sha256_hex(client) };
         Self { kind: format!("{KIND}/{}", caller.id()), key }
     }
@@ -93,7 +94,7 @@ impl StoredContext {
 struct DatedContext {
     #[serde(flatten)]
     context: Context,
-    /// When it was set, in microseconds: of too many, the oldest goes.
+    /// When it was set, in microseconds. If there are too many contexts, the oldest is removed.
     #[serde(default)]
     set_at: i64,
 }
@@ -120,7 +121,8 @@ impl App {
         self.journal.put(&place.kind, &place.key, body).await.map_err(|error| self.unread(&error))
     }
 
-    /// Makes room for a new context among those of one principal, whose clients may call themselves whatever they like.
+    /// Removes a principal's oldest context if there are too many. Clients choose their names freely, so without a
+    /// limit one principal could store any number of contexts.
     async fn drop_oldest_context(&self, place: &StoredContext) -> Result<(), Fault> {
         let rows = self.journal.list(&place.kind, "", limits::CONTEXTS_MAX).await;
         let rows = rows.map_err(|error| self.unread(&error))?;
@@ -134,7 +136,7 @@ impl App {
         Ok(())
     }
 
-    /// Forgets what was kept for a conversation that has ended.
+    /// Removes the context of a conversation that has ended.
     pub(crate) fn forget(&self, conversation: &Conversation) {
         match conversation {
             Conversation::None | Conversation::Client(_) => {}
@@ -152,7 +154,7 @@ impl App {
         }
     }
 
-    /// Keeps a context, and tells the conversation that it is another one.
+    /// Stores a context, and publishes the change to its conversation.
     async fn keep_context(&self, caller: &Caller, context: &Context) -> Result<(), Fault> {
         if self.context(caller).await?.as_ref() == Some(context) {
             return Ok(());

@@ -11,7 +11,7 @@ use crate::redaction::Redaction;
 use crate::{Allowed, App, Call, Caller, CampaignRole, Code, Fault, Operation, OperationKind, Route, Toolset, limits};
 use skald_journal::Record;
 
-/// Records that are read at once.
+/// Journal records per read.
 const RECORDS_READ: usize = 500;
 
 pub(super) struct EventsList;
@@ -152,14 +152,14 @@ struct Pages<'a> {
     caller: &'a Caller,
     entered_campaign: &'a EnteredCampaign,
     order: EventOrder,
-    /// The history from the revision after this one to the last.
+    /// Only revisions after this one, up to `last`, are read.
     after: u64,
     last: u64,
 }
 
 impl Pages<'_> {
-    /// The events from a revision on, and the revision to go on from. The events of one command stay together, so a page
-    /// may be a little longer than was asked for.
+    /// The events from a revision on, and the revision at which the next page starts. The events of one command stay
+    /// together, so a page may be a little longer than the limit.
     async fn page(
         &self,
         from: Option<u64>,
@@ -199,7 +199,7 @@ impl Pages<'_> {
 }
 
 impl App {
-    /// The events of so many records after a revision, as this caller sees them.
+    /// The events of up to `records` records after a revision, redacted for the caller.
     pub(super) async fn events_of(
         &self,
         caller: &Caller,
@@ -229,7 +229,7 @@ impl App {
         Ok(events)
     }
 
-    /// The events from the start of a session on, read from the end of the history.
+    /// The events from the start of a session on, and some earlier ones: the history is read in chunks from its end.
     pub(super) async fn events_since(
         &self,
         caller: &Caller,

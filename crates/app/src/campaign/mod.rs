@@ -21,9 +21,9 @@ pub(crate) use stream::{CAMPAIGNS, stream};
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
+use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
-/// What a model should know before it begins.
+/// The campaign part of the MCP server instructions.
 const INSTRUCTIONS: &str = "To play: campaign_create, participant_create, actor_create, session_start, then set_context with the session, so \
         that every roll is recorded; session_note what matters, session_end, session_recap. campaign_read and events_list \
         tell what is there.";
@@ -132,12 +132,16 @@ impl Noun for CampaignNoun {
         Some((Toolset::Campaign, INSTRUCTIONS))
     }
 
+    fn fault_fields(&self) -> &'static [FaultField] {
+        &[]
+    }
+
     fn stream_kind(&self) -> Option<RegisteredKind> {
         Some(RegisteredKind::of::<CampaignStream>())
     }
 
     fn side_rows(&self) -> Vec<(&'static str, SideRowCheck)> {
-        // Where somebody is in a conversation is no part of what happened.
+        // Contexts are not derived from the journal, so `verify` does not check them.
         vec![(context::KIND, SideRowCheck::NotCovered)]
     }
 

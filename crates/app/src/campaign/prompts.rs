@@ -11,7 +11,7 @@ use super::read::CampaignRead;
 use crate::redaction::Redaction;
 use crate::{App, Call, Caller, Fault, Prompt, Toolset, Work};
 
-/// People and actors that a prompt names.
+/// The most participants, and the most actors, that a prompt lists.
 const NAMED: usize = 30;
 
 /// Enters the campaign that a prompt is about.
@@ -20,8 +20,8 @@ async fn enter(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<
     app.enter_campaign::<CampaignRead>(&Call { caller, work: &work, input: &input }, campaign_id).await
 }
 
-/// Stored text as a quotation: whoever wrote it at the table does not speak to the model. Every line is marked, so that no
-/// text can end the quotation, and the sentence before it says what the marks mean.
+/// Quotes stored text against prompt injection: what players wrote is data, not an instruction. Every line is marked,
+/// so that no text can end the quotation, and the sentence before it explains the marks.
 fn quoted(text: &str) -> String {
     let is_break =
         |character: char| matches!(character, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');

@@ -154,7 +154,7 @@ fn ids<T: HasId + Veiled>(register: &Register<T>, seen: Redaction) -> Vec<String
 }
 
 impl App {
-    /// The campaigns that are there for a caller, the newest first.
+    /// The campaigns that the caller has a role in, the newest first.
     pub(crate) async fn campaigns_of(
         &self,
         caller: &Caller,
@@ -173,7 +173,7 @@ impl App {
         Ok(Redaction::by(caller, id).one(campaign))
     }
 
-    /// Ids that may be typed for a field, the newest first.
+    /// Completion values for a field that is an id, the newest first.
     pub(crate) async fn known_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         if field == "campaign_id" {
             let page = self.campaigns_of(caller, None, limits::COMPLETIONS_MAX).await.ok()?;

@@ -13,7 +13,7 @@ use super::access::{EnteredCampaign, named};
 use super::stream::SESSIONS;
 use crate::{Allowed, Answered, App, Call, CampaignRole, Code, Fault, Operation, short};
 
-/// Where a roll is recorded, as every tool that rolls takes it.
+/// The input fields that say where a roll is recorded; every operation that rolls has them.
 #[derive(Debug)]
 pub(crate) struct RollPlace {
     pub session_id: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Recorded {
     pub roll_id: String,
 }
 
-/// What is remembered of a roll.
+/// The data of a roll that is recorded.
 pub(crate) struct RollNote {
     pub expression: Option<String>,
     pub result: Value,
@@ -37,12 +37,12 @@ pub(crate) struct RollNote {
     pub rng: RandomReport,
 }
 
-/// Who may have a roll recorded.
+/// Who may record a roll.
 const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
 
 impl App {
-    /// The table and the session in which a roll is recorded: that of its input, or that of the context. `None` if
-    /// neither names one: such a roll is answered and not remembered.
+    /// The campaign, session and participant of a roll, from its input or from the context. `None` if neither names a
+    /// session: such a roll is answered and not recorded.
     async fn roll_place<O: Operation>(
         &self,
         call: &Call<'_>,
@@ -59,7 +59,7 @@ impl App {
         };
         let entered_campaign = self.enter_as(call.caller, O::NAME, ALLOWED, &campaign_id).await?;
         let here = context.filter(|context| context.campaign_id == campaign_id);
-        // Somebody who has left the table since still rolls, but not as a participant.
+        // The participant may have been removed since the context was set: then the roll is recorded without one.
         let participant = here.and_then(|context| context.participant_id);
         let participant = participant.filter(|id| entered_campaign.state().participants().contains(id));
         Ok(Some((entered_campaign, session_id, participant)))
@@ -75,8 +75,8 @@ impl App {
         })
     }
 
-    /// Rolls, and records the roll where one is wanted: `note` says what is remembered of it, `finish` puts into the
-    /// answer where that is. A retry under the same key gets the same answer, and no second roll.
+    /// Rolls, and records the roll if there is a session for it: `note` extracts the data to record, `finish` adds the
+    /// place of the record to the answer. A retry of a recorded roll under the same key gets the stored answer.
     pub(crate) async fn rolled<O: Operation, T: Serialize + Clone + Send + Sync + 'static>(
         &self,
         call: &Call<'_>,
@@ -85,7 +85,7 @@ impl App {
         note: for<'a> fn(&'a Self, &'a T) -> BoxFuture<'a, RollNote>,
         finish: fn(&mut T, Recorded),
     ) -> Result<Answered<T>, Fault> {
-        // Before the dice fall: a roll that cannot be recorded is not made.
+        // Checked before rolling, so that a roll that cannot be recorded is not made.
         let place_found = self.roll_place::<O>(call, place).await?;
         let answer = roll.await?;
         let Some((entered_campaign, session_id, participant_id)) = place_found else {
@@ -119,7 +119,7 @@ impl App {
     }
 }
 
-/// A roll that names an actor wants to be recorded, and there is nowhere to.
+/// The result for a roll without a session: `None`, or a fault if it names an actor, who belongs in a record.
 fn nowhere<T>(place: &RollPlace) -> Result<Option<T>, Fault> {
     if place.actor_id.is_none() {
         return Ok(None);

@@ -82,7 +82,7 @@ impl Operation for SessionEnd {
             ended.cloned().expect("a session that was just ended")
         });
         match ended.await {
-            // Somebody else may have ended it a moment ago.
+            // Another request may have ended it a moment ago.
             Err(JournalFailure::Refused(CampaignRefusal::SessionEnded { session_id })) => {
                 let entered_campaign = app.enter_campaign::<Self>(call, Some(&entered_campaign.campaign_id)).await?;
                 call.work.stands_at(entered_campaign.committed.revision());
@@ -183,7 +183,8 @@ impl SessionRecapOutput {
 }
 
 impl App {
-    /// The session that a call is about: as named, of the context if that is of this campaign, or `None` for the active.
+    /// The session of a call: the named one, or that of the context if it is in this campaign. `None` stands for the
+    /// active one.
     pub(super) async fn session_of(
         &self,
         caller: &Caller,

@@ -6,11 +6,11 @@ use skald_domain::campaign::{CampaignEvent, CampaignRefusal, CampaignRefusalKind
 use crate::{Code, Fault};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 
-/// All campaigns, the newest first.
+/// The read model of all campaigns, the newest first.
 pub(crate) const CAMPAIGNS: &str = "campaigns";
-/// Which campaign a session belongs to.
+/// The read model with the campaign of each session.
 pub(super) const SESSIONS: &str = "sessions";
-/// Which campaign a participant belongs to.
+/// The read model with the campaign of each participant.
 pub(super) const PARTICIPANTS: &str = "participants";
 
 /// The streams of the noun in the journal.
@@ -80,7 +80,7 @@ pub(super) fn refused(campaign_id: &str, refusal: &CampaignRefusal) -> Fault {
     fault.allowed(refusal.allowed())
 }
 
-/// The same for what is not there and for what is not there for this caller.
+/// The fault for a campaign that does not exist, or that the caller has no role in: both look the same.
 pub(super) fn not_found(campaign_id: &str) -> Fault {
     Fault::new(Code::NotFound, format!("there is no campaign {:?}", crate::short(campaign_id)))
         .at("/campaign_id")

@@ -7,7 +7,7 @@ use skald_domain::campaign::{Actor, ActorKind, Campaign, CampaignCommand, Contro
 use crate::method_fields::MethodFields;
 use crate::{Allowed, Answered, App, Call, CampaignRole, Fault, Operation, OperationKind, Toolset};
 
-/// Fields that a method does not take.
+/// Refuses every given field, for a method that takes none.
 fn only<const N: usize>(method: &'static str, given: [(&str, bool); N]) -> Result<(), Fault> {
     let checked = MethodFields { method, takes: &[] }.check(&given);
     checked.map_err(|fault| fault.hint("leave it out, or use method update"))

@@ -93,7 +93,7 @@ impl Operation for DualityActionRoll {
 fn note<'a>(_: &'a App, output: &'a DualityActionRollOutput) -> BoxFuture<'a, RollNote> {
     let Judgement { modifier, difficulty, total, .. } = output.judgement;
     let line = Roll::Duality(Duality { modifier, difficulty, edge: Edge::None });
-    // Where there was something to reach, what counts is how likely that was.
+    // With a difficulty the chance of success is recorded, otherwise the chance of at least this total.
     let odds = line_odds(&line, &Effort::default()).ok();
     let chance = odds.map(|odds| odds.success.clone().unwrap_or_else(|| odds.at_least(total)));
     let (expression, result) = (Some(line.to_string()), json!(output.judgement));

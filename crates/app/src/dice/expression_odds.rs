@@ -6,7 +6,7 @@ use skald_domain::dice::odds::{Effort, LineOdds, OddsRefusal, SampleRefusal, lin
 
 use crate::{Code, Fault};
 
-/// Reads an expression, or shows where it stops making sense.
+/// Parses an expression. The message of the fault marks the wrong position with a caret.
 pub(super) fn read(expression: &str, dialect: Dialect, field: &str) -> Result<Notation, Fault> {
     parse(expression, dialect).map_err(|error| {
         let message = format!("{}\n{}", error.message, error.caret(expression));

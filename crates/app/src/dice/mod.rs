@@ -14,14 +14,14 @@ use skald_domain::dice::DiceRefusal;
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Code, Fault, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
+use crate::{App, Code, Fault, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
-/// What a model should know before it begins.
+/// The dice part of the MCP server instructions.
 const INSTRUCTIONS: &str = "Roll with its tools and never invent dice: duality_action_roll for Daggerheart actions, roll for everything else. \
         Judge real dice with duality_outcome, count odds with odds. The resources dice://rules/duality and dice://notation \
         have the rules.";
 
-/// Dice: nothing of them is stored here; rolls are recorded in campaigns.
+/// Dice. The noun stores nothing: rolls are recorded in campaigns.
 pub(crate) struct DiceNoun;
 
 impl Noun for DiceNoun {
@@ -107,6 +107,10 @@ impl Noun for DiceNoun {
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
         Some((Toolset::Dice, INSTRUCTIONS))
+    }
+
+    fn fault_fields(&self) -> &'static [FaultField] {
+        &[]
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {

@@ -12,9 +12,9 @@ use super::odds_picture::{PictureView, weigh_other};
 use crate::{Allowed, App, Call, Caller, Code, Fault, Operation, OperationKind, Route, Toolset};
 use skald_picture::Theme;
 
-/// Rows of an answer, if nobody says which.
+/// The most rows of an answer without `from` and `to`.
 const ROWS_MIDDLE: usize = 60;
-/// Rows of an answer to somebody who does.
+/// The most rows of an answer with `from` or `to`.
 const ROWS_ASKED: usize = 200;
 
 pub(super) struct OddsOperation;
@@ -166,7 +166,7 @@ fn answer(input: &OddsInput, entropy: [u8; 32], effort: &Effort) -> Result<OddsO
         Some(rolls) => {
             let mut randomness = Randomness::new(input.rng.unwrap_or_default(), entropy)?;
             let odds = sample(&notation, rolls, &mut |sides| randomness.die(sides), effort).map_err(unsampled)?;
-            // Widest for a chance of one half: 1.96 · √(¼ / n).
+            // The 95 % margin, which is widest for a chance of one half: 1.96 · √(¼ / n).
             let margin_of_error = 0.98 / f64::from(rolls).sqrt();
             (odds, Some(Simulated { rolls, margin_of_error, rng: randomness.into_report() }))
         }

@@ -67,7 +67,7 @@ fn draw(input: &OddsPictureInput, effort: &Effort) -> Result<String, Fault> {
     Ok(PictureView { notation: &notation, odds: &odds, against }.svg(input.mode, input.theme))
 }
 
-/// The name and the odds of what is laid over a picture.
+/// The name and the odds of the second expression, which is drawn over the first.
 pub(super) fn weigh_other(
     against: Option<&str>,
     dialect: Dialect,
@@ -79,11 +79,11 @@ pub(super) fn weigh_other(
     Ok(Some((against.roll.to_string(), odds)))
 }
 
-/// What is to be seen.
+/// The content of an odds picture.
 pub(super) struct PictureView<'a> {
     pub notation: &'a Notation,
     pub odds: &'a LineOdds,
-    /// The name and the odds of what is laid over it.
+    /// The name and the odds of the second expression, which is drawn over the first.
     pub against: Option<(String, &'a Distribution)>,
 }
 
@@ -119,7 +119,7 @@ impl PictureView<'_> {
     /// The chances that no bar shows.
     fn subtitle(&self) -> String {
         let percent = |chance: f64| format!("{:.2}%", chance * 100.0);
-        // A mark and a grid say it themselves; but a mark knows nothing of critical successes.
+        // A mark or a grid shows success already, but a mark ignores critical successes: with an edge, both are shown.
         let has_edge = matches!(&self.notation.roll, Roll::Duality(duality) if duality.edge != Edge::None);
         let success = self.odds.success.as_ref().filter(|_| has_edge || sides(&self.notation.roll).is_some());
         let success = success.map(|chance| format!("success {}", percent(chance.decimal)));
@@ -128,7 +128,7 @@ impl PictureView<'_> {
         [success, tie, beyond].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 
-    /// Which totals succeed, where that is the same for all rolls, critical successes set aside.
+    /// The totals that succeed, if the total alone decides. Critical successes are ignored.
     fn mark(&self) -> Option<Mark> {
         match &self.notation.roll {
             Roll::Duality(duality) if duality.edge != Edge::None => {

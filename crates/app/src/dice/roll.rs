@@ -87,7 +87,7 @@ fn note<'a>(_: &'a App, output: &'a RollOutput) -> BoxFuture<'a, RollNote> {
         Some(rolled) => json!(rolled.result),
         None => json!({"rolls": output.rolls}),
     };
-    // Where there was something to reach, what counts is how likely that was.
+    // The chance of success is recorded if there is one, otherwise the chance of the result.
     let own = output.result.as_ref().and_then(|rolled| rolled.chance.clone());
     let (expression, chance) = (Some(output.expression.clone()), output.success_chance.clone().or(own));
     Box::pin(ready(RollNote { expression, result, chance, rng: output.rng.clone() }))
@@ -111,7 +111,7 @@ async fn roll(app: &App, notation: Notation, rng: RandomRequest) -> Result<RollO
     })
 }
 
-/// Results with how likely they were, or why that is not known.
+/// Results with their chances, or the reason why the chances are unknown.
 struct Weighed {
     rolls: Vec<Rolled>,
     success_chance: Option<Exact>,

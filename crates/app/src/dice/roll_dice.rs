@@ -61,7 +61,7 @@ fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote>
     Box::pin(async {
         let result = json!({"rolls": output.rolls, "total": output.total});
         let pools = output.rolls.iter().map(|pool| format!("{}d{}", pool.results.len(), pool.sides));
-        // More dice than an expression may have are remembered without one.
+        // Pools with more dice than an expression may have are recorded without an expression.
         let notation = parse(&pools.collect::<Vec<_>>().join("+"), Dialect::Auto).ok();
         let expression = notation.as_ref().map(|notation| notation.roll.to_string());
         let chance = match notation {
@@ -72,7 +72,7 @@ fn note<'a>(app: &'a App, output: &'a RollDiceOutput) -> BoxFuture<'a, RollNote>
     })
 }
 
-/// How likely a total of at least this much was. Left out where that takes too long to say.
+/// The chance of at least this total. `None` if it is too costly to compute.
 async fn chance(app: &App, notation: Notation, total: u64) -> Option<Exact> {
     let total = i64::try_from(total).ok()?;
     app.compute(move |effort| Ok(weigh(&notation, "dice", effort)?.at_least(total))).await.ok()

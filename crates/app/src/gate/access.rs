@@ -19,10 +19,10 @@ pub(super) struct FoundRun {
     pub committed: Arc<CommittedState<RunStream>>,
     /// The process that it is pinned to.
     pub process: Arc<Process>,
-    /// As whom the caller is here.
+    /// The caller's role at the gate.
     pub standing: Standing,
     pub principal: String,
-    /// What the caller sees of the server's paths.
+    /// How server paths are shown to the caller.
     pub paths: PathRedaction,
 }
 
@@ -43,17 +43,17 @@ impl FoundRun {
     }
 }
 
-/// How much of a run's evidence has to be looked at.
+/// Which of a run's evidence files are checked for changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EvidenceScope {
-    /// What the guards out of the current state ask for.
+    /// Those that guards of transitions out of the current state use.
     Here,
-    /// What any guard asks for.
+    /// All of them.
     Everywhere,
 }
 
 impl App {
-    /// Finds a run, if it is there for the caller: the one that is named, or the one that the working folder names.
+    /// Finds a run that the caller may see: the one with this id, or the one that `state-gate.json` names.
     pub(super) async fn find_run<O: Operation>(
         &self,
         call: &Call<'_>,
@@ -64,9 +64,9 @@ impl App {
             Some(id) => (id.to_owned(), true),
             None => (self.named_run(&paths).await?, false),
         };
-        // Which run the owner works on is not told to whoever may not see it.
+        // Do not reveal the id of the owner's run to a caller who may not see it.
         let not_found = |run_id: &str| if is_named || paths.is_owners() { not_found(run_id) } else { no_run_named() };
-        // What could never have been created is not looked for.
+        // No run can have such an id, so skip the lookup.
         if !is_run_id(&run_id) {
             return Err(not_found(&run_id));
         }
@@ -80,7 +80,7 @@ impl App {
         if let Some(campaign_id) = run.campaign_id.as_ref().filter(|_| process.asks_for_campaign()) {
             self.watching.asks(campaign_id, &run_id);
         }
-        // A command moves it.
+        // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
             call.work.stands_at(committed.revision());
         }
@@ -92,7 +92,7 @@ impl App {
         match self.files.named_run().await {
             Ok(named) => named.ok_or_else(no_run_named),
             Err(error) if paths.is_owners() => Err(unnamed(&error)),
-            // What is wrong with the owner's files is for the owner.
+            // Other callers must not learn about the owner's files, so the error only goes to the log.
             Err(error) => {
                 tracing::warn!(%error, "a file that names a run cannot be read");
                 Err(no_run_named())
@@ -100,7 +100,7 @@ impl App {
         }
     }
 
-    /// What guards may know beside the run, as of now.
+    /// The current facts for guards from outside the run: changed files, the campaign, and who is the same person.
     pub(super) async fn facts(&self, found_run: &FoundRun, evidence: EvidenceScope) -> Result<Facts, Fault> {
         let campaign = match &found_run.run().campaign_id {
             Some(id) if found_run.process.asks_for_campaign() => Some(self.campaign_facts(id).await?),
@@ -117,8 +117,9 @@ impl App {
     }
 }
 
-/// The evidence that lies in files, and matters: by path and content. What was handed in cannot change. Whoever decides on
-/// the work of others is told of all that has changed, whatever the guards ask for.
+/// The evidence files to check, by path and SHA-256. Inline content cannot change, so it is left out. In a state with
+/// an approval or a rejection all files are checked, whatever the guards use, so that the person who decides learns of
+/// every change.
 fn held(found_run: &FoundRun, wanted: EvidenceScope) -> Vec<(String, String)> {
     let (evidence, state) = (found_run.committed.state.evidence(), found_run.committed.state.state());
     let named = |artifact: &Artifact| (artifact.path.clone(), artifact.sha256.clone());

@@ -6,7 +6,7 @@ use skald_domain::gate::Standing;
 use crate::{App, Caller, Principal, PrincipalKind};
 
 impl App {
-    /// The role of whoever started this process was named when they did; that of a token is the token's.
+    /// The owner's role is set when this process starts; the role of a token's holder comes from the token.
     pub(super) fn standing(&self, caller: &Caller) -> Standing {
         let (role, is_person) = match &caller.principal {
             Principal::Owner => (self.gate_role.as_str(), true),

@@ -28,12 +28,12 @@ pub(super) struct Shown {
     missing: Option<String>,
 }
 
-/// Where the event was accepted and the server ended before its content was kept.
+/// For inline content that is missing because the server stopped after it accepted the event.
 const NOT_KEPT: &str = "its content is not kept: the event was accepted but never answered; send it again, same key";
 
 pub(super) async fn shown(app: &App, found_run: &FoundRun, path: &str) -> Result<Shown, Fault> {
     let evidence = found_run.committed.state.evidence();
-    // As it is first: what was submitted to an older version may have a path that is refused today.
+    // Try the exact path first: an older version accepted paths that are refused today.
     let found = evidence.get(path).or_else(|| evidence.get(&plain_path(path).ok()?)).ok_or_else(|| {
         let known: Vec<String> = evidence.iter().take(20).map(|artifact| artifact.path.clone()).collect();
         let fault = Fault::new(Code::NotFound, format!("no artifact '{}' was submitted to this run", short(path)));

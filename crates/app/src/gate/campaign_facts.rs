@@ -6,13 +6,13 @@ use skald_domain::campaign::CampaignEvent;
 
 use crate::{App, Fault};
 
-/// Sessions, rolls and universes that a guard sees, of each the newest.
+/// Maximum of sessions, of rolls and of universes that a guard sees: the newest ones.
 const SEEN_MAX: usize = 50;
-/// Records of a campaign that are looked through for its rolls.
+/// The number of last records of a campaign that are searched for rolls.
 const RECORDS_READ: u64 = 500;
 
 impl App {
-    /// Its sessions, rolls and universes, the newest first, and how many of them there are.
+    /// The campaign's sessions, rolls and universes, the newest first, and their counts.
     pub(super) async fn campaign_facts(&self, campaign_id: &str) -> Result<Value, Fault> {
         let stream = crate::campaign::stream(campaign_id);
         let committed = self.campaigns.read(&stream).await.map_err(|error| self.unread(&error))?;
@@ -72,10 +72,10 @@ impl App {
     }
 }
 
-/// Bytes of one roll's result that a guard sees.
+/// A roll's result with more bytes than this is shortened.
 const RESULT_BYTES_MAX: usize = 1_000;
 
-/// A result as it was answered, or only its numbers and short texts if it is long.
+/// The result unchanged, or only its numbers and short texts if it is long.
 fn bounded(result: Value) -> Value {
     if result.to_string().len() <= RESULT_BYTES_MAX {
         return result;

@@ -6,12 +6,12 @@ use skald_journal::Record;
 pub(super) const PROCESSES: &str = "stategate://processes";
 pub(super) const RUNS: &str = "stategate://runs";
 
-/// Whatever is accepted may change the state, the evidence and what guards come to.
+/// The changes after a record of a run, which may change the state, the evidence and the results of guards.
 pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
     touched(record.stream.id())
 }
 
-/// The same when a file of its evidence came, went or changed.
+/// The changes of a run, also after an evidence file was created, changed or removed.
 pub(super) fn touched(run_id: &str) -> Vec<ResourceChange> {
     vec![
         ResourceChange::Resource(summary(run_id).into()),
@@ -20,18 +20,18 @@ pub(super) fn touched(run_id: &str) -> Vec<ResourceChange> {
     ]
 }
 
-/// A change of a run is told under the name of its summary, which is a resource: what is none is not passed on.
+/// The URI under which changes of a run are reported. It has to be a resource: other URIs are dropped.
 fn summary(run_id: &str) -> String {
     format!("{RUNS}/{}/summary", segment(run_id))
 }
 
-/// What reads differently after a process was submitted.
+/// The changes after a process was submitted.
 pub(super) fn submitted(process_id: &str) -> [ResourceChange; 3] {
     let process = format!("{PROCESSES}/{}", segment(process_id));
     [ResourceChange::Resource(PROCESSES.into()), ResourceChange::Resource(process.into()), ResourceChange::ResourceList]
 }
 
-/// Of a resource that is read from a run, the name under which a change of the run is told.
+/// For a resource that belongs to a run: the URI under which changes of the run are reported.
 pub(crate) fn whole(part: &str) -> Option<String> {
     let id = part.strip_prefix(RUNS)?.strip_prefix('/')?.split(['/', '?', '#']).next()?;
     let id = crate::resource::percent_decode(id)?;

@@ -92,7 +92,7 @@ impl Operation for CreateRun {
         };
         let committed = app.runs.read(&stream).await.map_err(|error| app.unread(&error))?;
         let paths = app.path_redaction(call.caller);
-        // What is refused leaves no folder behind.
+        // Decide before creating the folder, so that a refused command leaves no folder behind.
         let folder = match RunRules::decide(&committed.state, &create(None), &app.given(call)) {
             Ok(_) => app.files.make_folder(&run_id).await.map_err(|error| unreadable(&paths, &error))?,
             Err(_) => None,
@@ -122,7 +122,7 @@ impl Operation for CreateRun {
     }
 }
 
-/// A run of a campaign is for its players to create, one without a campaign for those who play in all.
+/// Players of a campaign may create its runs. A run without a campaign needs the role of a player in every campaign.
 async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
     if let Some(campaign_id) = campaign_id {
         let entered = app.enter_as(caller, CreateRun::NAME, CreateRun::ALLOWED, campaign_id).await;
@@ -142,7 +142,8 @@ fn bad_id(id: &str) -> Fault {
     fault.hint("choose such an id, or leave it out")
 }
 
-/// A new id: in the order of time, or the same one for a retry under the same key.
+/// A new id. Ids sort by time; with an idempotency key the id is derived from the key, so that a retry gets the same
+/// one.
 fn new_id(app: &App, call: &Call<'_>) -> String {
     match &call.work.idempotency_key {
         Some(key) => id::uuid_of_key(id::RUN, call.caller.id(), "", key),

@@ -6,7 +6,7 @@ use skald_domain::gate::{EVERYBODY, Process, Transition};
 
 use skald_picture::{Arrow, Flow, FlowProgress, Stop, Theme};
 
-/// The picture of a process, as SVG; with the state that a run is in and those that it was in, if they are given.
+/// Draws a process as SVG, with the current and the visited states of a run if they are given.
 pub(super) fn svg(process: &Process, current: Option<&str>, visited: &[&str], theme: Theme) -> String {
     let places: BTreeMap<&str, usize> =
         process.states.iter().enumerate().map(|(index, state)| (state.name.as_str(), index)).collect();

@@ -1,7 +1,7 @@
 //! `state_gate.emit_event`: emits an event, the ordinary way to move a run to another state.
 //!
-//! A refusal by the rules is an ordinary answer with `success: false`; only what does not concern a run is an error.
-//! Every attempt is stored: an accepted one in the run's stream, a refused one outside it.
+//! A refusal by the rules is an ordinary answer with `success: false`; only faults that do not concern the run are
+//! errors. Every attempt is stored: an accepted one in the run's stream, a refused one outside it.
 
 use crate::gate::RunStream;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ struct Accepted {
     code: Option<&'static str>,
 }
 
-/// The mark of an answer that was given before.
+/// The code of a repeated answer.
 const REPLAY: &str = "IDEMPOTENT_REPLAY";
 
 /// What an accepted event came to.
@@ -94,12 +94,12 @@ impl From<Unaccepted> for EmitEventOutput {
     }
 }
 
-/// The name of an accepted event: it follows from its record, without the answer that names it.
+/// The id of an accepted event. It is derived from the hash of its record, so it need not be stored.
 pub(super) fn event_id(hash: &Hash) -> String {
     format!("evt-{}", &hex(hash)[..20])
 }
 
-/// An event as it would be emitted.
+/// An event to emit, or to check in a dry run.
 pub(super) struct Emission<'a> {
     pub event_name: &'a str,
     pub payload: &'a Map<String, Value>,
@@ -107,7 +107,7 @@ pub(super) struct Emission<'a> {
 }
 
 impl App {
-    /// What an emission asks of a run, with all that was looked up for it.
+    /// The command that emits an event, with the evidence and facts that it needs, and the inline contents.
     pub(super) async fn emission(
         &self,
         found_run: &FoundRun,
@@ -115,7 +115,7 @@ impl App {
     ) -> Result<(RunCommand, EvidenceContents), Fault> {
         let resolved = self.resolve(found_run, &emission.sent).await;
         self.check_contents(found_run, &resolved.contents).await?;
-        // Last of all, since reading large files takes a while.
+        // Look up the facts last: reading large artifacts takes a while, and the facts must be current.
         let facts = self.facts(found_run, EvidenceScope::Here).await?;
         let command = RunCommand::Emit(Box::new(Emit {
             process: Arc::clone(&found_run.process),
@@ -144,7 +144,7 @@ impl Operation for EmitEvent {
 
     async fn run(app: &App, call: &Call<'_>, input: EmitEventInput) -> Result<EmitEventOutput, Fault> {
         check_name(&input.event_name)?;
-        // The revision and the key stand in the input; those of a header have to be the same.
+        // The input contains the revision and the key; a header may repeat them, but must not differ.
         let (revision, key) = (Some(input.expected_revision), Some(input.idempotency_key.as_str()));
         given_once(("expected_revision", revision), (EXPECTED_BESIDE, call.work.expected_revision))?;
         given_once(("idempotency_key", key), (KEY_BESIDE, call.work.idempotency_key.as_deref()))?;
@@ -152,7 +152,7 @@ impl Operation for EmitEvent {
         for _ in 0..LOOKS {
             let found_run = match (app.find_run::<Self>(call, input.run_id.as_deref()).await, &bad_key) {
                 (Ok(found_run), _) => found_run,
-                // The key is looked at first.
+                // A bad key is reported before a missing run.
                 (Err(_), Some(misfit)) => return Ok(Unaccepted::by(&bad_key_refusal(misfit)).into()),
                 (Err(fault), None) => return Unaccepted::of(fault).map(Into::into),
             };
@@ -164,7 +164,7 @@ impl Operation for EmitEvent {
             }
             match emit(app, call, &found_run, &input, &request).await {
                 Ok(accepted) => return Ok(EmitEventOutput { success: true, result: Some(accepted), error: None }),
-                // The run moved while files were looked at: what was seen of them is of no use now.
+                // The run changed while files were read, so the facts are out of date: try again.
                 Err(Tripped::NotDone(not_done)) if is_out_of_date(&not_done) => {}
                 Err(Tripped::NotDone(not_done)) => {
                     return app.refuse(call, &found_run, &tried, *not_done).await.map(Into::into);
@@ -181,7 +181,7 @@ impl Operation for EmitEvent {
     }
 }
 
-/// How often a run is looked at anew, if it moves meanwhile.
+/// How often an emission is tried if the run changes meanwhile.
 const LOOKS: usize = 5;
 
 /// Why an event was not emitted.
@@ -209,7 +209,7 @@ async fn emit(
 ) -> Result<Accepted, Tripped> {
     let (artifact_paths, artifacts) = (input.artifact_paths.as_deref(), input.artifacts.as_deref());
     let sent = Sent { artifact_paths: artifact_paths.unwrap_or_default(), artifacts: artifacts.unwrap_or_default() };
-    // A path that no file can have is told before the revision is looked at; a replay comes before both.
+    // Invalid paths are refused before the revision is checked; a replay is answered before both.
     let unfit = sent.unfit_paths();
     if !unfit.is_empty() && !app.is_answered(call, found_run, &input.idempotency_key).await? {
         let failure = JournalFailure::Refused(RunRefusal::ArtifactMisfits { misfits: unfit });
@@ -258,9 +258,9 @@ fn bad_key_refusal(misfit: &SchemaMisfit) -> RunRefusal {
     RunRefusal::KeyMisfit { misfit: misfit.clone() }
 }
 
-/// The request, written so that the same one always reads the same.
+/// The request as canonical JSON, so that a retry compares equal.
 fn request(run_id: &str, input: &EmitEventInput) -> String {
-    // What is left out, null or empty is the same.
+    // A missing, a null and an empty field count as equal.
     let mut request = json!({
         "artifact_paths": input.artifact_paths.as_deref().unwrap_or_default(),
         "artifacts": input.artifacts.as_deref().unwrap_or_default(),

@@ -52,7 +52,7 @@ fn validation_errors(misfits: &[SchemaMisfit]) -> Vec<ValidationError> {
     misfits.iter().map(error).collect()
 }
 
-/// The guards that were asked and said no, each with its reason.
+/// The guards that are not satisfied, each with its reason.
 pub(super) fn unmet(guards: &[GuardResult]) -> Vec<String> {
     guards.iter().filter(|guard| !guard.satisfied).map(GuardResult::line).collect()
 }
@@ -72,7 +72,7 @@ impl Unaccepted {
         }
     }
 
-    /// A fault that is an answer of the run, and not of the server.
+    /// Converts a fault that concerns the run into an answer; other faults stay errors.
     pub(super) fn of(fault: Fault) -> Result<Self, Fault> {
         match fault.code() {
             Code::RunNotFound | Code::ProcessNotFound | Code::Forbidden | Code::TooLarge => {
@@ -83,7 +83,7 @@ impl Unaccepted {
         }
     }
 
-    /// What went wrong, with all that does not fit.
+    /// The message with all validation errors.
     fn sentence(&self) -> String {
         let misfits = self.details.iter().flat_map(|details| &details.validation_errors);
         let said = misfits.map(|error| format!("; {}: {}", error.path, error.message));
@@ -110,15 +110,16 @@ impl Unaccepted {
     }
 }
 
-/// What was tried.
+/// The event and the request of an attempt.
 pub(super) struct Tried<'a> {
     pub event: &'a str,
     pub request: &'a str,
 }
 
 impl App {
-    /// What a failure comes to: an answer of the run, which is kept beside it, or a fault of the server. What is kept of the
-    /// run is of the one state that the attempt was refused on.
+    /// Converts a failure into the answer of a refused attempt and stores the attempt; a failure of the server is a
+    /// fault. The attempt is stored with the state that it was refused on, which may be newer than the one that was
+    /// found.
     pub(super) async fn refuse(
         &self,
         call: &Call<'_>,

@@ -6,23 +6,23 @@ use futures::future::{BoxFuture, ready};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-/// The folders of a gate. Paths of artifacts come in their plain form, and are taken below one folder and nowhere else.
+/// Access to the folders of a gate. Artifact paths are normalized, and resolved only below the given folder.
 pub trait GateFiles: Send + Sync + 'static {
     /// The ids of the process files, each once, by id. A file's id is its name without `.yaml` or `.yml`.
     fn processes(&self) -> BoxFuture<'_, Result<Vec<String>, FilesError>>;
 
-    /// The process file of an id. Of several, that of the earliest folder; `.yaml` before `.yml`.
+    /// The process file of an id. The earliest folder wins, and `.yaml` wins over `.yml`.
     fn process<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ProcessFile>, FilesError>>;
 
     /// The run that `state-gate.json` names, in the working folder or in the nearest folder above that has one.
     fn named_run(&self) -> BoxFuture<'_, Result<Option<String>, FilesError>>;
 
-    /// Makes the folder for the artifacts of a run, and says where it is. `None` where several machines serve the same
-    /// runs: then only content that is handed in counts.
+    /// Creates the folder for the artifacts of a run and returns its path. `None` where several machines serve the same
+    /// runs: then only inline content counts.
     fn make_folder<'a>(&'a self, run_id: &'a str) -> BoxFuture<'a, Result<Option<String>, FilesError>>;
 
-    /// What a file below a folder holds, or why it is no evidence: no ordinary file, empty, too large, or reached by a
-    /// link. `wants_json` asks for its content where that is JSON.
+    /// Reads a file below a folder, or returns why it is no evidence: not a regular file, empty, too large, or reached
+    /// by a link. `wants_json` asks for the parsed content if it is JSON.
     fn artifact<'a>(
         &'a self,
         folder: &'a str,
@@ -30,40 +30,40 @@ pub trait GateFiles: Send + Sync + 'static {
         wants_json: bool,
     ) -> BoxFuture<'a, Result<ArtifactFile, String>>;
 
-    /// Whether a file of this path lies below the working folder. Nothing there is evidence, but it may be what was meant.
+    /// Whether a file with this path is below the working folder. It is no evidence there; an error hints at it.
     fn is_in_working_folder<'a>(&'a self, path: &'a str) -> BoxFuture<'a, bool>;
 
-    /// A path of this machine as it is reached from the working folder, if it lies below that.
+    /// An absolute path relative to the working folder, if it is below it.
     fn relative_to_working_folder(&self, path: &str) -> Option<String>;
 
-    /// Those of the paths whose file is gone, or no longer holds what it held, by path and SHA-256. A file that was not
-    /// touched since is not read again.
+    /// The paths whose file is gone or has another SHA-256 than in `held`. A file that was not modified is not read
+    /// again.
     fn stale<'a>(&'a self, folder: &'a str, held: Vec<(String, String)>) -> BoxFuture<'a, BTreeSet<String>>;
 
-    /// What a file holds, up to a size, for somebody who wants to look at it.
+    /// The content of a file for viewing, up to a maximum size.
     fn content<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Vec<u8>, String>>;
 
-    /// The ids of runs in whose folders something changed. Watching begins with the first who asks.
+    /// The ids of runs in whose folders something changed. Watching starts with the first call.
     fn touched(&self) -> broadcast::Receiver<String>;
 }
 
-/// A process file as it lies there.
+/// A process file and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessFile {
     pub path: String,
     pub source: String,
 }
 
-/// An artifact's file, as it was found.
+/// An artifact's file as it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactFile {
-    /// Of its content, in hexadecimal digits.
+    /// SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
     pub bytes: u64,
     pub json: Option<Value>,
 }
 
-/// A folder or file that should be readable and is not.
+/// A folder or file that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {why}")]
 pub struct FilesError {
@@ -71,7 +71,7 @@ pub struct FilesError {
     pub why: String,
 }
 
-/// No folders at all: every process is submitted or shipped, and every artifact handed in.
+/// A gate without folders: every process is submitted or shipped, and every artifact is sent inline.
 pub(crate) struct NoFiles {
     nobody: broadcast::Sender<String>,
 }
@@ -82,7 +82,7 @@ impl Default for NoFiles {
     }
 }
 
-/// Why a path is no evidence where there is no folder.
+/// Why a path is refused if the run has no folder.
 pub(super) const NO_FOLDER: &str = "there is no artifact folder here, hand the content in as text or base64";
 
 impl GateFiles for NoFiles {

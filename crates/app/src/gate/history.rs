@@ -107,7 +107,7 @@ pub(super) struct HistoryPage {
     pub next_cursor: Option<String>,
 }
 
-/// How far a page reached: the last revision, and the key of the last attempt.
+/// The end of a page: the revision of its last record, and the key of its last attempt.
 struct HistoryCursor {
     revision: u64,
     key: String,
@@ -128,7 +128,7 @@ impl HistoryCursor {
 }
 
 impl App {
-    /// Oldest first.
+    /// A page of a run's history, oldest first.
     pub(super) async fn history(
         &self,
         found_run: &FoundRun,
@@ -137,7 +137,7 @@ impl App {
     ) -> Result<HistoryPage, Fault> {
         let limit = page_limit(limit)?;
         let mut place = HistoryCursor::read(cursor)?;
-        // One more than the page has, so that it is known whether there is another.
+        // Read one more than the page holds, to know whether another page follows.
         let records = self.journal.read(&found_run.stream, place.revision, limit + 1).await;
         let records = records.map_err(|error| self.unread(&error))?;
         let attempts = self.attempts(&found_run.run_id, &place.key, limit + 1).await?;
@@ -166,7 +166,7 @@ impl App {
         }
         for entry in &mut entries {
             entry.token = ActingToken::of(&access.state, &entry.by);
-            // The owner may have been told where the files belong.
+            // A message to the owner may contain the path of the run's folder.
             if let (Some(message), Some(folder)) = (&mut entry.message, &found_run.run().folder) {
                 *message = found_run.paths.text(message, folder);
             }
@@ -235,7 +235,7 @@ impl HistoryEntry {
     }
 }
 
-/// The attempts before all that are kept one by one.
+/// The entry for the oldest attempts, of which only a sum is stored.
 fn summed(attempts: SummedAttempts) -> HistoryEntry {
     let attempt = Attempt {
         at: attempts.last_at.or(attempts.first_at).unwrap_or_else(|| jiff::Timestamp::UNIX_EPOCH.into()),

@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    /// Ids that may be typed: of runs, the newest first, of processes or of campaigns.
+    /// Completions of an id field: ids of runs (the newest first), of processes or of campaigns.
     pub(super) async fn gate_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         match field {
             "run_id" => {

@@ -40,9 +40,9 @@ use skald_journal::{Record, RegisteredKind, SideRowCheck, StreamKind};
 
 use crate::creation_quota::PROCESS_VERSIONS_COUNTED;
 use crate::noun::RecordAudience;
-use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
+use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
-/// What a model should know before it begins.
+/// The instructions for models.
 const INSTRUCTIONS: &str = "Work that a process gates: begin with state_gate.get_state, do what its prompt says, submit evidence with \
         state_gate.emit_event and the revision that you read; the gate decides. stategate://processes lists the processes.";
 
@@ -77,6 +77,10 @@ impl Noun for GateNoun {
         Some((Toolset::Gate, INSTRUCTIONS))
     }
 
+    fn fault_fields(&self) -> &'static [FaultField] {
+        processes::FAULT_FIELDS
+    }
+
     fn stream_kind(&self) -> Option<RegisteredKind> {
         Some(RegisteredKind::of::<RunStream>())
     }
@@ -104,7 +108,7 @@ impl Noun for GateNoun {
     }
 
     fn changed_by_campaign(&self, app: &App, record: &Record, campaign_id: &str) -> Vec<ResourceChange> {
-        // Guards ask about the campaign and its universes.
+        // Guards read the campaign and its universes, but no other run.
         if record.stream.noun() == RunStream::NAME { Vec::new() } else { app.watching.touched_by(campaign_id) }
     }
 
@@ -113,7 +117,7 @@ impl Noun for GateNoun {
     }
 }
 
-/// How what the gate keeps beside the journal is checked, by kind.
+/// The checks of the gate's side rows, by kind of row.
 const SIDE_ROWS: [(&str, SideRowCheck); 7] = [
     (refused_attempts::ATTEMPTS, SideRowCheck::Row(refused_attempts::check_attempt)),
     (refused_attempts::SUMMED, SideRowCheck::SumsOf(refused_attempts::ATTEMPTS)),

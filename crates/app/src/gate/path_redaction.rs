@@ -26,7 +26,7 @@ impl PathRedaction {
         self.files.is_none()
     }
 
-    /// A folder to write to; `None` where the caller could not find it.
+    /// The path of a folder that the caller should write to; `None` if the caller cannot reach it.
     pub(super) fn folder(&self, folder: &str) -> Option<String> {
         match &self.files {
             None => Some(folder.to_owned()),
@@ -45,7 +45,7 @@ impl PathRedaction {
         })
     }
 
-    /// A text in which a path may stand. The end of the text may have been cut off within the path.
+    /// Redacts a path within a text. The text may have been cut off in the middle of the path.
     pub(super) fn text(&self, text: &str, path: &str) -> String {
         if self.is_owners() || path.is_empty() {
             return text.to_owned();
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(seen(&format!("write it to {FOLDER}/note.md first")), "write it to …/run-1/note.md first");
         assert_eq!(view.folder(FOLDER), None);
         assert_eq!(view.name("the folders of the gate"), "the folders of the gate");
-        // The kept text of an attempt ends after so many characters, wherever that is.
+        // The stored message of an attempt is cut at a maximum length, perhaps within a path.
         assert_eq!(seen("write it to /srv/skald/arti"), "write it to …");
         assert_eq!(seen("read and/or write /"), "read and/or write /");
     }

@@ -48,7 +48,7 @@ pub(super) struct GateDocumentOutput {
     text: String,
 }
 
-/// A process, and where a run of it stands.
+/// A process, with the current and the visited states if a run was named.
 struct Drawn {
     process: Arc<Process>,
     source: String,

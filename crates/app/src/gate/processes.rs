@@ -8,25 +8,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use skald_domain::Moment;
 use skald_domain::gate::{Finding, Process, load};
 
 use super::path_redaction::PathRedaction;
 use super::shipped_processes::shipped;
 use crate::sha256::sha256_hex;
-use crate::{App, Caller, Code, Fault, FilesError, limits, short};
+use crate::{App, Caller, Code, Fault, FaultField, FilesError, limits, schema, short};
 use skald_journal::{FindingKind, RowCheck};
 
-/// The sources of processes on the shelf, by hash.
+/// Kind of the side rows with sources of processes, by hash.
 pub(super) const SOURCES: &str = "process";
-/// What was submitted under which id, on the shelf.
+/// Kind of the side rows with submitted processes, by process id.
 pub(super) const SUBMITTED: &str = "process_submitted";
-/// Rows of the shelf that are read at once.
+/// Side rows that are read at once.
 const READ_AT_ONCE: usize = 200;
-/// Processes that are held ready.
+/// Maximum number of processes in the cache.
 const READY_MAX: usize = 256;
 
-/// Processes that were read already, by hash.
+/// Cache of parsed processes, by hash.
 #[derive(Default)]
 pub(crate) struct Processes(Mutex<HashMap<String, Arc<Process>>>);
 
@@ -62,7 +63,7 @@ pub(super) struct KnownProcesses {
     pub origin: Origin,
 }
 
-/// What was submitted under an id.
+/// The version of a process that was submitted last under an id.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct SubmittedProcess {
     pub hash: String,
@@ -74,12 +75,12 @@ pub(super) struct SubmittedProcess {
 struct ProcessSource {
     text: String,
     origin: Origin,
-    /// What it is called in an error.
+    /// The name in error messages.
     name: String,
 }
 
 impl App {
-    /// The process of an id, as new runs get it.
+    /// The current process of an id, which new runs get.
     pub(super) async fn process_named(&self, caller: &Caller, id: &str) -> Result<KnownProcesses, Fault> {
         let Some(source) = self.source_named(caller, id).await? else { return Err(self.no_process(caller, id).await) };
         let ProcessSource { text, origin, name } = source;
@@ -119,7 +120,7 @@ impl App {
             .allowed(known)
     }
 
-    /// The ids of all processes, by id.
+    /// The ids of all processes, sorted.
     pub(super) async fn process_ids(&self, caller: &Caller) -> Result<Vec<String>, Fault> {
         let mut ids: BTreeSet<String> = shipped().into_iter().map(|(id, _)| id.to_owned()).collect();
         let files = self.files.processes().await;
@@ -155,7 +156,7 @@ impl App {
         self.read_process(&source).map_err(|_| lost("cannot be read by this version of Skald"))
     }
 
-    /// Reads a process, or what is wrong with it.
+    /// Parses a process, or returns the findings.
     pub(super) fn read_process(&self, source: &str) -> Result<Arc<Process>, Vec<Finding>> {
         if let Some(process) = self.processes.get(&sha256_hex(source)) {
             return Ok(process);
@@ -164,7 +165,7 @@ impl App {
         loaded.process.map(|process| self.processes.put(process)).ok_or(loaded.findings)
     }
 
-    /// Keeps the source of a process for as long as there are runs of it, which is for good.
+    /// Stores the source of a process. It is never removed, since runs are pinned to it.
     pub(super) async fn keep_source(&self, process: &Process, source: &str) -> Result<(), Fault> {
         if self.kept_source(&process.hash).await?.is_none() {
             let committed = self.journal.put(SOURCES, &process.hash, source.to_owned()).await;
@@ -190,7 +191,7 @@ impl App {
     }
 }
 
-/// Whether the source of a process is what its address says.
+/// Checks the source of a process against its hash.
 pub(super) fn check_source(_kind: &str, hash: &str, source: &str) -> RowCheck {
     if sha256_hex(source) == hash {
         return RowCheck::Sound;
@@ -198,7 +199,7 @@ pub(super) fn check_source(_kind: &str, hash: &str, source: &str) -> RowCheck {
     RowCheck::Wrong(FindingKind::ContentDiffers, "the process is not the one that its hash was made of".to_owned())
 }
 
-/// Whether what was submitted under an id is there.
+/// Checks that the source of a submitted process is stored.
 pub(super) fn check_submission(_kind: &str, _id: &str, body: &str) -> RowCheck {
     match serde_json::from_str::<SubmittedProcess>(body) {
         Ok(submission) => RowCheck::Needs(SOURCES, submission.hash),
@@ -206,7 +207,17 @@ pub(super) fn check_submission(_kind: &str, _id: &str, body: &str) -> RowCheck {
     }
 }
 
-/// What is wrong with a process, as every surface shows it.
+const FINDINGS: &str = "findings";
+
+/// The fields that only errors about processes have.
+pub(super) const FAULT_FIELDS: &[FaultField] = &[FaultField {
+    name: FINDINGS,
+    description: "What is wrong with a process file, each with its line and column.",
+    schema: schema::inlined::<Vec<Finding>>,
+    subject: None,
+}];
+
+/// The fault for a process file with errors.
 pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let first = findings.iter().find(|finding| finding.is_error());
@@ -214,10 +225,10 @@ pub(super) fn invalid(name: &str, findings: Vec<Finding>) -> Fault {
     let many = if errors == 1 { "1 error".to_owned() } else { format!("{errors} errors") };
     Fault::new(Code::InvalidProcess, format!("{name} has {many}: {first}"))
         .hint("mend what findings lists; `skald gate check FILE` lists it too")
-        .findings(findings)
+        .detail(FINDINGS, json!(findings))
 }
 
-/// A file of the gate that should be readable and is not.
+/// The fault for a file of the gate that cannot be read.
 pub(super) fn unreadable(paths: &PathRedaction, error: &FilesError) -> Fault {
     tracing::warn!(%error, "a file of the gate cannot be read");
     Fault::new(Code::InvalidProcess, paths.error(error)).hint("mend the file or remove it, then try again")

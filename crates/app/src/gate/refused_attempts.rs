@@ -15,14 +15,14 @@ use crate::sha256::sha256_hex;
 use crate::{App, Call, Code, Fault, limits};
 use skald_journal::{CommittedState, FindingKind, Hash, RowCheck, RowSum, SummingUp, hex};
 
-/// What is kept of an attempt.
+/// A refused attempt as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Attempt {
     pub at: Moment,
     pub by: String,
     pub role: String,
     pub event: String,
-    /// Where the run stood.
+    /// The state of the run.
     pub state: String,
     pub revision: u64,
     pub code: String,
@@ -31,15 +31,15 @@ pub(super) struct Attempt {
     pub guards: Vec<GuardResult>,
     /// SHA-256 of the request.
     pub request_hash: String,
-    /// SHA-256 of all this and of the event on which it was refused.
+    /// SHA-256 of the other fields and of the record on which it was refused.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
 }
 
-/// Characters that are kept of why an attempt was refused.
+/// Maximum characters of a stored message.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
-/// Why an attempt was refused.
+/// A refused attempt before it is stored.
 pub(super) struct RefusedAttempt<'a> {
     pub event: &'a str,
     pub code: Code,
@@ -50,23 +50,22 @@ pub(super) struct RefusedAttempt<'a> {
     pub request: &'a str,
 }
 
-/// What the kinds of attempts begin with; the run follows.
+/// Prefix of the kinds of side rows with attempts; the run's id follows.
 pub(super) const ATTEMPTS: &str = "attempt/";
 
 fn kind(run_id: &str) -> String {
     format!("{ATTEMPTS}{run_id}")
 }
 
-/// Keys of attempts are in the order of what they were made on, then of time. Two of one microsecond are told apart by
-/// chance.
+/// The key of an attempt. Keys sort by revision, then by time; a random part distinguishes two of the same microsecond.
 fn key(revision: u64, at: Timestamp, chance: &str) -> String {
     format!("{revision:016x}-{:016x}-{chance}", at.as_microsecond())
 }
 
-/// Where the sums are stored, by run.
+/// Kind of the side rows with sums of attempts, by run.
 pub(super) const SUMMED: &str = "attempts-summed";
 
-/// Attempts that were kept one by one once.
+/// The sum of old attempts whose own rows were removed.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SummedAttempts {
     #[serde(flatten)]
@@ -85,7 +84,7 @@ impl SummedAttempts {
         *self.codes.entry(attempt.code.clone()).or_default() += 1;
     }
 
-    /// What a history says of them.
+    /// The message in the history.
     pub(super) fn sentence(&self) -> String {
         let codes: Vec<String> = self.codes.iter().map(|(code, count)| format!("{count} {code}")).collect();
         format!("{} refused attempts are no longer kept one by one: {}", self.sum.count, codes.join(", "))
@@ -96,7 +95,7 @@ impl SummedAttempts {
 #[derive(Default)]
 pub(crate) struct AttemptsCounted(Mutex<HashMap<String, usize>>);
 
-/// Runs that are counted; beyond that, counting begins anew.
+/// Maximum number of runs with a count; a full map is cleared.
 const RUNS_COUNTED_MAX: usize = 10_000;
 
 impl AttemptsCounted {
@@ -104,7 +103,7 @@ impl AttemptsCounted {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts one more, if the run is counted.
+    /// Counts one more attempt. `None` if the run has no count yet.
     fn count_one(&self, run_id: &str) -> Option<usize> {
         let mut counted = self.lock();
         let count = counted.get_mut(run_id)?;
@@ -127,23 +126,23 @@ impl AttemptsCounted {
     }
 }
 
-/// A hash of an attempt, written without one, and of the record that it was made on.
+/// The hash of an attempt's JSON without the hash field, and of the record that the attempt was made on.
 fn bound_hash(record: &Hash, written: &str) -> String {
     sha256_hex(format!("{}{written}", hex(record)))
 }
 
-/// Whether an attempt is as it was kept, on a record that is there.
+/// Checks a stored attempt against its hash, which includes the hash of the record that it was made on.
 pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
     let unreadable = |why: String| RowCheck::Wrong(FindingKind::AttemptDiffers, format!("it cannot be read: {why}"));
     let attempt: Attempt = match serde_json::from_str(body) {
         Ok(attempt) => attempt,
         Err(error) => return unreadable(error.to_string()),
     };
-    // Attempts from before they had hashes are in the root, and nothing else is known of them.
+    // Attempts from before they had hashes cannot be checked; only the root hash covers them.
     if attempt.hash.is_empty() {
         return RowCheck::Sound;
     }
-    // The hash is the last field, so what it was made of is the text before it.
+    // The hash is the last field, so the hashed text is everything before it.
     let end = format!(r#","hash":"{}"}}"#, attempt.hash);
     let Some(written) = body.strip_suffix(&end).map(|text| format!("{text}}}")) else {
         return unreadable("it does not end with its hash".to_owned());
@@ -153,7 +152,7 @@ pub(super) fn check_attempt(kind: &str, _key: &str, body: &str) -> RowCheck {
     RowCheck::MadeOn { stream, revision: attempt.revision, is_made_with }
 }
 
-/// What a refused request said, as others may read it in the history: so many characters of one line.
+/// Cuts text of a refused request to one line and a maximum length, since others may read it in the history.
 fn one_line(text: &str, chars_max: usize) -> String {
     let text: String = text.chars().take(chars_max).collect();
     clean_name(&text).unwrap_or(text)
@@ -188,8 +187,8 @@ impl App {
         self.sum_up_attempts(&found_run.run_id).await
     }
 
-    /// Sums up the oldest attempts of a run, if there are more than are kept one by one. Each process counts what it has
-    /// seen, so that a refusal need not read them all.
+    /// Replaces the oldest attempts of a run by their sum, if there are more than the maximum. Each server process
+    /// counts the attempts that it has seen, so that a refusal need not read them all.
     async fn sum_up_attempts(&self, run_id: &str) -> Result<(), Fault> {
         let count = if let Some(count) = self.attempts_counted.count_one(run_id) {
             count
@@ -213,7 +212,7 @@ impl App {
             let (removed, new) = (keys.len(), serde_json::to_string(&summed).expect("a sum is JSON"));
             let (sum_kind, sum_key, old) = (SUMMED, run_id, old.as_deref());
             let summing_up = SummingUp { kind: &kind, keys, sum_kind, sum_key, old, new };
-            // Another process may have been faster.
+            // If another server process was faster, try again.
             if self.journal.sum_up(summing_up).await.map_err(|error| self.unread(&error))? {
                 self.attempts_counted.subtract(run_id, removed);
                 return Ok(());
@@ -221,7 +220,7 @@ impl App {
         }
     }
 
-    /// The attempts that are no longer kept one by one, if there are any.
+    /// The sum of removed attempts, if there are any.
     pub(super) async fn summed_attempts(&self, run_id: &str) -> Result<Option<SummedAttempts>, Fault> {
         let row = self.journal.get(SUMMED, run_id).await.map_err(|error| self.unread(&error))?;
         Ok(row.and_then(|row| serde_json::from_str(&row).ok()))

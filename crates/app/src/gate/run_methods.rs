@@ -53,7 +53,7 @@ impl RunMethod {
         }
     }
 
-    /// The fields that it takes beside the run.
+    /// The input fields of the method, besides `run_id`.
     fn takes(self) -> &'static [&'static str] {
         match self {
             Self::History => &["cursor", "limit"],
@@ -247,7 +247,7 @@ async fn check(app: &App, call: &Call<'_>, found_run: &FoundRun, input: &RunInpu
     })
 }
 
-/// The way to a state that is named, or the ways to all endings.
+/// The plan to the named state, or one to each final state.
 async fn plan(app: &App, found_run: &FoundRun, to_state: Option<&str>) -> Result<(Option<Plan>, Vec<Plan>), Fault> {
     let facts = app.facts(found_run, EvidenceScope::Everywhere).await?;
     let look = found_run.look(&facts);
@@ -270,7 +270,7 @@ fn no_way(found_run: &FoundRun, target: &str) -> Fault {
 }
 
 impl RunInput {
-    /// The terms of the input, or those that came beside it.
+    /// The expected revision and the idempotency key, from the input or from the request's headers or metadata.
     fn terms(&self, call: &Call<'_>) -> Result<Terms, Fault> {
         if let Some(misfit) = self.idempotency_key.as_ref().and_then(|key| check_key(key).err()) {
             let fault = Fault::new(Code::InvalidPayload, misfit.message).at(misfit.path);
@@ -295,7 +295,7 @@ async fn override_guard(
 ) -> Result<(Answered<Taken>, bool), Fault> {
     let event = input.needed("event_name", input.event_name.as_ref())?.to_owned();
     let reason = input.needed("reason", input.reason.as_ref())?.to_owned();
-    // Whoever overrides a guard has seen where the run stands.
+    // Require the revision, so that the caller overrides the guard in a state that they have seen.
     if input.expected(call)?.is_none() {
         let fault = Fault::new(Code::InvalidParams, "override needs expected_revision").at("/expected_revision");
         return Err(fault.hint("send the revision that you decided on; `state_gate.get_state` has it"));
@@ -327,7 +327,7 @@ async fn cancel(
     change(app, call, found_run, input, ("cancelled", command), answer).await
 }
 
-/// Has something done to a run. A refusal is kept beside it, as that of an event is.
+/// Executes a command on a run. A refusal is stored as an attempt, like that of an event.
 async fn change<T: Serialize + 'static>(
     app: &App,
     call: &Call<'_>,

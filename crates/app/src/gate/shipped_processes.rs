@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-/// Their ids and their files, in the order in which they are listed.
+/// The ids and the YAML sources of the shipped processes.
 pub(super) fn shipped() -> [(&'static str, &'static str); 5] {
     [
         ("exploration-process", include_str!("processes/exploration-process.yaml")),

@@ -10,7 +10,7 @@ use super::submitted_artifacts::CONTENTS;
 use crate::{Code, Fault, limits, short};
 use skald_journal::{Document, ReadModelChange, StreamKind, StreamName, WholeSnapshot};
 
-/// All runs, the newest first.
+/// The read model of all runs, the newest first.
 pub(crate) const RUNS: &str = "runs";
 
 /// A run in a list: where it stands, not what it holds.
@@ -50,7 +50,7 @@ impl ListedRun {
     }
 }
 
-/// The streams of the noun in the journal.
+/// The stream kind of runs.
 pub(crate) struct RunStream;
 
 impl StreamKind for RunStream {
@@ -88,7 +88,7 @@ pub(super) fn stream(run_id: &str) -> StreamName {
     StreamName::new(RunStream::NAME, run_id)
 }
 
-/// Whether an id may be a run's: it is also the name of a folder.
+/// Whether an id is valid for a run. It is also the name of the run's folder.
 pub(super) fn is_run_id(id: &str) -> bool {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
     !id.is_empty() && id.len() <= limits::ID_CHARS_MAX && !id.starts_with('.') && id.chars().all(is_plain)
@@ -107,7 +107,7 @@ pub(super) fn refused_code(refusal: &RunRefusal) -> Code {
     }
 }
 
-/// A refusal, as every surface shows it.
+/// The fault for a refusal, on every surface.
 pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
     if refusal.kind() == RunRefusalKind::NotFound {
         return not_found(run_id);
@@ -129,7 +129,7 @@ pub(super) fn refused(run_id: &str, refusal: &RunRefusal) -> Fault {
     fault
 }
 
-/// The same for what is not there and for what is not there for this caller.
+/// The fault for a missing run. A run that the caller may not see gets the same one.
 pub(super) fn not_found(run_id: &str) -> Fault {
     Fault::new(Code::RunNotFound, format!("Run '{}' not found", short(run_id)))
         .at("/run_id")

@@ -98,7 +98,7 @@ async fn keep(app: &App, call: &Call<'_>, process: &skald_domain::gate::Process,
             format!("process '{id}' comes with Skald, and only game masters of every campaign may replace it");
         return Err(Fault::new(Code::Forbidden, message).hint("submit it under another id"));
     }
-    // A process that others submitted is theirs, and those' who are game masters everywhere.
+    // Only its submitter and game masters of every campaign may replace a submitted process.
     if let Some(before) = app.submission(id).await?
         && before.by != call.caller.id()
         && !is_everywhere

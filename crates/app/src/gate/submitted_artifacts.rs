@@ -12,20 +12,20 @@ use crate::sha256::sha256_hex;
 use crate::{App, Code, Fault, limits, short};
 use skald_journal::{FindingKind, RowCheck, SideRow};
 
-/// Content that was handed in, on the shelf, by its SHA-256.
+/// Kind of the side rows with inline content, by SHA-256.
 pub(super) const CONTENTS: &str = "artifact";
 
-/// Bytes of content that were handed in, by run and by campaign.
+/// Kind of the side rows with counted bytes of inline content, by run and by campaign.
 pub(super) const COUNTED: &str = "inline-bytes";
 
-/// How much content may be handed in to something.
+/// A limit on the total inline content of a run, a campaign or a principal.
 struct Quota {
     key: String,
     what: &'static str,
     most: u64,
 }
 
-/// A run without a campaign counts for whoever created it.
+/// The quotas for a run. A run without a campaign counts for the principal who created it.
 fn quotas(found_run: &FoundRun) -> [Quota; 2] {
     let run = found_run.run();
     let (key, what) = match &run.campaign_id {
@@ -55,16 +55,16 @@ pub(super) struct SentArtifact {
     pub base64: Option<String>,
 }
 
-/// What was sent, in the order in which it was sent.
+/// The artifacts of a request, in the order in which they were sent.
 pub(super) struct Sent<'a> {
     pub artifact_paths: &'a [String],
     pub artifacts: &'a [SentArtifact],
 }
 
-/// The content that came with a request, by its SHA-256.
+/// The inline contents of a request, each with its SHA-256.
 pub(super) type EvidenceContents = Vec<(String, Vec<u8>)>;
 
-/// What became of it.
+/// The resolved artifacts of a request.
 #[derive(Default)]
 pub(super) struct Resolved {
     pub submitted: Vec<Submitted>,
@@ -73,7 +73,7 @@ pub(super) struct Resolved {
 }
 
 impl Sent<'_> {
-    /// The paths that no file can have, each with the reason. They are known before anything else is.
+    /// The invalid paths, each with the reason. Checking them reads no files.
     pub(super) fn unfit_paths(&self) -> Vec<SchemaMisfit> {
         let unfit = |(pointer, path): (String, &String)| {
             let why = plain_path(path).err()?;
@@ -91,7 +91,7 @@ impl Sent<'_> {
 }
 
 impl App {
-    /// Looks at everything that was sent.
+    /// Reads and checks all artifacts of a request.
     pub(super) async fn resolve(&self, found_run: &FoundRun, sent: &Sent<'_>) -> Resolved {
         let mut resolved = Resolved::default();
         if sent.paths().count() > limits::ARTIFACTS_SUBMITTED_MAX {
@@ -135,7 +135,7 @@ impl App {
             Ok(found) => found,
             Err(why) => {
                 let mut why = found_run.paths.text(&why, folder);
-                // Whoever holds a token from elsewhere has no business in the folder that the server was started in.
+                // The holder of a token must not learn which files are in the server's working folder.
                 if found_run.paths.is_owners() && self.files.is_in_working_folder(&path).await {
                     why.push_str(". A file of this path lies in the working folder, which is not looked into: copy it");
                 }
@@ -158,7 +158,7 @@ impl App {
         Ok(not_stored)
     }
 
-    /// Refuses content that would be more than is kept of a run, or of a campaign.
+    /// Refuses inline content that would exceed the quota of the run or of its campaign.
     pub(super) async fn check_contents(&self, found_run: &FoundRun, contents: &EvidenceContents) -> Result<(), Fault> {
         let added: u64 = contents.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         for Quota { key, what, most } in quotas(found_run).into_iter().filter(|_| added > 0) {
@@ -173,8 +173,8 @@ impl App {
         Ok(())
     }
 
-    /// Counts content that was stored with an event. The event is accepted, whatever comes of this: if the store fails just
-    /// now, the content is not counted.
+    /// Counts content that was stored with an event. The event is already accepted, so if the store fails here, the
+    /// content stays uncounted.
     pub(super) async fn count_contents(&self, found_run: &FoundRun, added: u64) {
         if let Err(error) = self.add_to_count(found_run, added).await {
             tracing::warn!(%error, run = found_run.run_id, "content that was handed in is not counted");
@@ -197,20 +197,21 @@ impl App {
         Ok(())
     }
 
-    /// What is counted under a key, as it is stored and as a number.
+    /// The count under a key, as the stored text and as a number.
     async fn contents_counted(&self, key: &str) -> Result<Option<(String, u64)>, Fault> {
         let row = self.journal.get(COUNTED, key).await.map_err(|error| self.unread(&error))?;
         Ok(row.map(|row| (row.clone(), row.parse().unwrap_or_default())))
     }
 
-    /// Content that came with a request, if it is kept.
+    /// Stored inline content by its SHA-256.
     pub(super) async fn kept_content(&self, sha256: &str) -> Result<Option<Vec<u8>>, Fault> {
         let committed = self.journal.get(CONTENTS, sha256).await.map_err(|error| self.unread(&error))?;
         Ok(committed.and_then(|text| STANDARD.decode(text).ok()))
     }
 }
 
-/// Content as the rows that are stored in the transaction of the event that it came with: an accepted event never lacks it.
+/// The side rows for inline content. They are stored in the transaction of the event, so that no accepted event lacks
+/// its content.
 pub(super) fn content_rows(contents: &EvidenceContents) -> Vec<SideRow> {
     let row = |(sha256, bytes): &(String, Vec<u8>)| SideRow {
         kind: CONTENTS,
@@ -243,7 +244,7 @@ impl Resolved {
     }
 }
 
-/// Whether content is what its address says.
+/// Checks stored content against its hash.
 pub(super) fn check_content(_kind: &str, sha256: &str, body: &str) -> RowCheck {
     if STANDARD.decode(body).is_ok_and(|bytes| sha256_hex(&bytes) == sha256) {
         return RowCheck::Sound;
@@ -251,7 +252,7 @@ pub(super) fn check_content(_kind: &str, sha256: &str, body: &str) -> RowCheck {
     RowCheck::Wrong(FindingKind::ContentDiffers, "the content is not the one that was handed in".to_owned())
 }
 
-/// The content that came with an artifact, if any did.
+/// The inline content of an artifact, if it has any.
 fn content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
     let path = short(&artifact.path);
     let bytes = match (&artifact.text, &artifact.base64) {
@@ -267,7 +268,7 @@ fn content(artifact: &SentArtifact) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes))
 }
 
-/// Whether a type that the artifact counts as has a schema.
+/// Whether the artifact's type, as declared or by its name, has a JSON schema.
 fn wants_json(process: &Process, path: &str, declared: Option<&str>) -> bool {
     let counts = |name: &str| declared.map_or_else(|| name_matches(path, name), |declared| declared == name);
     process.artifacts.iter().any(|kind| kind.schema.is_some() && counts(&kind.name))

@@ -50,7 +50,7 @@ impl Operation for ToolPermission {
     const TOOLSET: Toolset = Toolset::Gate;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Player);
-    // It is for the hooks of an agent, not for the agent.
+    // The hooks of an agent call it, not the agent.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     type Input = ToolPermissionInput;
     type Output = ToolPermissionOutput;

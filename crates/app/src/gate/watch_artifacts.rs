@@ -14,24 +14,24 @@ use crate::resource_changes::{Announcement, ChangeAudience};
 use crate::{App, ResourceChange};
 use skald_journal::Partitions;
 
-/// Runs whose guards ask for their campaign that are remembered.
+/// Maximum number of remembered runs whose guards read their campaign.
 const RUNS_MAX: usize = 10_000;
 
-/// What may change a guard's status from outside its run: files, and what happens in its campaign.
+/// Tracks what can change a guard's result from outside its run: evidence files and the campaign.
 #[derive(Default)]
 pub(crate) struct ArtifactWatch {
     has_runs: Notify,
-    /// The runs that were seen and whose guards ask for their campaign, by campaign.
+    /// The runs that were read and whose guards read their campaign, by campaign.
     asking: Mutex<HashMap<String, BTreeSet<String>>>,
 }
 
 impl ArtifactWatch {
-    /// A run was seen.
+    /// Starts watching files, once the first run is read or written.
     pub(crate) fn begin(&self) {
         self.has_runs.notify_one();
     }
 
-    /// A run was seen whose guards ask for its campaign.
+    /// Remembers a run whose guards read its campaign.
     pub(super) fn asks(&self, campaign_id: &str, run_id: &str) {
         let mut asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         if asking.values().map(BTreeSet::len).sum::<usize>() >= RUNS_MAX {
@@ -40,7 +40,7 @@ impl ArtifactWatch {
         asking.entry(campaign_id.to_owned()).or_default().insert(run_id.to_owned());
     }
 
-    /// What reads differently after something happened in a campaign.
+    /// The resource changes of remembered runs after a change in their campaign.
     pub(crate) fn touched_by(&self, campaign_id: &str) -> Vec<ResourceChange> {
         let asking = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         asking.get(campaign_id).into_iter().flatten().flat_map(|run_id| touched(run_id)).collect()
@@ -48,9 +48,9 @@ impl ArtifactWatch {
 }
 
 impl App {
-    /// Tells of what happens in the folders of runs, for as long as it is polled.
+    /// Publishes changes in the folders of runs, for as long as the future is polled.
     pub(crate) async fn watch_files(&self) {
-        // A run from before this process may be watched by somebody who asks for nothing else.
+        // Start at once if the store has runs: a client may subscribe to one without reading it first.
         if !self.has_runs().await {
             self.watching.has_runs.notified().await;
         }
@@ -58,7 +58,7 @@ impl App {
         loop {
             match changes.recv().await {
                 Ok(run_id) => self.tell_touched(&run_id).await,
-                // Which runs were missed is not known, so all of them are told.
+                // The missed runs are unknown, so report the list of all runs as changed.
                 Err(RecvError::Lagged(_)) => {
                     self.tell(ResourceChange::Resource(changed_resources::RUNS.into()), ChangeAudience::Everybody);
                     self.tell(ResourceChange::ResourceList, ChangeAudience::Everybody);
@@ -69,7 +69,7 @@ impl App {
     }
 
     async fn has_runs(&self) -> bool {
-        // Whoever cannot be asked now is seen when one of their runs is.
+        // If the store is down, watching starts at the next access to a run.
         self.journal.documents(RUNS, Partitions::All, None, 1).await.is_ok_and(|runs| !runs.is_empty())
     }
 
@@ -79,7 +79,7 @@ impl App {
                 let whom = ChangeAudience::InCampaign(place);
                 self.telling.tell(Announcement { changes: touched(run_id).into(), whom, place: None });
             }
-            // A folder that belongs to no run.
+            // The folder belongs to no run.
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "a change of evidence cannot be told"),
         }

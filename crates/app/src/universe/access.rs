@@ -23,7 +23,7 @@ pub(super) struct FoundUniverse {
 }
 
 impl FoundUniverse {
-    /// What the caller sees of it.
+    /// The universe as the caller sees it.
     pub(super) fn universe(&self) -> Result<Universe, Fault> {
         let seen = self.seen.look(&self.committed.state).ok_or_else(|| not_found(&self.universe_id))?;
         Ok(seen.into_owned())
@@ -31,15 +31,14 @@ impl FoundUniverse {
 }
 
 impl App {
-    /// Finds a universe and lets the caller near it, if the role is enough: that in its campaign, or, where it has none,
-    /// the role in every campaign.
+    /// Finds a universe and checks the caller's role in its campaign, or, if it has none, the role in every campaign.
     pub(super) async fn find_universe<O: Operation>(
         &self,
         call: &Call<'_>,
         universe_id: &str,
         needed: CampaignRole,
     ) -> Result<FoundUniverse, Fault> {
-        // What could never have been created is not looked for.
+        // No universe can have such an id, so skip the lookup.
         if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
             return Err(not_found(universe_id));
         }
@@ -48,7 +47,7 @@ impl App {
             self.universes.read(&stream).await.map_err(|error| self.unread(&error).universe(universe_id))?;
         let place: Arc<str> = match committed.state.about() {
             Some(about) => role_place(about.campaign_id.as_deref()).into(),
-            // It may have been deleted since this was first asked: then the answer is still known.
+            // A retry may come after the universe was deleted: its answer is still stored under the key.
             None if O::KIND == OperationKind::Command && call.work.idempotency_key.is_some() => {
                 OwnerCampaigns::new(&*self.journal)
                     .of(PLACES, universe_id)
@@ -58,14 +57,14 @@ impl App {
             }
             None => return Err(not_found(universe_id)),
         };
-        // Whoever has no role here is told the same as if there were nothing.
+        // A caller without a role gets the same answer as for a missing universe.
         let role = call.caller.role_in(&place).ok_or_else(|| not_found(universe_id))?;
         if role < needed {
             let message = format!("{} needs the role {} here, and yours is {}", O::NAME, needed.word(), role.word());
             let fault = Fault::new(Code::Forbidden, message).universe(universe_id);
             return Err(fault.hint("ask the game master, or for another token"));
         }
-        // A command moves it.
+        // A command changes the revision, so only a read reports it here.
         if O::KIND == OperationKind::Read {
             call.work.stands_at(committed.revision());
         }
@@ -73,7 +72,7 @@ impl App {
         Ok(FoundUniverse { universe_id: universe_id.to_owned(), stream, committed, seen })
     }
 
-    /// Has something done to a universe as a whole: the one way for every surface.
+    /// Executes a command on a whole universe, for every surface.
     pub(super) async fn universe_command<O: Operation, T: Serialize + 'static>(
         &self,
         call: &Call<'_>,
@@ -85,8 +84,7 @@ impl App {
         tried.map_err(|failure| self.universe_fault(universe_id, "", failure))
     }
 
-    /// Why something was not done to a universe, as every surface shows it. `within` is the field of the input that
-    /// holds what was refused.
+    /// The fault for a command that failed, on every surface. `within` is the input field that contains the command.
     pub(super) fn universe_fault(
         &self,
         universe_id: &str,
@@ -97,7 +95,7 @@ impl App {
         self.journal_fault(failure, refused).universe(universe_id)
     }
 
-    /// The universes that are there for a caller, the newest first, and where each stands.
+    /// The universes that the caller may see, the newest first, each with its revision and its last change.
     pub(super) async fn universes_of(
         &self,
         caller: &Caller,
@@ -140,7 +138,8 @@ impl App {
         Ok((newest, count.map_err(|error| self.unread(&error))?))
     }
 
-    /// Says where a universe stands. The list does not know: what is done to bodies does not touch it.
+    /// Fills in the revision and the time of the last change. The read model has neither, since commands on bodies do
+    /// not update it.
     async fn date(&self, listed: &mut Listed) -> Result<(), StoreError> {
         let stream = stream(&listed.id);
         let head = self.journal.head(&stream).await?;
@@ -150,7 +149,7 @@ impl App {
         Ok(())
     }
 
-    /// Ids that may be typed for a universe, the newest first.
+    /// Completions of `universeId`, the newest first.
     pub(super) async fn universe_ids(&self, caller: &Caller, field: &str) -> Option<Vec<String>> {
         if field != "universeId" {
             return None;
@@ -160,7 +159,7 @@ impl App {
     }
 }
 
-/// How much there is to tell, without a look at any of it.
+/// The number of things in a universe, as a cheap measure of the size of its JSON.
 pub(super) fn things(state: &UniverseState) -> usize {
     let snapshot = state.snapshot();
     snapshot.bodies().len()

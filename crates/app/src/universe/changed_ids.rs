@@ -28,7 +28,7 @@ pub(super) struct Changed {
     replaced: Vec<&'static str>,
 }
 
-/// All keys but the time.
+/// All keys of the state except `time`.
 const SNAPSHOT: [&str; 8] =
     ["stars", "rootIds", "groups", "rootGroupIds", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
 
@@ -69,7 +69,7 @@ impl Changed {
             }
             C::RemoveFromGroup(command) => {
                 self.groups.push(command.group_id.clone());
-                // A group that was in it stands on its own now.
+                // A group that was removed from another one becomes a root.
                 let is_group = now.state().snapshot().groups().contains_key(&command.child_id);
                 self.groups.extend(is_group.then(|| command.child_id.clone()));
             }

@@ -7,11 +7,11 @@ use skald_journal::Record;
 pub(super) const LIST: &str = "universes://list";
 const SCHEME: &str = "universe://";
 
-/// The kind of a record is a prefix of its type, so that a new version of one is heard too.
+/// The changes after a record. Its kind is compared by prefix, so that later versions of a kind match too.
 pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
     let mut changes = vec![ResourceChange::Resource(uri(record.stream.id()).into())];
     let is = |kind: &str| record.kind.starts_with(kind);
-    // What is done to bodies changes no list.
+    // Commands on bodies do not change the list.
     if !is("universe.commanded") {
         changes.push(ResourceChange::Resource(LIST.into()));
     }
@@ -21,12 +21,12 @@ pub(crate) fn changed(record: &Record) -> Vec<ResourceChange> {
     changes
 }
 
-/// Where a universe is read. An id may have any characters, a URI may not.
+/// The URI of a universe, with its id percent-encoded.
 fn uri(universe_id: &str) -> String {
     format!("{SCHEME}{}", segment(universe_id))
 }
 
-/// Of a resource that is read from a universe, the URI of the universe: whatever changes it may change its parts.
+/// For a resource that is part of a universe: the URI of the universe, since any change of it may change the part.
 pub(crate) fn whole(part: &str) -> Option<String> {
     let rest = part.strip_prefix(SCHEME)?;
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

@@ -6,8 +6,8 @@ use super::read::UniverseRead;
 use crate::{App, Call, Caller, CampaignRole, Completion, CompletionRequest, Work, limits};
 
 impl App {
-    /// The bodies of the universe that is named beside: first those whose id begins with what was typed, then those whose
-    /// name does. None where no universe is named, or none that is there for this caller.
+    /// Bodies of the universe in the argument `universeId`: first those whose id begins with the typed text, then those
+    /// whose name does. Empty if that argument is missing, or names no universe that the caller may see.
     pub(super) async fn body_ids(&self, caller: &Caller, request: &CompletionRequest) -> Completion {
         let Some(universe_id) = request.beside("universeId") else { return Completion::default() };
         let call = Call { caller, work: &Work::default(), input: &Value::Null };

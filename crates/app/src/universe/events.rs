@@ -1,4 +1,4 @@
-//! The commands of a universe as they are accepted: the operation behind its feed.
+//! `universe_events`: opens the feed of a universe's accepted commands.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,14 +37,14 @@ impl Operation for UniverseEvents {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    // MCP and gRPC tell of changes in their own ways.
+    // MCP and gRPC report changes in their own ways.
     const EXPOSED: Exposed = Exposed::RestOnly;
     const ROUTES: &'static [Route] = &[rest::EVENTS];
     type Input = UniverseEventsInput;
     type Output = UniverseEventsOutput;
 
     async fn run(app: &App, call: &Call<'_>, input: UniverseEventsInput) -> Result<UniverseEventsOutput, Fault> {
-        // An empty id is none.
+        // An empty id counts as absent.
         let after = input.last_event_id.as_deref().filter(|id| !id.is_empty());
         let feed = app.feed(call.caller, &input.universe_id, after).await?;
         Ok(UniverseEventsOutput { last_event_id: feed.last_event_id(), feed: Box::new(feed) })

@@ -12,18 +12,18 @@ use skald_domain::universe::{Id, Star, UniverseState};
 use crate::JsonDocument;
 use crate::answer::quote;
 
-/// About the size of a part. In tests a part holds some bodies.
+/// Approximate size of a part. In tests parts are small, so that a few bodies need several.
 const PART_BYTES: usize = if cfg!(test) { 1_000 } else { 32_768 };
-/// A part that has less than this is written together with the next one, so that changes do not leave crumbs behind.
+/// A smaller part is merged with the next one, so that many changes do not leave many small parts.
 const PART_BYTES_MIN: usize = PART_BYTES / 4;
 
-/// What comes before the bodies in every state.
+/// The start of every state, before its bodies.
 const BEFORE_BODIES: &[u8] = b"{\"stars\":{";
 
 /// The JSON of one revision of a universe.
 #[derive(Debug)]
 pub(super) struct UniverseJson {
-    /// What was written. It holds the bodies, so that a body of another revision cannot have the address of one of them.
+    /// The rendered state. It keeps its bodies alive, so that no body of another revision can have the same address.
     of: UniverseState,
     /// The record up to its last field, which is the state.
     before_state: JsonPart,
@@ -33,7 +33,7 @@ pub(super) struct UniverseJson {
     time: JsonPart,
 }
 
-/// Some of the JSON. The same as the inside of a JSON text is made when it is first asked for.
+/// A piece of the JSON. The quoted form, for the inside of a JSON string, is made at first use.
 #[derive(Debug)]
 struct JsonPart {
     json: Bytes,
@@ -57,11 +57,11 @@ impl JsonPart {
     }
 }
 
-/// Bodies that follow each other, each with a comma before it.
+/// Consecutive bodies, each with a comma before it.
 #[derive(Debug)]
 struct BodiesPart {
     part: JsonPart,
-    /// Where each body ends.
+    /// The end offset of each body.
     ends: Vec<usize>,
 }
 
@@ -75,17 +75,19 @@ impl BodiesPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JsonForm {
     Json,
-    /// The inside of a JSON text.
+    /// Escaped for the inside of a JSON string.
     Quoted,
 }
 
 impl UniverseJson {
-    /// Writes a universe. `about` is an object that is not empty, to which the state is added.
+    /// Renders a universe, sharing unchanged parts with `last`. `about` is a non-empty object, to which the state is
+    /// added.
     pub(super) fn write(about: &impl Serialize, of: &UniverseState, last: Option<&Self>) -> serde_json::Result<Self> {
         let mut before_state = serde_json::to_vec(about)?;
         before_state.pop();
         before_state.extend_from_slice(b",\"state\":");
-        // An object too; its braces become the end of the bodies and the comma before the time.
+        // End the bodies, then append the other fields: the object's opening brace becomes a comma, the closing one is
+        // cut.
         let mut beside_bodies = b"}".to_vec();
         serde_json::to_writer(&mut beside_bodies, &of.beside_bodies())?;
         beside_bodies[1] = b',';
@@ -111,7 +113,7 @@ impl UniverseJson {
             JsonForm::Quoted => Bytes::from_static(b"{\\\"stars\\\":{"),
         });
         for (index, bodies) in self.bodies.iter().enumerate() {
-            // The first of all has no comma before it.
+            // The very first body has no comma before it.
             pieces.push(bodies.part.bytes(form).slice(usize::from(index == 0)..));
         }
         pieces.push(self.beside_bodies.bytes(form).clone());
@@ -161,19 +163,19 @@ fn in_quotes(mut pieces: Vec<Bytes>) -> Vec<Bytes> {
     pieces
 }
 
-/// Where bodies of a new writing come from, in order.
+/// Consecutive bodies of a new rendering, by where their JSON comes from.
 enum PartRun<'a> {
-    /// From the last writing, where they have these numbers.
+    /// From the last rendering, where they have these indices.
     Same(Range<usize>),
     New(Vec<(&'a Id, &'a Arc<Star>)>),
 }
 
-/// Which bodies are as they were, and which are new or changed. Those that have gone are in no run.
+/// Splits the bodies into runs of unchanged ones and runs of new or changed ones. Removed bodies are in no run.
 fn runs<'a>(now: &'a UniverseState, last: Option<&UniverseState>) -> Vec<PartRun<'a>> {
     let mut runs: Vec<PartRun<'a>> = Vec::new();
     let mut before = last.into_iter().flat_map(|last| last.snapshot().bodies()).enumerate().peekable();
     for (id, star) in now.snapshot().bodies() {
-        // The same body is at the same address: the last writing holds it.
+        // An unchanged body has the same address, since the last rendering keeps it alive.
         while before.next_if(|(_, (other, old))| !Arc::ptr_eq(old, star) && *other < id).is_some() {}
         let same = before.next_if(|(_, (_, old))| Arc::ptr_eq(old, star)).map(|(number, _)| number);
         match (same, runs.last_mut()) {
@@ -186,17 +188,17 @@ fn runs<'a>(now: &'a UniverseState, last: Option<&UniverseState>) -> Vec<PartRun
     runs
 }
 
-/// Parts that are being put together.
+/// Assembles parts from bodies.
 #[derive(Default)]
 struct BodiesWriter {
     parts: Vec<Arc<BodiesPart>>,
-    /// The part that is not full.
+    /// The unfinished part.
     json: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl BodiesWriter {
-    /// Makes a part of the bodies that end within so many bytes, of one at least.
+    /// Makes a part of the bodies that end within `length` bytes, of at least one body.
     fn split_off_part(&mut self, length: usize) {
         let count = self.ends.partition_point(|end| *end <= length).max(1);
         let Some(length) = self.ends.get(count - 1).copied() else { return };
@@ -206,7 +208,7 @@ impl BodiesWriter {
         self.parts.push(Arc::new(BodiesPart { part, ends: std::mem::replace(&mut self.ends, later) }));
     }
 
-    /// Makes parts of all that was written: two where one would be large, so that neither is small.
+    /// Finishes the unfinished part, as two parts if it is large, so that neither is small.
     fn end_part(&mut self) {
         if self.json.len() > PART_BYTES + PART_BYTES / 2 {
             self.split_off_part(self.json.len() / 2);
@@ -214,7 +216,7 @@ impl BodiesWriter {
         self.split_off_part(self.json.len());
     }
 
-    /// A body was written. A part is made once there is enough for two: what is left of it later is not small.
+    /// Ends a body. A part is split off only once there is enough for two, so that the rest is never small.
     fn end_body(&mut self) {
         self.ends.push(self.json.len());
         if self.json.len() >= 2 * PART_BYTES {
@@ -236,7 +238,7 @@ impl BodiesWriter {
         self.end_body();
     }
 
-    /// Whether a whole part can be shared here: what was written before it is a part of its own, or nothing.
+    /// Whether a whole part can be shared here: the unfinished part is empty or large enough to be finished.
     fn is_at_part(&self) -> bool {
         self.json.is_empty() || self.json.len() >= PART_BYTES_MIN
     }
@@ -278,10 +280,10 @@ fn write_bodies(of: &UniverseState, last: Option<&UniverseJson>) -> serde_json::
     Ok(writer.parts)
 }
 
-/// The parts of the last writing, gone through once.
+/// A forward-only search in the parts of the last rendering.
 struct LastParts<'a> {
     parts: &'a [Arc<BodiesPart>],
-    /// The number of the first body in the first of them.
+    /// The index of the first body in the first remaining part.
     first: usize,
 }
 
@@ -290,7 +292,7 @@ impl<'a> LastParts<'a> {
         Self { parts, first: 0 }
     }
 
-    /// The part with this body, and the number of its first. Numbers are asked for in rising order.
+    /// The part that contains this body, and the index of its first body. Calls must be in rising order.
     fn with(&mut self, number: usize) -> Option<(usize, &'a Arc<BodiesPart>)> {
         while let [part, rest @ ..] = self.parts {
             if number < self.first + part.ends.len() {
@@ -319,7 +321,7 @@ mod tests {
             Ok(events) => {
                 events.iter().fold(universe, |universe, event| UniverseRules::evolve(universe, event, &given))
             }
-            // Some of what is made up is refused.
+            // Some generated commands are refused.
             Err(_) => universe,
         }
     }
@@ -412,7 +414,7 @@ mod tests {
                 universe = sent(universe, &command(kind, &id, &other));
                 if is_written {
                     last = Arc::new(UniverseJson::write(&about, universe.state(), Some(&last)).unwrap());
-                    // Every other one has been asked for as a text when the next comes.
+                    // Only some renderings get their quoted form before the next one shares their parts.
                     if kind % 2 == 0 {
                         assert_right(&last, &about, &universe);
                     } else {

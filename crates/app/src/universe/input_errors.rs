@@ -11,10 +11,10 @@ use skald_domain::universe::{
 
 use crate::{Code, Fault, input, limits, schema, short};
 
-/// How much of an unknown command is answered.
+/// A longer unknown command is shortened in the error.
 const COMMAND_BYTES_MAX: usize = 2_000;
 
-/// The command that brings a whole state.
+/// The command that contains a whole state.
 const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 
 /// The schema of each command, as clients see it and in full.
@@ -36,7 +36,7 @@ static STATE: LazyLock<Value> = LazyLock::new(|| {
     full
 });
 
-/// In a whole state a number may be outside its range, so no range explains why one was refused.
+/// Removes ranges from a schema. Numbers in a whole state may be out of range, so a range never explains a refusal.
 fn forget_ranges(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -55,12 +55,12 @@ pub(super) fn shown_schema(command: &str) -> Option<&'static Value> {
     COMMANDS.get(command).map(|(shown, _)| shown)
 }
 
-/// The right example of a command.
+/// A valid example of a command.
 pub(super) fn example(entry: &CommandEntry) -> Value {
     serde_json::from_str(entry.example).unwrap_or_default()
 }
 
-/// The type of a command: an object that has one is what every command is.
+/// The `type` of a sent command. Every command is an object that has one.
 pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault> {
     let name = sent.get("type").and_then(Value::as_str).filter(|name| !name.trim().is_empty());
     name.ok_or_else(|| {
@@ -74,7 +74,7 @@ pub(super) fn typed<'a>(within: &str, sent: &'a Value) -> Result<&'a str, Fault>
     })
 }
 
-/// Reads a command, with what had to be repaired in it. `within` is the field of the input that holds it.
+/// Parses a command, and lists the repairs that it needed. `within` is the input field that contains it.
 pub(super) fn command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair>), Fault> {
     let name = typed(within, sent)?;
     let full = COMMANDS.get(name).map(|(_, full)| full);
@@ -91,7 +91,7 @@ pub(super) fn command(within: &str, sent: &Value) -> Result<(Command, Vec<Repair
     })
 }
 
-/// Repairs as they are told: seen from the input, and no more than can be read.
+/// Prefixes the paths of repairs with the input field, and limits how many are listed.
 fn under(within: &str, mut repairs: Vec<Repair>) -> Vec<Repair> {
     for repair in &mut repairs {
         repair.path.insert_str(0, within);
@@ -122,7 +122,7 @@ fn unknown(within: &str, name: &str, failure: &Failure) -> Fault {
     }
 }
 
-/// The event of an unknown command, which has all of it, unless that is long.
+/// The event of an unknown command, which contains the whole command unless that is long.
 fn shortened(mut event: Value) -> Value {
     let is_long = |text: &Value| text.to_string().len() > COMMAND_BYTES_MAX;
     if event.get("command").is_some_and(is_long) {
@@ -132,7 +132,7 @@ fn shortened(mut event: Value) -> Value {
     event
 }
 
-/// One of the commands, with something in it that does not belong there.
+/// The fault for a known command with invalid content.
 fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Failure) -> Fault {
     let differs = (failure.reason() == Some(Reason::Unreadable)).then(|| input::differs(full, sent)).flatten();
     let mut event = json!(failure);
@@ -154,7 +154,7 @@ fn unreadable(within: &str, name: &str, sent: &Value, full: &Value, failure: &Fa
     fault.hint(format!("{hint}; a right {name}: {}", entry.example)).example(example(entry))
 }
 
-/// Reads a state as it was sent, with what had to be repaired in it.
+/// Parses a sent state, and lists the repairs that it needed.
 pub(super) fn state(sent: &Value) -> Result<(SentState, Vec<Repair>), Fault> {
     let read = if input::is_shaped(&STATE, &STATE, sent) {
         SentState::read(sent).map(|(state, repairs)| (state, under("/state", repairs)))
@@ -229,7 +229,7 @@ mod tests {
             let fault = wrong(sent.clone());
             let body = fault.body();
             assert_eq!((fault.code(), body.path.as_deref()), (Code::Rejected, Some(path)), "{sent}: {fault}");
-            assert!(body.events[0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
+            assert!(body.details["events"][0]["type"].is_string() && body.example.is_some(), "{sent}: {body:?}");
         }
         assert!(wrong(with("mas", json!(1))).to_string().contains("mass"), "the nearest right name");
         for sent in [json!({}), json!({"type": " "}), json!({"type": 7}), json!("tick")] {

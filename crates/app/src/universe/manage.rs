@@ -156,7 +156,7 @@ impl Operation for ManageUniverse {
     }
 }
 
-/// A state as it was sent, if one was, with what had to be repaired in it.
+/// Parses the state, if one was sent, and lists the repairs that it needed.
 fn read(sent: Option<&SentObject>) -> Result<(Option<SentState>, Vec<Repair>), Fault> {
     let Some(sent) = sent else { return Ok((None, Vec::new())) };
     let (state, repaired) = input_errors::state(&sent.0)?;
@@ -192,7 +192,8 @@ async fn create(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<
     created.await.map(|(answered, _)| answered)
 }
 
-/// A universe of a campaign is for its game masters to create, one without a campaign for the game masters of all.
+/// Game masters of a campaign may create its universes. A universe without a campaign needs a game master of every
+/// campaign.
 async fn may_create(app: &App, caller: &Caller, campaign_id: Option<&str>) -> Result<(), Fault> {
     let game_masters = Allowed::InCampaign(CampaignRole::Gm);
     if let Some(campaign_id) = campaign_id {

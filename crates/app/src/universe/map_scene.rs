@@ -6,14 +6,14 @@ use skald_domain::universe::{BodyKind, Position, Snapshot, Star, local_position,
 
 use skald_picture::{Band, Body, Cloud, Kind, Path, Point, Ring, Theme, UniverseScene};
 
-/// How long a wanderer's way is shown to both sides, where nothing else is said: as the original shows it.
+/// Default length of a rogue planet's trajectory before and after the time of the map, as in the original.
 const TRAJECTORY_SECONDS: f64 = 100.0;
 
-/// What a belt looks like that has no colour.
+/// Default colours of belts.
 const STONES: &str = "#9c8f7a";
 const ICE: &str = "#8fb3cc";
 
-/// What is in a universe at a time.
+/// The scene of a universe at a time.
 pub(super) fn universe_scene<'a>(name: &'a str, snapshot: &'a Snapshot, time: f64, theme: Theme) -> UniverseScene<'a> {
     let stars = snapshot.bodies();
     let mut bodies: Vec<Body> = Vec::with_capacity(stars.len());
@@ -81,7 +81,7 @@ fn body(star: &Star, parent: Option<usize>, time: f64) -> Body<'_> {
     }
 }
 
-/// Where a wanderer was a while ago, and where it will be.
+/// The straight path of a body without an orbit, from a past to a future position.
 fn straight(star: &Star, time: f64) -> Path {
     let meta = star.rogue_planet.as_deref();
     let is_shown = meta.is_none_or(|meta| meta.show_trajectory != Some(false));
@@ -104,7 +104,7 @@ fn kind(star: &Star) -> Kind {
     }
 }
 
-/// Belts, fields and disks that are to be seen, each with whom it may be around: the first of those that is there.
+/// Visible belts, fields and disks, each with the ids of possible hosts. The first host that exists counts.
 fn bands(snapshot: &Snapshot) -> impl Iterator<Item = (Vec<&str>, Band<'_>)> {
     let belts = snapshot.belts().values().filter(|belt| belt.visible != Some(false)).map(|belt| {
         let plain = if belt.is_icy == Some(true) { ICE } else { STONES };

@@ -7,6 +7,7 @@ mod changed_resources;
 mod complete_body_ids;
 mod docs;
 mod events;
+mod fault;
 mod feed;
 mod get_state;
 mod incremental_json;
@@ -33,14 +34,14 @@ pub(crate) use stream::{Listed, PLACES, UNIVERSES};
 use skald_journal::{Record, RegisteredKind, SideRowCheck};
 
 use crate::noun::RecordAudience;
-use crate::{App, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
+use crate::{App, FaultField, Noun, OperationEntry, PromptEntry, Resource, ResourceChange, Toolset};
 
-/// What a model should know before it begins.
+/// The instructions for models.
 const INSTRUCTIONS: &str = "For stars and planets: universes://list has the universes, send_universe_command changes one, \
         list_universe_commands says how, get_universe_state tells all of it or a part; docs://universe/overview has the \
         rules.";
 
-/// Universes: stars, planets and what else is in the sky.
+/// Universes: stars, planets and other celestial bodies.
 pub(crate) struct UniverseNoun;
 
 impl Noun for UniverseNoun {
@@ -74,6 +75,10 @@ impl Noun for UniverseNoun {
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
         Some((Toolset::Universe, INSTRUCTIONS))
+    }
+
+    fn fault_fields(&self) -> &'static [FaultField] {
+        fault::FIELDS
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {

@@ -88,7 +88,7 @@ impl Operation for UniverseRead {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    // Of the three tools of this set none is this one: what it reads are resources.
+    // The toolset has three fixed tools; this operation serves resources.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[
         Route::get("/api/v1/universes").with("view", "universes"),
@@ -124,7 +124,7 @@ impl Operation for UniverseRead {
     }
 }
 
-/// Here the one body has a field of its own.
+/// The part to read. Other than in `get_universe_state`, the id of the view body is in `bodyId`.
 fn part(found_universe: &FoundUniverse, view: views::View, input: &UniverseReadInput) -> Result<Option<Part>, Fault> {
     let UniverseReadInput { body_id, ids, cursor, limit, t, .. } = input;
     let misplaced = |field: &str, message: &str, hint: &str| {

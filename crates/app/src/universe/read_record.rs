@@ -71,7 +71,7 @@ impl Operation for ReadRecord {
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Read;
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    // The three tools of this set are fixed: as a resource it is universe://{universeId}.
+    // The toolset has three fixed tools; this operation serves the resource universe://{universeId}.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] =
         &[Route::get("/api/v1/universes/{universeId}"), rest::one(HttpMethod::Get).conditional()];

@@ -12,11 +12,11 @@ use super::read_record::UniverseRecord;
 use crate::{App, Fault, Prepared, limits};
 use skald_journal::CommittedState;
 
-/// What is ready of one revision.
+/// The rendered JSON of one revision.
 #[derive(Default)]
 pub struct RenderCache {
     forms: OnceCell<RenderedUniverse>,
-    /// The last that was made of any revision: the next is made from it.
+    /// The last rendering of any revision, from which the next one takes unchanged parts.
     last: Arc<ArcSwapOption<UniverseJson>>,
 }
 
@@ -30,21 +30,21 @@ impl RenderCache {
 pub(super) struct RenderedUniverse {
     /// The universe with its name, its revision and all that it holds.
     pub record: Prepared,
-    /// What it holds.
+    /// Its state alone.
     pub state: Prepared,
 }
 
 impl App {
-    /// The universe that was found, as bytes. Whoever comes while they are made waits for them.
+    /// The rendered JSON of a universe. Concurrent callers wait for one rendering.
     pub(super) async fn rendered_universe(&self, found_universe: &FoundUniverse) -> Result<RenderedUniverse, Fault> {
-        // Nothing in a universe is hidden from those who see it, so one form is for all of them.
+        // Everyone who may see a universe sees all of it, so all callers share one rendering.
         let universe = found_universe.universe()?;
         let forms = found_universe.committed.read_cache.forms.get_or_try_init(async || {
             let committed = Arc::clone(&found_universe.committed);
             if things(universe.state()) <= limits::ANSWERED_STATE_MAX {
                 return render(&committed);
             }
-            // Long enough to keep others waiting.
+            // A large universe would block the async runtime.
             let made = tokio::task::spawn_blocking(move || render(&committed)).await;
             made.unwrap_or_else(|error| Err(error.to_string()))
         });

@@ -5,7 +5,7 @@ use crate::{JSON, Resource, Toolset};
 
 const MARKDOWN: &str = "text/markdown";
 
-/// Something that is read of universes.
+/// A resource that `universe_read` serves.
 const fn read(
     uri: &'static str,
     name: &'static str,
@@ -26,7 +26,7 @@ const fn read(
     }
 }
 
-/// A page to read.
+/// A documentation page.
 const fn page(
     uri: &'static str,
     name: &'static str,

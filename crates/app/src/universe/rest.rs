@@ -1,5 +1,5 @@
-//! Universes under `/universes`, in the shapes that clients of the Solar System Constructor know: the routes, and the
-//! operations that are offered there alone. They do nothing that the other operations do not.
+//! REST routes under `/universes` in the shapes of the Solar System Constructor, and the operations that only REST
+//! offers. These operations are built on the others.
 
 use bytes::Bytes;
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use crate::{
     ObjectWithDocument, Operation, OperationKind, Prepared, RequestBody, Route, Success, Toolset, Work, limits,
 };
 
-/// Universes in a page that has all that they hold.
+/// Universes in a page with whole states.
 const WHOLE_PAGE: usize = 10;
 
 const fn route(method: HttpMethod, path: &'static str) -> Route {
@@ -73,7 +73,7 @@ impl ListUniversesInput {
                 Err(fault.hint("follow the link header for more"))
             }
             (ListedState::Full, None) => Ok(WHOLE_PAGE),
-            // Clients of the original show what one request answers, and know no pages.
+            // Clients of the original send one request and do not know pages.
             (ListedState::None, None) if self.cursor.is_none() => Ok(limits::UNIVERSES_LISTED_MAX),
             (ListedState::Full | ListedState::None, limit) => page_limit(limit),
         }
@@ -128,11 +128,11 @@ impl Operation for ListUniverses {
     }
 }
 
-/// An array of universes with all that they hold, in the pieces that all who read them share.
+/// An array of whole universes, in cached pieces that all readers share.
 async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared, Fault> {
     let mut pieces = vec![Bytes::from_static(b"[")];
     for universe in listed {
-        // The answer is about several: it has no revision.
+        // A list has no revision, so the revision of each universe is dropped with this `Work`.
         let work = Work::default();
         let call = Call { work: &work, ..*call };
         match app.find_universe::<ListUniverses>(&call, &universe.id, CampaignRole::Guest).await {
@@ -142,7 +142,7 @@ async fn whole(app: &App, call: &Call<'_>, listed: &[Listed]) -> Result<Prepared
                 }
                 pieces.append(&mut app.rendered_universe(&found_universe).await?.record.json());
             }
-            // It was deleted meanwhile.
+            // The universe was deleted meanwhile.
             Err(fault) if fault.class() == Class::NotFound => {}
             Err(fault) => return Err(fault),
         }
@@ -176,9 +176,9 @@ impl WrittenUniverse {
     }
 }
 
-/// Has a universe created or replaced, and reads it.
+/// Creates or replaces a universe, then reads it.
 async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<WrittenUniverse, Fault> {
-    // The revision of the answer is that of what is read: somebody else may have changed it since it was written.
+    // Report the revision of the read: somebody else may have changed the universe since the write.
     let (writing, reading) = (call.work.clone(), Work::default());
     let written = ManageUniverse::run(app, &Call { work: &writing, ..*call }, input).await?;
     let internal = |error: serde_json::Error| Fault::internal(error, app.request_id());
@@ -197,7 +197,7 @@ async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<W
             let repaired = Some(written["repaired"].take()).filter(|repaired| !repaired.is_null());
             Ok(WrittenUniverse { record, state: Some(app.rendered_universe(&found_universe).await?.state), repaired })
         }
-        // A retry is answered also once it has gone: with what was known then.
+        // A retry may come after the universe was deleted: answer with the stored record.
         Err(fault) if fault.class() == Class::NotFound => {
             writing.revision.get().iter().for_each(|revision| call.work.stands_at(**revision));
             Ok(WrittenUniverse { record, state: None, repaired: None })
@@ -206,7 +206,7 @@ async fn write(app: &App, call: &Call<'_>, input: KeepUniverseInput) -> Result<W
     }
 }
 
-/// A fault in `name` or `state` in the words of the original.
+/// Rewords a fault of `name` or `state` to the message of the original.
 fn reword(fault: Fault, rule: impl Fn(&str) -> String) -> Fault {
     let (field, what) = match fault.body().path.as_deref() {
         Some("/name") => ("name", "a non-empty string"),
@@ -289,7 +289,7 @@ pub(super) struct ReplaceUniverseInput {
     state: Option<Map<String, Value>>,
 }
 
-/// A field that is not null: what should stay is left out, as in the original.
+/// Refuses null: a field that should not change has to be left out, as in the original.
 fn provided<'de, T: Deserialize<'de>, D: Deserializer<'de>>(field: D) -> Result<Option<T>, D::Error> {
     T::deserialize(field).map(Some)
 }

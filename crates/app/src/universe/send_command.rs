@@ -24,7 +24,7 @@ use skald_journal::{Applied, CommittedState};
 
 pub(super) struct SendUniverseCommand;
 
-/// A command as it was sent; it is read once it is known which universe it is for, so that an error can say so.
+/// A command as it was sent. It is parsed after the universe is known, so that an error can name the universe.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub(super) struct SentCommand(pub Value);
@@ -111,7 +111,7 @@ pub(super) struct SendUniverseCommandOutput {
     hint: Option<String>,
 }
 
-/// Sends commands, each with the field of the input that holds it: all of them or none. The one way for every surface.
+/// Sends commands, all or none, for every surface. Each comes with the input field that contains it.
 pub(super) async fn send<O: Operation>(
     app: &App,
     call: &Call<'_>,
@@ -119,7 +119,7 @@ pub(super) async fn send<O: Operation>(
     sent: &[(String, &Value)],
     wanted: StateWanted,
 ) -> Result<SendUniverseCommandOutput, Fault> {
-    // What is no command at all is not for this universe or another.
+    // A value without a type is no command for any universe, so refuse it before the lookup.
     for (within, command) in sent {
         input_errors::typed(within, command).map_err(|fault| fault.universe(universe_id))?;
     }
@@ -140,7 +140,7 @@ pub(super) async fn send<O: Operation>(
     let state = committed.state.state();
     let count = things(state);
     let is_short = count <= limits::ANSWERED_STATE_MAX;
-    // The universe may have changed since a command whose answer is repeated.
+    // A retry gets nextState only if the universe has not changed since.
     let is_current = committed.revision() == revision;
     let (is_answered, hint) = match wanted {
         StateWanted::None => (false, None),
@@ -163,14 +163,14 @@ fn too_long_hint(count: usize) -> String {
     )
 }
 
-/// Commands that were done, or that had nothing to do.
+/// The result of commands that were applied or had nothing to do.
 struct SentCommands {
     answered: Answered<Sent>,
     committed: Arc<CommittedState<UniverseStream>>,
     revision: u64,
 }
 
-/// Has commands done together. One with nothing to do is answered, and the others are done without it.
+/// Applies commands together. If one has nothing to do, the others are applied without it, and the answer says so.
 async fn apply<O: Operation>(
     app: &App,
     call: &Call<'_>,
@@ -179,7 +179,7 @@ async fn apply<O: Operation>(
     (commands, repaired): (Vec<Arc<Command>>, Vec<Repair>),
 ) -> Result<SentCommands, Fault> {
     let count = commands.len();
-    // Each with its number among those that were sent.
+    // Each command with its index in the request.
     let mut commands: Vec<(usize, Arc<Command>)> = commands.into_iter().enumerate().collect();
     let mut nothing_to_do: Vec<(usize, CommandEvent)> = Vec::new();
     loop {
@@ -220,7 +220,7 @@ async fn apply<O: Operation>(
     }
 }
 
-/// The answer where there was nothing to do at all. Nothing is stored.
+/// The answer if all commands had nothing to do. Nothing is stored.
 async fn unchanged(
     app: &App,
     call: &Call<'_>,
@@ -244,7 +244,7 @@ async fn unchanged(
     Ok(SentCommands { answered: Answered::Now(sent), committed, revision })
 }
 
-/// What commands did, in the order in which they were sent.
+/// The events of commands, in the order in which the commands were sent.
 fn in_order(numbers: &[usize], done: &[UniverseEvent], nothing_to_do: &[(usize, CommandEvent)]) -> Vec<CommandEvent> {
     let done = numbers.iter().zip(done).flat_map(|(number, event)| {
         event.wire_events().iter().map(move |event| (*number, CommandEvent::Done(event.clone())))
@@ -261,7 +261,7 @@ impl Operation for SendUniverseCommand {
         time pass. A refused command changes nothing. list_universe_commands shows them all.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
-    // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
+    // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
     const DESTRUCTIVE: bool = true;
     const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Field("command"))];

@@ -31,9 +31,9 @@ impl Operation for SendUniverseCommands {
     const SUMMARY: &'static str = "Send several commands to a universe. They are done together, as one revision; if one is refused, none is done.";
     const TOOLSET: Toolset = Toolset::Universe;
     const KIND: OperationKind = OperationKind::Command;
-    // Whoever may not is told so once the universe is known; of one that is not there, nobody is.
+    // The role is checked after the lookup, so that missing and hidden universes look the same.
     const ALLOWED: Allowed = Allowed::InCampaign(CampaignRole::Guest);
-    // The three tools of this set are fixed.
+    // The toolset has three fixed tools.
     const EXPOSED: Exposed = Exposed::NotAsTool;
     const ROUTES: &'static [Route] = &[rest::commands(RequestBody::Items("commands"))];
     type Input = SendUniverseCommandsInput;

@@ -12,12 +12,12 @@ use super::render_cache::RenderCache;
 use crate::{Code, EVERY_CAMPAIGN, Fault, short};
 use skald_journal::{Document, ReadModelChange, SnapshotPart, StreamKind, StreamName};
 
-/// All universes, the newest first.
+/// The read model of all universes, the newest first.
 pub(crate) const UNIVERSES: &str = "universes";
-/// Which campaign a universe belongs to, also once it is deleted: who is told of that must be known.
+/// The read model with the campaign of each universe. Deleted ones stay in it, to know who is notified of the deletion.
 pub(crate) const PLACES: &str = "universe_places";
-/// About how much of a universe a processor reads at once. Were it more, some would wait for the last; were it less,
-/// asking for it would take as long as reading it.
+/// Approximate size of a snapshot part; parts are parsed in parallel. Larger parts would leave some cores idle at the
+/// end; for smaller ones fetching would take as long as parsing.
 const PART_BYTES: usize = 128 << 10;
 
 /// A universe in a list: who it is, not what it holds.
@@ -55,7 +55,7 @@ impl Listed {
     }
 }
 
-/// As the original writes a moment: with milliseconds, in UTC.
+/// Formats a time as the original does: in UTC, with milliseconds.
 pub(super) fn moment(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
 }
@@ -65,7 +65,7 @@ pub(super) fn role_place(campaign_id: Option<&str>) -> &str {
     campaign_id.unwrap_or(EVERY_CAMPAIGN)
 }
 
-/// The streams of the noun in the journal.
+/// The stream kind of universes.
 pub struct UniverseStream;
 
 impl StreamKind for UniverseStream {
@@ -104,7 +104,7 @@ impl SnapshotPart<Universe> for UniversePart {
     }
 }
 
-/// What is done to a universe's bodies changes no list.
+/// The changes of read models after an event. Commands on bodies change none.
 fn indexed(stream: &StreamName, state: &Universe, event: &UniverseEvent) -> Vec<ReadModelChange> {
     let put = |collection: &str, campaign_id: Option<&String>, rank: i64, body: String| {
         let (collection, partition) = (collection.to_owned(), campaign_id.cloned().unwrap_or_default());
@@ -134,7 +134,7 @@ pub(super) fn stream(universe_id: &str) -> StreamName {
     StreamName::new(UniverseStream::NAME, universe_id)
 }
 
-/// A refusal, as every surface shows it. `within` is the field of the input that holds what was refused.
+/// The fault for a refusal, on every surface. `within` is the input field that contains the refused command.
 pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal) -> Fault {
     let code = match refusal.kind() {
         UniverseRefusalKind::NotFound => return not_found(universe_id),
@@ -154,7 +154,7 @@ pub(super) fn refused(universe_id: &str, within: &str, refusal: &UniverseRefusal
     fault.events(refusal.failure().map(|failure| json!(failure)))
 }
 
-/// The same for what is not there and for what is not there for this caller.
+/// The fault for a missing universe. A universe that the caller may not see gets the same one.
 pub(super) fn not_found(universe_id: &str) -> Fault {
     Fault::new(Code::NotFound, format!("universe not found: {:?}", short(universe_id)))
         .at("/universeId")

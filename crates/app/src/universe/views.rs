@@ -9,9 +9,9 @@ use super::access::FoundUniverse;
 use crate::list_page::{bad_cursor, page_limit};
 use crate::{Code, Fault, input, limits, short};
 
-/// Children that a body or a group in a list is told with; the view of one body pages through them all.
+/// Maximum children of a body or group in a list; the view `body` pages through all of them.
 const CHILDREN_SHOWN: usize = limits::PAGE_DEFAULT;
-/// Ids among which the nearest to a wrong one is looked for.
+/// Maximum ids that are searched for the nearest one to an unknown id.
 const NEAREST_AMONG: usize = 2_000;
 
 /// What to read.
@@ -38,7 +38,7 @@ impl View {
         }
     }
 
-    /// The fields that go with it.
+    /// The input fields of the view.
     fn takes(self) -> &'static [&'static str] {
         match self {
             Self::Full | Self::Summary => &[],
@@ -48,7 +48,7 @@ impl View {
     }
 }
 
-/// What is asked for.
+/// The parameters of a read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ask<'a> {
     pub view: Option<View>,
@@ -59,7 +59,7 @@ pub(super) struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The view that is meant, after a look at what goes with it.
+    /// The view to read. Refuses parameters that the view does not take.
     fn view(&self) -> Result<View, Fault> {
         let view = self.view.unwrap_or(if self.ids.is_some() { View::Bodies } else { View::Full });
         let given = [
@@ -134,7 +134,7 @@ enum Items {
     Positions(Vec<Placed>),
 }
 
-/// The part that is asked for; `None` if that is all of it.
+/// The part to read; `None` for the whole state.
 pub(super) fn part(found_universe: &FoundUniverse, ask: &Ask<'_>) -> Result<Option<Part>, Fault> {
     narrowed(found_universe, ask).map_err(|fault| fault.universe(&found_universe.universe_id))
 }
@@ -195,7 +195,7 @@ fn one(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part) -> R
     };
     let snapshot = state.snapshot();
     let Some(star) = snapshot.body(id) else { return Err(no_body(snapshot, id).at("/ids/0")) };
-    // A place among children is that of a child, and moves with it.
+    // The cursor is the id of a child, so it stays valid if other children come or go.
     let list = format!("children:{id}");
     let page = ViewPage::of(ask, &list, limit)?;
     let is_child = |after: &str| snapshot.body(after).is_some_and(|child| child.parent_id.as_ref() == Some(&star.id));
@@ -209,7 +209,7 @@ fn one(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part) -> R
     Ok(())
 }
 
-/// Where bodies are, at one time on all pages.
+/// The positions of bodies. All pages have the time of the first one.
 fn positions(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part) -> Result<(), Fault> {
     let snapshot = state.snapshot();
     let begun = ask.cursor.map(|cursor| begun_at(cursor).ok_or_else(|| bad_cursor(cursor))).transpose()?;
@@ -233,17 +233,18 @@ fn positions(state: &UniverseState, ask: &Ask<'_>, limit: usize, part: &mut Part
     Ok(())
 }
 
-/// The time of the page that a cursor was answered with.
+/// The time in a cursor of positions.
 fn begun_at(cursor: &str) -> Option<f64> {
     let (time, _) = cursor.strip_prefix("positions:")?.split_once(':')?;
     time.parse().ok().filter(|time: &f64| time.is_finite())
 }
 
-/// One page of a list. Its cursor names the list and the last row of the page before, which need not be there any more.
+/// One page of a list. Its cursor names the list and the last row of the page before, which may have been removed
+/// since.
 struct ViewPage<'a> {
     list: &'a str,
     after: Option<&'a str>,
-    /// `None` where ids are asked for: they are answered at once.
+    /// `None` for a read by ids, which has no pages.
     limit: Option<usize>,
 }
 
@@ -257,7 +258,7 @@ impl<'a> ViewPage<'a> {
         Ok(Self { list, after: after.transpose()?, limit: is_paged.then_some(limit) })
     }
 
-    /// Cuts rows, of which there may be one too many, to the page, and says where the next one begins.
+    /// Cuts the rows, of which there may be one too many, to the page, and sets the cursor of the next page.
     fn cut<'r, T>(&self, mut rows: Vec<&'r T>, id: impl Fn(&T) -> &Id, part: &mut Part) -> Vec<&'r T> {
         if let Some(limit) = self.limit.filter(|limit| rows.len() > *limit) {
             rows.truncate(limit);
@@ -271,7 +272,7 @@ fn bodies_of<'a>(snapshot: &'a Snapshot, ids: &[String]) -> Result<Vec<&'a Star>
     found(ids, |id| snapshot.body(id), |id| no_body(snapshot, id))
 }
 
-/// Things by id, as they are asked for; none is left out silently.
+/// Looks up things by id, in the order of the ids. A missing one is a fault.
 fn found<'a, T>(
     ids: &[String],
     get: impl Fn(&str) -> Option<&'a T>,
@@ -299,7 +300,7 @@ fn no_group(snapshot: &Snapshot, id: &str) -> Fault {
     absent("group", id, meant(id, named, things().map(|(id, _)| id), "groups"))
 }
 
-/// The id that was probably meant: that of the thing with this name, or the nearest.
+/// A hint with the id that was probably meant: that of the thing with this name, or the nearest.
 fn meant<'a>(given: &str, named: Option<&str>, ids: impl Iterator<Item = &'a Id>, view: &str) -> String {
     let ids: Vec<&str> = ids.map(|id| &**id).collect();
     match named.or_else(|| input::nearest(given, &ids)) {

@@ -39,7 +39,7 @@ fn who_lags_is_told_to_look_at_everything() {
     assert!(later.concerns_list(&owner) && !later.concerns(&owner, "a"));
 }
 
-/// A runtime on which actors live for as long as a test does.
+/// Runs a test on one runtime, so that its actors live until the test ends.
 fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(test);
 }
@@ -58,7 +58,7 @@ async fn is_silent(changes: &mut Changes) -> bool {
     tokio::time::timeout(Duration::from_millis(50), changes.next()).await.is_err()
 }
 
-/// Does something under a key, from which its id follows.
+/// Creates something with an idempotency key, from which its id is derived.
 async fn create(engine: &Local, operation: &str, key: &str, input: Value) -> String {
     let work = Work { idempotency_key: Some(key.to_owned()), ..Work::default() };
     let created = engine.call(&Caller::owner(), operation, input, &work).await.expect("it is created");
@@ -85,13 +85,13 @@ fn whoever_comes_back_hears_what_was_missed_and_nothing_twice() {
         participant(&engine, &id, "Ada").await;
         participant(&engine, &id, "Bo").await;
         let participants = format!("campaign://{id}/participants");
-        // Nobody follows the journal yet: what is told here was read there.
+        // Nothing follows the journal yet: these changes are read from the journal itself.
         let mut back = engine.changes(&owner, Some(&begun)).await;
         assert!(news(&mut back).await.contains(&participants));
         let reached = back.place().expect("a place");
         assert_ne!(begun, reached);
 
-        // From now on it is followed, and everybody is told from where they are.
+        // From now on the journal is followed, and each watcher continues from its own place.
         let following = engine.clone();
         tokio::spawn(async move { following.follow(from).await });
         assert!(news(&mut changes).await.contains(&participants));

@@ -5,7 +5,7 @@ use skald_app::{Caller, Catalogue, Code, CompletionRequest, CompletionTarget, En
 
 use crate::engine::{block_on, engine};
 
-/// What is read there.
+/// The contents of a documentation resource.
 #[derive(Debug)]
 struct Page {
     mime_type: &'static str,
@@ -45,7 +45,7 @@ fn pages_are_there_and_all_in_one() {
     assert_eq!(try_read("docs://universe/nothing").unwrap_err().code(), Code::InvalidParams);
 }
 
-/// What a page says is there can be read: every URI that a page names is a resource, and every tool an operation.
+/// Every URI that a page names is a resource, and every tool is an operation.
 #[test]
 fn pages_name_what_is_there() {
     let (catalogue, full) = (Catalogue::whole(), read("docs://universe/full").text);
@@ -70,7 +70,7 @@ fn every_command_is_told_with_schema_example_events_and_refusals() {
         let command: Value = serde_json::from_str(&contents.text).unwrap();
         assert_eq!((&command["type"], &command["example"]["type"]), (&json!(name), &json!(name)));
         assert_eq!(command["schema"]["properties"]["type"]["const"], json!(name));
-        // Nothing for tick, and two where there may be nothing to do.
+        // `tick` has no events; `addToGroup` has two, since there may be nothing to do.
         let events = usize::from(name != "tick") + usize::from(name == "addToGroup");
         assert_eq!(command["events"].as_array().map(Vec::len), Some(events));
         let refusals = command["refusals"].as_array().unwrap();

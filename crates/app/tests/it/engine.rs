@@ -15,7 +15,7 @@ impl Entropy for Ones {
     }
 }
 
-/// A clock that stands.
+/// A clock with a fixed time.
 struct Noon;
 
 impl Clock for Noon {
@@ -33,7 +33,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// A call that keeps nothing. All of them share one engine: making one describes every operation.
+/// A call that stores nothing. All calls share one engine, since creating one describes every operation.
 pub(crate) fn call(operation: &str, input: Value) -> Result<Value, skald_app::Fault> {
     static SHARED: LazyLock<Arc<Local>> = LazyLock::new(engine);
     block_on(SHARED.call(&Caller::owner(), operation, input, &Work::default()))
@@ -126,7 +126,7 @@ fn a_resource_reads_what_its_operation_answers() {
 fn a_list_is_read_to_its_end_as_a_resource() {
     block_on(async {
         let engine = engine();
-        // Ids come from entropy that is always the same here, so that each needs a key of its own.
+        // Ids are made from entropy, which is constant here, so each call needs an idempotency key of its own.
         let create = async |operation: &str, name: &str, input: Value| {
             let work = Work { idempotency_key: Some(format!("{operation} {name}")), ..Work::default() };
             let answer = engine.call(&Caller::owner(), operation, input, &work).await;
@@ -260,7 +260,7 @@ fn of_too_many_contexts_of_one_principal_the_oldest_goes() {
     });
 }
 
-/// Every look at it is a second later.
+/// A clock that advances by one second on every call.
 #[derive(Default)]
 struct Counting(std::sync::atomic::AtomicI64);
 

@@ -9,7 +9,7 @@ fn page() -> String {
     call("dice_notation", json!({})).expect("the page")["text"].as_str().expect("a text").to_owned()
 }
 
-/// The first cells of the tables, by their code.
+/// The code spans in the first cells of the tables.
 fn examples(section: &str) -> Vec<String> {
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     let cells = rows.filter_map(|row| row.split(" | ").next()).map(|cell| cell.trim_start_matches("| ").to_owned());

@@ -50,7 +50,8 @@ pub(crate) fn tick(id: &str) -> Value {
     json!({"universeId": id, "command": {"type": "tick"}})
 }
 
-/// All pages of a list, each of so many rows: the ids in their order. Between pages something is created elsewhere.
+/// Reads all pages of the list of universes and returns the ids in order. Between pages it creates universes in
+/// `campaigns`.
 async fn paged(engine: &Local, caller: &Caller, campaigns: &[String], limit: usize) -> Vec<String> {
     let (mut ids, mut cursor) = (Vec::new(), Value::Null);
     for number in 0.. {
@@ -92,7 +93,7 @@ fn whoever_has_a_role_in_some_campaigns_pages_through_these_alone() {
         let order = listed.clone();
         expected.sort_by_key(|id| order.iter().position(|listed| listed == id));
         assert_eq!(listed, expected);
-        // What is created meanwhile in other campaigns, or at the top of the list, moves no page.
+        // Universes that are created between pages, in other campaigns or at the top of the list, shift no page.
         let others = [campaigns[0].clone(), campaigns[2].clone()];
         for limit in [1, 3, 50] {
             assert_eq!(paged(&engine, &some, &others, limit).await, expected, "by {limit}");
@@ -141,7 +142,7 @@ fn a_role_in_its_campaign_opens_a_universe_and_without_one_a_role_in_all() {
                 assert_eq!(code(call(&engine, &caller, "get_universe_state", state(id)).await), read, "{what}");
                 assert_eq!(code(call(&engine, &caller, "list_universe_commands", state(id)).await), read, "{what}");
                 let wrote = code(call(&engine, &caller, "send_universe_command", tick(id)).await);
-                // Who leads nothing at all is turned away at the door.
+                // A caller who is game master nowhere is refused before the universe is looked up.
                 let at_the_door = !caller.is_somewhere(gm) && wrote == Some(Code::Forbidden);
                 assert!(wrote == write || at_the_door, "{what}: {wrote:?}");
             }
@@ -196,14 +197,17 @@ fn a_revision_is_insisted_on_and_told() {
         engine.call(&owner, "send_universe_command", tick("u-1"), &work).await.expect("it stands at 1");
         assert_eq!(work.revision.get(), Some(&2));
         let fault = engine.call(&owner, "send_universe_command", tick("u-1"), &at(1)).await.expect_err("it is at 2");
-        assert_eq!((fault.code(), fault.body().universe_id.as_deref()), (Code::RevisionConflict, Some("u-1")));
+        assert_eq!(
+            (fault.code(), fault.body().details.get("universeId").and_then(Value::as_str)),
+            (Code::RevisionConflict, Some("u-1"))
+        );
         let work = Work::default();
         engine.call(&owner, "get_universe_state", json!({"universeId": "u-1"}), &work).await.expect("a state");
         assert_eq!(work.revision.get(), Some(&2));
     });
 }
 
-/// REQ-MCP-8, REQ-MCP-9: a large universe answers with what changed; all of it is there for whoever asks.
+/// REQ-MCP-8, REQ-MCP-9: a large universe answers with its changes, and with the full state on request.
 #[test]
 fn a_large_universe_answers_what_changed() {
     run(async {

@@ -7,7 +7,7 @@ use skald_domain::universe::EXAMPLE_STATE;
 use crate::engine::engine;
 use crate::universe::{call, holder, ok, run, tick};
 
-/// The example of all commands, and beside it a crowded one.
+/// An engine with two universes: the example state of the command docs, and one with 121 bodies.
 async fn engine_with_skies() -> std::sync::Arc<Local> {
     let engine = engine();
     let state: Value = serde_json::from_str(EXAMPLE_STATE).expect("JSON");
@@ -100,7 +100,7 @@ fn lists_are_paged_and_what_a_thing_holds_is_cut() {
                 assert!(ids(&page).len() <= 50, "{view}");
                 seen.extend(ids(&page).into_iter().map(str::to_owned));
                 (cursor, pages) = (page["nextCursor"].clone(), pages + 1);
-                // Pages of positions stay at their time.
+                // Later pages of positions keep the time of the first.
                 assert!(view != "positions" || page["time"] == json!(0), "{page}");
                 if cursor.is_null() {
                     break;
@@ -174,7 +174,7 @@ fn what_does_not_go_together_is_named() {
         let hint = |fault: Fault| fault.body().hint.clone().expect("a hint");
         assert!(hint(refused(&engine, json!({"universeId": "sol", "ids": ["eart"]})).await).contains("\"earth\""));
         let named = refused(&engine, json!({"universeId": "sol", "view": "groups", "ids": ["Orion Arm"]})).await;
-        assert_eq!(named.body().universe_id.as_deref(), Some("sol"));
+        assert_eq!(named.body().details.get("universeId").and_then(serde_json::Value::as_str), Some("sol"));
         assert!(hint(named).contains("\"arm\""), "by its name");
         assert!(hint(refused(&engine, json!({"universeId": "sol", "ids": ["arm"]})).await).contains("view groups"));
         let time = json!({"universeId": "sol", "view": "positions", "cursor": of_time, "t": 5});

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::event::EarlierToken;
 use super::{CampaignRole, PrincipalKind};
 
-/// A token that is to be made.
+/// A token to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CreatedToken {
     pub id: String,
@@ -33,7 +33,7 @@ pub enum AccessCommand {
         token_id: String,
         program: String,
     },
-    /// Takes over tokens from before they were events. That can happen only once, and only first.
+    /// Imports tokens from before tokens were events. It can happen only once, before any other command.
     Import {
         tokens: Vec<EarlierToken>,
         program: String,

@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use super::{CampaignRole, PrincipalKind};
 use crate::Moment;
 
-/// A token was made.
+/// A token was created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenCreated {
     pub token_id: String,
     pub name: String,
-    /// Two tokens of one person are one person to an approval.
+    /// In an approval, all tokens of one person count as one.
     pub person: String,
     pub kind: PrincipalKind,
     /// By campaign; `*` is every campaign.
@@ -24,7 +24,7 @@ pub struct TokenCreated {
     pub gate_role: Option<String>,
     /// SHA-256 of the token, in hexadecimal digits.
     pub secret_hash: String,
-    /// What it was made with, as `skald token create`.
+    /// The program that created it, such as `skald token create`.
     pub program: String,
 }
 
@@ -37,14 +37,14 @@ pub struct RoleGiven {
     pub program: String,
 }
 
-/// A token was taken back, for good.
+/// A token was revoked. It cannot be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRevoked {
     pub token_id: String,
     pub program: String,
 }
 
-/// Tokens from before they were events were taken over. Who made them is not known.
+/// Tokens from before tokens were events were imported. Their creators are not known.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokensImported {
     pub tokens: Vec<EarlierToken>,

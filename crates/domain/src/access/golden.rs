@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::AccessEvent;
 
-/// Golden files by name. A name is the event's type, and a word more where a type has several files.
+/// Golden files by name: the event's type, with a suffix where a type has several files.
 fn files() -> Vec<(String, Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/access/golden");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::decider::{Decider, Given};
 
-/// The person behind whoever started the process.
+/// The owner, who started the process: the principal's id and also the person.
 pub const OWNER: &str = "owner";
 
 /// The rules of access.
@@ -43,7 +43,8 @@ impl Decider for AccessRules {
     }
 }
 
-/// The person that a name stands for, unless another is given: two tokens under one name are one person's.
+/// The default person of a token with this name: tokens with the same name belong to one person. Case and spacing do
+/// not count.
 pub fn person_of(name: &str) -> String {
     name.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{CampaignRole, OWNER, PrincipalKind};
 use crate::Moment;
 
-/// A change to a token: when, who it was, and with which program.
+/// A change to a token: the time, the principal and the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenChange {
     pub at: Moment,
@@ -26,9 +26,9 @@ pub struct Token {
     pub roles: BTreeMap<String, CampaignRole>,
     pub gate_role: Option<String>,
     pub secret_hash: String,
-    /// How it was made; of one from before tokens were events, how it was taken over.
+    /// Its creation; for a token from before tokens were events, its import.
     pub made: TokenChange,
-    /// When it was made, if that was before tokens were events.
+    /// Its time of creation, if that was before tokens were events.
     pub earlier: Option<Moment>,
     pub revoked: Option<TokenChange>,
 }
@@ -40,22 +40,22 @@ pub struct AccessState {
 }
 
 impl AccessState {
-    /// A token that counts.
+    /// A token, unless it was revoked.
     pub fn valid(&self, token_id: &str) -> Option<&Token> {
         self.get(token_id).filter(|token| token.revoked.is_none())
     }
 
-    /// A token, also if it was revoked.
+    /// A token, even if it was revoked.
     pub fn get(&self, token_id: &str) -> Option<&Token> {
         self.tokens.get(token_id).map(|token| &**token)
     }
 
-    /// All tokens, by id, with those that were revoked.
+    /// All tokens in order of ids, including revoked ones.
     pub fn all(&self) -> impl Iterator<Item = &Token> {
         self.tokens.values().map(|token| &**token)
     }
 
-    /// The other principals who are the same person as this one: tokens, and the owner.
+    /// The other principals that belong to the same person: tokens, and the owner.
     pub fn same_person(&self, principal: &str) -> Vec<String> {
         let person = match self.get(principal) {
             Some(token) => token.person.as_str(),

@@ -48,7 +48,7 @@ impl CampaignState {
         self.sessions.get(self.active_session_id.as_deref()?)
     }
 
-    /// Bytes of its texts: its name and theme, names and notes of who is in it, names of its sessions.
+    /// Bytes of its texts: its name and theme, names of participants and sessions, names and notes of actors.
     pub fn text_bytes(&self) -> usize {
         let own = self.campaign().map_or(0, |campaign| campaign.name.len() + campaign.theme_prompt.len());
         own + self.participants.text_bytes() + self.actors.text_bytes() + self.sessions.text_bytes()

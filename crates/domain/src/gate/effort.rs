@@ -1,25 +1,26 @@
 //! Estimates the cost of validating a value against a JSON schema, before validating it.
 //!
-//! A schema can check the same value again and again: two branches that both lead deeper double the work at every level
-//! of a payload, and each level takes a few bytes. The estimate follows the validator's branches, stops at its limit,
-//! and assumes that every name pattern matches, so it never falls below the real cost.
+//! A schema can check the same value again and again: two branches that both recurse double the work at every level of
+//! a payload, and each level takes a few bytes. The estimate follows the validator's branches, stops at its limit, and
+//! assumes that every name pattern matches, so it never falls below the real cost.
 
 use serde_json::{Map, Value};
 
-/// Steps that one check may take, and how deep it may go.
+/// Limits of one validation: its steps, and the depth of nested schemas.
 const STEPS_MAX: u64 = 1_000_000;
 const DEPTH_MAX: usize = 400;
-/// What fails one way of several is kept until all have failed, which takes memory.
+/// Minimum steps of an alternative of `anyOf` or `oneOf`: the validator keeps its errors until all alternatives have
+/// failed, which takes memory.
 const ALTERNATIVE_STEPS: u64 = 20;
-/// States of a pattern that a character is matched against in one step.
+/// Regex states that count as one step for each character.
 const STATES_PER_STEP: u64 = 50;
 
-/// Whether a value can be checked against a schema at a bounded cost.
+/// Whether validating a value against a schema stays within the limits.
 pub(super) fn is_affordable(schema: &Value, value: &Value) -> bool {
     Count { root: schema, left: STEPS_MAX }.check(schema, value, 1, 0).is_some()
 }
 
-/// A reference that leads elsewhere than to a place in the schema, by which the way could not be followed.
+/// The first reference that does not point into the schema itself. The estimate could not follow it.
 pub(super) fn foreign_reference(schema: &Value) -> Option<String> {
     let mut waiting = vec![(schema, true)];
     while let Some((part, is_root)) = waiting.pop() {
@@ -45,7 +46,7 @@ pub(super) fn foreign_reference(schema: &Value) -> Option<String> {
     None
 }
 
-/// About how many states all patterns of a schema have together.
+/// Approximate number of regex states of all patterns in a schema.
 pub(super) fn states(schema: &Value) -> u64 {
     let mut waiting = vec![schema];
     let mut states: u64 = 0;
@@ -70,9 +71,9 @@ pub(super) fn states(schema: &Value) -> u64 {
     states
 }
 
-/// About how many states a pattern has: its characters and classes, each as often as it is repeated.
+/// Approximate number of regex states of a pattern: its characters and classes, multiplied by their repetitions.
 fn pattern_states(pattern: &str) -> u64 {
-    // Of every group that is open: what it has so far, and the last of that.
+    // For each open group: its states so far, and the states of its last item.
     let mut groups: Vec<(u64, u64)> = vec![(0, 0)];
     let mut characters = pattern.chars().peekable();
     let add = |groups: &mut Vec<(u64, u64)>, states: u64| {
@@ -117,7 +118,7 @@ fn pattern_states(pattern: &str) -> u64 {
     groups.iter().fold(0, |all, (sum, _)| all.saturating_add(*sum))
 }
 
-/// What `#` or `#/…` leads to.
+/// The subschema that `#` or `#/…` points to.
 fn target_of<'a>(root: &'a Value, target: &str) -> Option<&'a Value> {
     root.pointer(target.strip_prefix('#')?)
 }
@@ -128,7 +129,7 @@ struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// Pays for steps; `None` if that is more than is left.
+    /// Deducts steps from the budget; `None` if too few are left.
     fn pay(&mut self, steps: u64) -> Option<()> {
         self.left = self.left.checked_sub(steps)?;
         Some(())
@@ -140,7 +141,7 @@ impl<'a> Count<'a> {
         if depth > DEPTH_MAX {
             return None;
         }
-        // What was not looked at elsewhere is found by looking at all of it once more.
+        // To find unevaluated parts, the validator evaluates all other keywords a second time.
         let is_twice = keys.contains_key("unevaluatedProperties") || keys.contains_key("unevaluatedItems");
         let steps = if is_twice { steps.saturating_mul(2) } else { steps };
         for (key, part) in keys {
@@ -179,7 +180,7 @@ impl<'a> Count<'a> {
         self.pay((text.len() as u64).saturating_mul(2 + pattern_states(pattern) / STATES_PER_STEP))
     }
 
-    /// What a keyword asks of the fields of an object.
+    /// Counts the steps of a keyword for the fields of an object.
     fn field(
         &mut self,
         key: &str,
@@ -219,7 +220,7 @@ impl<'a> Count<'a> {
         Some(())
     }
 
-    /// What a keyword asks of the elements of a list.
+    /// Counts the steps of a keyword for the items of an array.
     fn item(&mut self, key: &str, part: &'a Value, items: &[Value], steps: u64, depth: usize) -> Option<()> {
         match (key, part) {
             ("items" | "prefixItems", Value::Array(parts)) => {
@@ -263,7 +264,7 @@ mod tests {
         assert_eq!(told(&Schema::new(defined).unwrap(), &json!({})), "\"b\" is a required property");
     }
 
-    /// Two ways that both lead deeper: a few levels of a payload took all memory.
+    /// Several alternatives that all recurse: without a limit, a few levels of a payload take all memory.
     #[test]
     fn work_that_doubles_at_every_level_is_refused() {
         let two = json!({"properties": {"a": {"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"required": ["b"], "$ref": "#"}]}},

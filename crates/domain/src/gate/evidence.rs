@@ -1,6 +1,7 @@
 //! The evidence of a run: submitted artifacts by path, identified by the hash of their content.
 //!
-//! Guards count distinct contents of a type. A count costs what is stale, however much was submitted.
+//! Guards count distinct contents of a type. The cost of a count depends on the number of stale paths, not of
+//! artifacts.
 
 use std::collections::BTreeSet;
 
@@ -29,9 +30,9 @@ pub struct Artifact {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Evidence {
     by_path: OrdMap<String, Artifact>,
-    /// Type, content, and the paths that hold it.
+    /// Type to content hash to the paths with that content.
     by_type: OrdMap<String, OrdMap<String, OrdSet<String>>>,
-    /// The paths of what was found in files, which may change.
+    /// Paths of artifacts that are files on disk, which may change. Inline artifacts are not among them.
     in_files: OrdSet<String>,
 }
 
@@ -53,19 +54,19 @@ impl Evidence {
         self.by_path.values()
     }
 
-    /// The artifacts of a type, by content.
+    /// The artifacts of a type, ordered by content hash.
     pub fn of_type<'a>(&'a self, artifact_type: &str) -> impl Iterator<Item = &'a Artifact> {
         let contents = self.by_type.get(artifact_type);
         let paths = contents.into_iter().flat_map(OrdMap::values).flat_map(OrdSet::iter);
         paths.filter_map(|path| self.by_path.get(path))
     }
 
-    /// What was found in files, by path.
+    /// The artifacts that are files on disk, by path.
     pub fn in_files(&self) -> impl Iterator<Item = &Artifact> {
         self.in_files.iter().filter_map(|path| self.by_path.get(path))
     }
 
-    /// Adds an artifact; what was known under its path is replaced.
+    /// Adds an artifact, or replaces the one at its path.
     pub(super) fn put(&mut self, artifact: Artifact) {
         if let Some(before) = self.by_path.remove(&artifact.path) {
             for name in &before.types {
@@ -93,7 +94,7 @@ impl Evidence {
         }
     }
 
-    /// How many contents of a type there are, without those of which every copy is stale.
+    /// Number of distinct contents of a type. A content counts as long as one of its copies is not stale.
     pub fn distinct(&self, artifact_type: &str, stale: &BTreeSet<String>) -> u64 {
         let Some(contents) = self.by_type.get(artifact_type) else { return 0 };
         let touched: BTreeSet<&str> = self.stale_of(artifact_type, stale).map(|found| found.sha256.as_str()).collect();
@@ -102,7 +103,7 @@ impl Evidence {
         (contents.len() - touched.iter().filter(is_lost).count()) as u64
     }
 
-    /// The paths of a type that are stale.
+    /// The stale paths of a type.
     pub fn stale<'a>(&'a self, artifact_type: &'a str, stale: &'a BTreeSet<String>) -> impl Iterator<Item = &'a str> {
         self.stale_of(artifact_type, stale).map(|artifact| artifact.path.as_str())
     }
@@ -113,8 +114,8 @@ impl Evidence {
     }
 }
 
-/// Whether a file of this name counts as an artifact of a type: its name without the last extension is the type, or
-/// begins or ends with it and a `_` or `-` between, in any case of letters.
+/// Whether a file counts as an artifact of a type by its name: the name without its last extension equals the type, or
+/// begins or ends with it, separated by `_` or `-`. Case is ignored.
 pub fn name_matches(path: &str, artifact_type: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = match name.rsplit_once('.') {
@@ -128,7 +129,8 @@ pub fn name_matches(path: &str, artifact_type: &str) -> bool {
         || is_cut(stem.strip_suffix(&artifact_type), |rest| rest.ends_with(['_', '-']))
 }
 
-/// A path in its plain form: `./a//b` is `a/b`. What could lead out of the artifact folder has none, but a reason.
+/// Normalizes a path: `./a//b` becomes `a/b`. A path that could lead out of the artifact folder is refused with a
+/// reason.
 pub fn plain_path(path: &str) -> Result<String, &'static str> {
     let is_drive = path.as_bytes().get(1) == Some(&b':') && path.as_bytes()[0].is_ascii_alphabetic();
     if path.trim().is_empty() {
@@ -157,6 +159,6 @@ pub fn plain_path(path: &str) -> Result<String, &'static str> {
         return Err("Artifact path names a folder");
     }
     let plain = parts.join("/");
-    // What `./` hid is looked at again: `./~x` is no better than `~x`.
+    // Check again without `./`, which may hide a forbidden start: `./~x` is refused like `~x`.
     if plain == path { Ok(plain) } else { plain_path(&plain) }
 }

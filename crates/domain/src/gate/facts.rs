@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use super::evidence::{Artifact, Evidence};
 
-/// What guards may know beside the run.
+/// Inputs of guards that are not part of the run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
-    /// Paths of evidence whose file is gone, or is no longer what was submitted. It does not count.
+    /// Paths of evidence whose file is gone or has changed since it was submitted. Stale evidence does not count.
     pub stale: BTreeSet<String>,
-    /// What the campaign of the run says of its sessions, rolls and universes; `campaign` in expressions.
+    /// Sessions, rolls and universes of the run's campaign; `campaign` in expressions.
     pub campaign: Option<Value>,
-    /// Other principals who are the same person as whoever asks. What they submitted is that person's own work.
+    /// Other principals of the same person as the caller. What they submitted is the caller's own work.
     pub same_person: Vec<String>,
 }
 
 impl Facts {
-    /// The facts once these artifacts are submitted: what was known under their paths is stale no longer.
+    /// The facts after these artifacts are submitted: their paths are no longer stale.
     pub(super) fn without(&self, submitted: &[Artifact]) -> Cow<'_, Self> {
         if !submitted.iter().any(|artifact| self.stale.contains(&artifact.path)) {
             return Cow::Borrowed(self);
@@ -31,7 +31,7 @@ impl Facts {
         Cow::Owned(facts)
     }
 
-    /// The paths of some evidence that are stale.
+    /// The stale paths that the evidence contains.
     pub(super) fn stale_of(&self, evidence: &Evidence) -> Vec<String> {
         self.stale.iter().filter(|path| evidence.get(path).is_some()).cloned().collect()
     }

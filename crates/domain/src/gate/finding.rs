@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Findings that are told of one file.
+/// Findings reported for one file.
 pub(super) const FINDINGS_MAX: usize = 200;
 
 /// A place in a file, counted from 1, in characters.
@@ -144,17 +144,17 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A step further down a JSON pointer.
+/// Appends a step to a JSON pointer.
 pub(super) fn join(path: &str, step: impl fmt::Display) -> String {
     format!("{path}/{}", step.to_string().replace('~', "~0").replace('/', "~1"))
 }
 
-/// Words among which the one that was meant is looked for, and their characters: comparing all of a long list with each
-/// unknown name would take minutes.
+/// Limits of the search for a similar word: candidates, and characters of each. Comparing every unknown name with a
+/// long list would take minutes.
 const COMPARED_MAX: usize = 200;
 const COMPARED_CHARS_MAX: usize = 40;
 
-/// The word that was probably meant, where one is like it.
+/// The most similar allowed word, if one is similar enough.
 pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let is_short = |word: &str| word.char_indices().nth(COMPARED_CHARS_MAX).is_none();
     if !is_short(given) {
@@ -171,7 +171,7 @@ pub(super) fn nearest<'a>(given: &str, allowed: impl IntoIterator<Item = &'a str
         .map(|(_, word)| word)
 }
 
-/// What to write instead: the nearest word, or all that are allowed.
+/// A hint with the most similar word, or else with the allowed words.
 pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
     match (nearest(given, allowed.iter().copied()), allowed) {
         (Some(word), _) => format!("did you mean {word:?}?"),
@@ -184,12 +184,12 @@ pub(super) fn instead(given: &str, allowed: &[&str]) -> String {
     }
 }
 
-/// A text from outside, short enough to be repeated.
+/// A caller's text, cut to a length that a message can quote.
 pub(super) fn short(text: &str) -> String {
     clipped(text, 80)
 }
 
-/// A text of at most so many characters.
+/// A text, cut to at most `chars_max` characters.
 pub(super) fn clipped(text: &str, chars_max: usize) -> String {
     match text.char_indices().nth(chars_max) {
         None => text.to_owned(),

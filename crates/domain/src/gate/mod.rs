@@ -1,10 +1,10 @@
 //! Rules of the gate: processes, their runs, and the guards between states.
 //!
-//! A [`Process`] is read from a file and checked by [`load`]; a run goes through it by [`RunRules`], and a [`Look`]
-//! says what may happen next. Hashes of files, facts of a campaign and the acting role are passed in. Evidence is
-//! identified by its content, not its name; context that a guard reads is set only by what the process names; a
-//! principal that submitted evidence may not decide on it; and every accepted event records the guard that let it
-//! through.
+//! A [`Process`] is read from a file and checked by [`load`]; [`RunRules`] decide the commands of a run, and a [`Look`]
+//! shows what may happen next. File hashes, facts of a campaign and the acting role are passed in. Evidence is
+//! identified by its content, not its name; a context variable that a guard reads can be set only where the process
+//! declares it; a principal that submitted evidence may not decide on it; and every accepted event records the guard
+//! that let it through.
 
 mod check;
 mod effort;

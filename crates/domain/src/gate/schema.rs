@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::effort;
 use super::finding::short;
 
-/// Misfits that are told of one value.
+/// Misfits reported for one value.
 const MISFITS_MAX: usize = 20;
 /// Bytes that one compiled pattern may take.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub struct SchemaMisfit {
 }
 
 impl Schema {
-    /// A schema, or where in it the fault lies, and what it is.
+    /// Compiles a schema. An error is the JSON pointer to the fault, and a message.
     pub(super) fn new(json: Value) -> Result<Self, (String, String)> {
         if let Some(reference) = effort::foreign_reference(&json) {
             return Err((String::new(), format!("{} leads to no place in this schema", short(&reference))));
@@ -58,24 +58,24 @@ impl Schema {
         &self.json
     }
 
-    /// Whether it says something of a property of this name.
+    /// Whether `properties` has this name.
     pub(super) fn names(&self, property: &str) -> bool {
         self.json.get("properties").is_some_and(|properties| properties.get(property).is_some())
     }
 
-    /// The names of the properties that it says something of.
+    /// The names in `properties`.
     pub(super) fn properties(&self) -> impl Iterator<Item = &str> {
         let properties = self.json.get("properties").and_then(Value::as_object);
         properties.into_iter().flat_map(Map::keys).map(String::as_str)
     }
 
-    /// Whether it allows no properties but those that it names.
+    /// Whether it forbids properties that it does not name.
     pub(super) fn is_closed(&self) -> bool {
         let is_open = self.json.get("patternProperties").is_some();
         !is_open && self.json.get("additionalProperties") == Some(&Value::Bool(false))
     }
 
-    /// What does not fit, with paths that begin with a prefix; the first of it, if it is much.
+    /// Validates a value. The paths of the misfits begin with `prefix`; at most `MISFITS_MAX` are listed.
     pub(super) fn misfits(&self, value: &Value, prefix: &str) -> Vec<SchemaMisfit> {
         if !effort::is_affordable(&self.json, value) {
             let message = "checking it takes more work than is spent on one value; send less, and less nested";

@@ -22,7 +22,7 @@ words! {
     AsteroidSubType { MainBelt, KuiperBelt, Generic, }
 }
 
-/// One list of fields for a body as it stands, for a body to add, and for a change to one.
+/// Generates `Star`, `StarPayload` and `StarPatch` from one list of fields.
 macro_rules! body {
     (
         required { $($(#[$required_about:meta])* $required:ident: $required_kind:ty,)* }
@@ -98,7 +98,7 @@ macro_rules! body {
             }
         }
 
-        /// Of all but the links.
+        /// Checks all fields except the links.
         impl Check for Star {
             fn check(&self) -> Result<(), FieldMisfit> {
                 self.id.check().map_err(|misfit| misfit.within("id"))?;
@@ -140,7 +140,7 @@ macro_rules! body {
                 self.extensions.check().map_err(|misfit| misfit.within("extensions"))
             }
 
-            /// Without its id, which the command has.
+            /// Without the id, which is counted with the command.
             fn text_bytes(&self) -> usize {
                 let required: usize = [$(self.$required.text_bytes()),*].iter().sum();
                 let optional: usize = [$(self.$optional.text_bytes()),*].iter().sum();
@@ -208,16 +208,16 @@ body! {
     }
 }
 
-/// The most that views make of an eccentricity: at 1 an orbit would be a line, and beyond it none at all.
+/// Views clamp eccentricities to this: at 1 an orbit would be a line, and above 1 it is not an ellipse.
 const ECCENTRICITY_SHOWN_MAX: f64 = 0.99;
 
-/// An eccentricity as views have it.
+/// An eccentricity, clamped for views.
 pub(super) fn shown_eccentricity(eccentricity: f64) -> f64 {
     eccentricity.clamp(0.0, ECCENTRICITY_SHOWN_MAX)
 }
 
 impl Star {
-    /// As views show it: every number within its range.
+    /// A copy for views, with every number clamped to its range.
     pub(super) fn shown(&self) -> Self {
         let mut star = self.clone();
         star.clamp_ranges();
@@ -225,7 +225,7 @@ impl Star {
         star
     }
 
-    /// Whether it may stand outside the list of roots.
+    /// Whether it is a rogue planet, which may be missing from the list of roots.
     pub fn is_rogue(&self) -> bool {
         self.is_rogue_planet == Some(true)
     }

@@ -3,11 +3,11 @@
 /// Commands that belong together.
 #[derive(Debug)]
 pub struct Category {
-    /// As the original's headings have it: Star Hierarchy.
+    /// The title in the original's headings, such as Star Hierarchy.
     pub title: &'static str,
-    /// As its specification has it: Star hierarchy.
+    /// The name in the original's specification, such as Star hierarchy.
     pub name: &'static str,
-    /// As a filter: star-hierarchy.
+    /// The value of a filter, such as star-hierarchy.
     pub slug: &'static str,
     pub commands: &'static [CommandEntry],
 }
@@ -18,9 +18,9 @@ pub struct CommandEntry {
     /// Its `type`.
     pub name: &'static str,
     pub purpose: &'static str,
-    /// Fields without which it is refused.
+    /// The required fields.
     pub required: &'static [&'static str],
-    /// As JSON. In a universe that holds [`EXAMPLE_STATE`] it is accepted.
+    /// As JSON. It is accepted in a universe whose state is [`EXAMPLE_STATE`].
     pub example: &'static str,
 }
 
@@ -33,7 +33,7 @@ const fn command(
     CommandEntry { name, purpose, required, example }
 }
 
-/// The category of this name, in any of its spellings and in any case.
+/// Finds a category by its title, name or slug, in any case, with spaces, hyphens or underscores.
 pub fn category(name: &str) -> Option<&'static Category> {
     let plain = |text: &str| text.trim().to_lowercase().replace(['-', '_'], " ");
     let wanted = plain(name);

@@ -56,14 +56,14 @@ pub(super) fn apply(state: &mut UniverseState, command: &Command) {
     }
 }
 
-/// Changes a thing, and keeps the count of bytes of text in step.
+/// Changes a thing and updates the count of text bytes.
 fn recount<T: Check + Clone>(text_bytes: &mut usize, thing: &mut Arc<T>, change: impl FnOnce(&mut T)) {
     let before = thing.text_bytes();
     change(Arc::make_mut(thing));
     *text_bytes = (*text_bytes + thing.text_bytes()).saturating_sub(before);
 }
 
-/// The regions of one kind, with the count of bytes of text in all that the universe holds.
+/// The regions of one kind, with the universe's count of text bytes, which every change updates.
 struct CountedRegions<'a, T> {
     regions: &'a mut Regions<T>,
     text_bytes: &'a mut usize,
@@ -111,7 +111,7 @@ impl Snapshot {
     }
 }
 
-/// A body without a ring gets one that suits it, and then the changes.
+/// A body without a ring first gets a default ring; then the patch is applied.
 fn change_ring(star: &mut Star, patch: &RingPatch) {
     let ring = star.ring.get_or_insert_with(|| {
         Arc::new(PlanetaryRing {
@@ -151,7 +151,7 @@ impl Snapshot {
         }
     }
 
-    /// Whoever is no longer a rogue planet joins the roots, if no list has them yet.
+    /// A body that is no longer a rogue planet is added to the roots, if it is in no list.
     fn update_body(&mut self, id: &Id, change: impl FnOnce(&mut Star)) {
         let Some(star) = self.stars.get_mut(id) else { return };
         recount(&mut self.text_bytes, star, change);
@@ -161,7 +161,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes a body out of the list that has it.
+    /// Removes a body from the list that contains it: its parent's children, or the roots.
     fn unlink(&mut self, id: &Id) {
         let Some(star) = self.stars.get(id) else { return };
         let Some(place) = star.place else { return };
@@ -223,7 +223,7 @@ impl Snapshot {
         }
     }
 
-    /// The groups below join the one above, in their order.
+    /// Child groups move to the parent of the removed group, or to the roots, in their order.
     fn remove_group(&mut self, id: &Id) {
         let Some(group) = self.groups.get(id).cloned() else { return };
         self.lift(id);
@@ -239,7 +239,7 @@ impl Snapshot {
         self.text_bytes = self.text_bytes.saturating_sub(group.text_bytes());
     }
 
-    /// Puts a child into a group; a child that is a group leaves where it was.
+    /// Adds a child to a group. A child that is a group leaves its previous parent.
     fn enter(&mut self, group_id: &Id, child: &GroupChild) {
         match child.kind {
             GroupChildType::System => self.put(group_id, child.clone()),
@@ -253,7 +253,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes whatever has this id out of a group; a group becomes a root.
+    /// Removes every child with this id from a group. A removed group becomes a root.
     fn leave(&mut self, group_id: &Id, child_id: &Id) {
         self.take(group_id, &GroupChild { id: child_id.clone(), kind: GroupChildType::System });
         let child = GroupChild { id: child_id.clone(), kind: GroupChildType::Group };
@@ -282,7 +282,7 @@ impl Snapshot {
         }
     }
 
-    /// Lists a child in a group, once.
+    /// Adds a child to the list of a group, unless it is there already.
     fn put(&mut self, group_id: &Id, child: GroupChild) {
         let key = (child.clone(), group_id.clone());
         if self.group_places.contains_key(&key) {
@@ -295,7 +295,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether the child was listed there.
+    /// Removes a child from the list of a group. Returns whether it was there.
     fn take(&mut self, group_id: &Id, child: &GroupChild) -> bool {
         let Some(place) = self.group_places.remove(&(child.clone(), group_id.clone())) else { return false };
         self.text_bytes = self.text_bytes.saturating_sub(child.id.len());
@@ -315,7 +315,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes a group out of the group or the list of roots that has it.
+    /// Removes a group from its parent, or from the list of roots.
     fn lift(&mut self, id: &Id) {
         let Some(group) = self.group_mut(id) else { return };
         let (parent_id, place) = (group.parent_group_id.take(), group.place.take());
@@ -327,7 +327,7 @@ impl Snapshot {
         }
     }
 
-    /// Gives a group that no list has its place: in another group, or among the roots.
+    /// Adds a group that is in no list to a parent group, or to the roots.
     fn settle(&mut self, id: &Id, parent_id: Option<&Id>) {
         if !self.groups.contains_key(id) {
             return;

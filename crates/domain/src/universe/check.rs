@@ -80,9 +80,9 @@ impl Reason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldMisfit {
     pub reason: Reason,
-    /// A JSON pointer, from what was checked to what is wrong.
+    /// A JSON pointer from the checked value to the part that is wrong.
     pub pointer: String,
-    /// What is wrong with it, in words that follow its name.
+    /// The problem, as text that follows the field's name in a message.
     pub problem: String,
 }
 
@@ -91,14 +91,14 @@ impl FieldMisfit {
         Self { reason, pointer: String::new(), problem: problem.into() }
     }
 
-    /// The same, seen from one level further out.
+    /// Prepends a field to the pointer, for a misfit in a nested value.
     #[must_use]
     pub fn within(mut self, field: &str) -> Self {
         self.pointer.insert_str(0, &format!("/{}", field.replace('~', "~0").replace('/', "~1")));
         self
     }
 
-    /// The same, seen from a structure whose field has this name in Rust.
+    /// Prepends a field to the pointer, given its name in Rust.
     #[must_use]
     pub(super) fn within_field(self, rust_name: &str) -> Self {
         self.within(&camel(rust_name))
@@ -112,19 +112,19 @@ impl fmt::Display for FieldMisfit {
     }
 }
 
-/// Something with bounds.
+/// A value whose bounds can be checked.
 pub trait Check {
     fn check(&self) -> Result<(), FieldMisfit>;
 
-    /// The same, except that a number may be outside its range: so a whole state is kept as it was sent.
+    /// Checks all bounds except ranges of numbers. Whole states are checked like this, so that they are stored as sent.
     fn check_except_ranges(&self) -> Result<(), FieldMisfit> {
         self.check()
     }
 
-    /// Brings every number into its range, as views show it.
+    /// Clamps every number to its range, for views.
     fn clamp_ranges(&mut self) {}
 
-    /// Bytes of text in it: ids, names, colours and extensions. Lists that links make are not counted.
+    /// Bytes of its text: ids, names, colours and extensions. Links to parents and children are not counted.
     fn text_bytes(&self) -> usize {
         0
     }
@@ -160,7 +160,7 @@ impl<T: Check + Clone> Check for std::sync::Arc<T> {
     }
 
     fn clamp_ranges(&mut self) {
-        // What others hold too is copied only if something in it changes.
+        // `make_mut` copies a shared value, so call it only if something has to change.
         if self.check().is_err() {
             std::sync::Arc::make_mut(self).clamp_ranges();
         }
@@ -177,7 +177,7 @@ impl Check for bool {
     }
 }
 
-/// A name as JSON has it.
+/// A Rust field name in camel case, as in JSON.
 fn camel(rust_name: &str) -> String {
     let mut words = rust_name.split('_');
     let first = words.next().unwrap_or_default().to_owned();
@@ -187,10 +187,10 @@ fn camel(rust_name: &str) -> String {
     })
 }
 
-/// How much of a foreign text a message repeats.
+/// Characters of a client's text that a message repeats.
 const SHORT_CHARS: usize = 80;
 
-/// A text of somebody else's as a message repeats it: whole if it is short.
+/// A client's text for use in a message, cut if it is long.
 pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(SHORT_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -198,7 +198,7 @@ pub(super) fn short(text: &str) -> String {
     }
 }
 
-/// The same for a message that has it without quotes: one line.
+/// A client's text for messages that do not quote it: cut, and without line breaks and other deceptive characters.
 pub(super) fn short_line(text: &str) -> String {
     let text = short(text);
     clean_name(&text).unwrap_or(text)

@@ -23,7 +23,7 @@ use super::snapshot::{Regions, Snapshot, text_bytes_of};
 use super::tagged_objects::{self, Tagged};
 use super::text::Id;
 
-/// The fields of each command, and its names: on the wire, and of its failure where it has no other.
+/// Generates the commands. An entry has the type, the wire name, the name of the general failure event, and the fields.
 macro_rules! commands {
     ($(
         $(#[$about:meta])*
@@ -56,7 +56,7 @@ macro_rules! commands {
                 match self { $(Self::$variant(_) => $name,)+ }
             }
 
-            /// What its failure is called where it has no name of its own.
+            /// The name of a command's general failure event, for failures without an event of their own.
             pub(super) fn failed(name: &str) -> Option<&'static str> {
                 match name {
                     $($name => Some($failed),)+
@@ -224,12 +224,12 @@ impl Tick {
 const COLOR_BYTES_MAX: usize = 9;
 
 impl Command {
-    /// Bytes of text that a universe may have more after it, at most; a command without new text has none.
+    /// The most bytes of text that the command can add to a universe; 0 for a command without new text.
     pub(super) fn text_bytes_max(&self) -> usize {
         match self {
             Self::AddStar(command) => command.id.len() + command.payload.text_bytes(),
             Self::UpdateStar(command) => command.payload.text_bytes(),
-            // It stands under its own id, and perhaps in another group.
+            // The id counts twice: for the group itself, and for its entry in a parent group.
             Self::AddGroup(AddGroup { id, payload }) => {
                 let children: usize = payload.children().iter().map(|child| child.id.len()).sum();
                 2 * id.len() + payload.text_bytes() + children
@@ -259,8 +259,7 @@ impl Command {
         }
     }
 
-    /// Reads what a client sent, with what had to be repaired in a snapshot; what is not a command is a failure of its
-    /// own.
+    /// Parses a command and returns it with the repairs of its snapshot. An unknown `type` has a failure of its own.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), Failure> {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
         if !Self::NAMES.contains(&name) {
@@ -280,8 +279,8 @@ impl Command {
         read.map_err(|error| Self::unread(name, &repaired, &error.to_string()))
     }
 
-    /// What a client sent, with the names in a snapshot cleaned: a snapshot is a whole state. Other commands are refused
-    /// for such a name.
+    /// The sent command, with the names in its snapshot cleaned, as in any whole state. Other commands are refused for
+    /// such a name.
     fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
         let snapshot = sent.get("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
         let Some((snapshot, repairs)) = snapshot.map(Snapshot::with_clean_names) else {
@@ -293,7 +292,7 @@ impl Command {
         (Cow::Owned(command), within_snapshot(repairs))
     }
 
-    /// What a client sent, with the faults of a snapshot repaired as far as they can be.
+    /// The sent command with its snapshot repaired as far as possible, and the repairs.
     pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
         let mut command = sent.clone();
         let snapshot = command.get_mut("snapshot").filter(|_| sent["type"] == REPLACE_SNAPSHOT);
@@ -312,7 +311,7 @@ impl Command {
     }
 }
 
-/// Repairs of a snapshot, as seen from the command that brings it.
+/// Prefixes the paths of a snapshot's repairs, so that they are relative to the command.
 fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
     for repair in &mut repairs {
         repair.path.insert_str(0, "/snapshot");
@@ -320,7 +319,7 @@ fn within_snapshot(mut repairs: Vec<Repair>) -> Vec<Repair> {
     repairs
 }
 
-/// The one command that brings a whole state.
+/// The only command that contains a whole state.
 const REPLACE_SNAPSHOT: &str = "replaceSnapshot";
 
 impl Tagged for Command {

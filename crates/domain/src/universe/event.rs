@@ -2,8 +2,8 @@
 //!
 //! - The type names the version. A field may be added if it can be left out; any other change is a new version, and the
 //!   old one still decodes.
-//! - A command is stored as it was accepted, so that it can be shown to those who follow the universe, together with
-//!   its effects. Each command is one event, also in a batch.
+//! - A command is stored as it was accepted, with its effects, so that followers of the universe get both. Each command
+//!   is one event, also in a batch.
 
 use std::sync::Arc;
 
@@ -22,18 +22,18 @@ pub struct Created {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub campaign_id: Option<String>,
-    /// What it held from the first.
+    /// The initial content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<UniverseState>,
 }
 
-/// A universe has another name.
+/// A universe was renamed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Renamed {
     pub name: String,
 }
 
-/// A universe was written anew, or as much of it as was sent: its time too, other than by `replaceSnapshot`.
+/// A universe got a new name, a new state, or both. Unlike `replaceSnapshot`, the state includes the time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Replaced {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for UniverseEvent {
 }
 
 impl UniverseEvent {
-    /// What it did, for the answer.
+    /// The effects in the wire format, for the answer.
     pub fn wire_events(&self) -> &[WireEvent] {
         match self {
             Self::Commanded(commanded) => &commanded.events,

@@ -10,11 +10,11 @@ use super::check::{FieldMisfit, Reason, short};
 use super::command::Command;
 use super::text::Id;
 
-/// What the original calls a child that is in the group already.
+/// The original's event for a child that is in the group already.
 pub(super) const ALREADY_IN_GROUP: &str = "childAlreadyInGroup";
 
-/// One failed command. On the wire it is an event: `type`, then `reason` and ids as the original has them, and for what
-/// the original does not refuse, where in the command the fault lies.
+/// One failed command. On the wire it is an event: `type`, then `reason` and ids as in the original. Failures that the
+/// original does not have also name the field at fault.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure(Box<FailureText>);
 
@@ -50,7 +50,7 @@ impl Failure {
         self.0.reason
     }
 
-    /// Where in the command the fault lies, as a JSON pointer.
+    /// The JSON pointer of the field at fault in the command.
     pub fn pointer(&self) -> Option<&str> {
         self.0.pointer.as_deref()
     }
@@ -65,12 +65,12 @@ impl Failure {
         self.0.hint
     }
 
-    /// Whether it is no failure at all: there was nothing left to do.
+    /// Whether the command had nothing left to do, which is not reported as a failure.
     pub fn is_nothing_to_do(&self) -> bool {
         self.0.name == ALREADY_IN_GROUP
     }
 
-    /// Whether what is named is not there.
+    /// Whether something that the command names does not exist.
     pub fn is_not_found(&self) -> bool {
         self.0.reason == Some(Reason::NotFound) || self.0.name.ends_with("NotFound")
     }
@@ -164,7 +164,7 @@ impl Failure {
         Self::new(name, message, reason.hint()).of(reason)
     }
 
-    /// The same, about the thing with this id.
+    /// Adds the id of the thing that the failure is about.
     pub(super) fn with_id(self, id: &Id) -> Self {
         self.about("id", id)
     }
@@ -187,7 +187,7 @@ impl Failure {
         Self::refused(command, misfit.reason, misfit.to_string()).at(misfit.pointer.clone())
     }
 
-    /// Something that is none of the 25 commands.
+    /// The failure of a value that is none of the 25 commands.
     pub(super) fn unknown(sent: &Value) -> Self {
         let message = match sent.get("type").and_then(Value::as_str) {
             Some(name) => format!("there is no command {:?}", short(name)),
@@ -198,7 +198,7 @@ impl Failure {
         failure
     }
 
-    /// One of the 25 commands with something in it that does not belong there.
+    /// The failure of one of the 25 commands whose fields cannot be parsed.
     pub fn unreadable(sent: &Value, problem: &str) -> Self {
         let name = sent.get("type").and_then(Value::as_str).unwrap_or_default();
         let failure = Self::refused(name, Reason::Unreadable, format!("{} cannot be read: {problem}", short(name)));

@@ -1,7 +1,7 @@
 //! Macro that generates from one list of fields a structure, its patch, its bounds checks and the update by a patch.
 
-/// A structure on the wire with `required` and `optional` fields and their bounds and, where it can be changed field by
-/// field, its patch. Every thing may also carry `extensions`.
+/// Generates a wire structure with `required` and `optional` fields and its bounds checks; with `patch`, also its
+/// patch. Every structure also has `extensions`.
 macro_rules! shape {
     ($(#[$about:meta])* $name:ident, patch $patch:ident { $($fields:tt)* }) => {
         $crate::universe::field_list::shape! { $(#[$about])* $name { $($fields)* } }
@@ -63,7 +63,7 @@ macro_rules! shape {
     };
 }
 
-/// The patch alone, for things whose own structure is written by hand.
+/// Generates only the patch, for things whose structure is written by hand.
 macro_rules! patch {
     (
         $(#[$about:meta])*
@@ -98,7 +98,7 @@ macro_rules! patch {
         }
 
         impl $patch {
-            /// Changes what is mentioned, except for links: those are only compared.
+            /// Applies the given fields, except links: those are only compared, when the command is decided.
             pub(in crate::universe) fn apply(&self, thing: &mut $name) {
                 $(self.$required.apply(&mut thing.$required);)*
                 $(self.$optional.apply(&mut thing.$optional);)*
@@ -122,7 +122,7 @@ macro_rules! patch {
     };
 }
 
-/// Words of the wire as an enumeration.
+/// Generates an enumeration whose variants are words on the wire.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$word_about:meta])* $variant:ident,)+ }) => {
         $(#[$about])*

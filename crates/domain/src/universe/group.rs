@@ -97,19 +97,19 @@ impl GroupPayload {
     }
 }
 
-/// Of all but the links.
+/// Checks all fields except the links.
 impl Check for GroupPayload {
     fn check(&self) -> Result<(), FieldMisfit> {
         looks(&self.name, self.color.as_ref(), self.icon.as_ref(), self.position, self.extensions.as_ref())
     }
 
-    /// Without its id, which the command has.
+    /// Without the id, which is counted with the command.
     fn text_bytes(&self) -> usize {
         self.name.len() + self.color.text_bytes() + self.icon.text_bytes() + self.extensions.text_bytes()
     }
 }
 
-/// Of all but the links.
+/// Checks all fields except the links.
 impl Check for Group {
     fn check(&self) -> Result<(), FieldMisfit> {
         self.id.check().map_err(|misfit| misfit.within("id"))?;

@@ -2,10 +2,10 @@
 
 use super::text::Id;
 
-/// How far from its place an entry is looked for. Ids that were chosen to meet in one place cost a search each, no more.
+/// Slots that are probed for one id. Ids chosen to collide cost a binary search each, and no more.
 const STEPS_MAX: usize = 16;
 
-/// A table of places in a sorted list of ids. What finds no room in it is searched for in the list.
+/// An open-addressing table of positions in a sorted list of ids. Ids without a free slot are found by binary search.
 pub(super) struct Index {
     slots: Vec<u32>,
 }
@@ -22,7 +22,7 @@ impl Index {
         Self { slots }
     }
 
-    /// `ids` are those that the index was made of.
+    /// `ids` must be the list that the index was built from.
     pub(super) fn find(&self, ids: &[Id], id: &Id) -> Option<usize> {
         for slot in steps(id, self.slots.len()) {
             let place = usize::try_from(self.slots[slot]).ok().filter(|place| *place < ids.len())?;
@@ -34,7 +34,7 @@ impl Index {
     }
 }
 
-/// The slots in which an id may be, one after the other.
+/// The slots to probe for an id, in order.
 fn steps(id: &Id, slots: usize) -> impl Iterator<Item = usize> {
     let mask = slots - 1;
     #[expect(clippy::cast_possible_truncation, reason = "any part of a digest is one")]
@@ -64,7 +64,7 @@ mod tests {
         let mut ids: Vec<Id> = (0..1_000).map(|number| Id::from(format!("b{number}"))).collect();
         ids.sort();
         let mut index = Index::new(&ids);
-        // As if all had met in places of others.
+        // As if every slot were taken by another id.
         index.slots.fill(7);
         for (place, id) in ids.iter().enumerate() {
             assert_eq!(index.find(&ids, id), Some(place));

@@ -1,6 +1,8 @@
-//! Checks the links of a state from outside: parents agree with children, roots with lists, and there are no cycles.
+//! Checks the links of a parsed state: parents and children agree, the lists of roots are complete, and there are no
+//! cycles.
 //!
-//! Our own snapshots are opened by it too, so it is one pass over sorted entries, with a quick index of their ids.
+//! Stored snapshots are checked too, so it has to be fast: one pass over sorted entries, with a hash index of their
+//! ids.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -21,12 +23,12 @@ use super::order::{Order, OrderSlot};
 use super::region::{AsteroidBelt, NebulaRegion, ProtoplanetaryDisk, SmallBodyField};
 use super::text::Id;
 
-/// A map as it was sent: things may still be there twice, or stand under a key that is not their id.
+/// A parsed map that is not checked yet: ids may repeat, and a key may differ from the id of its entry.
 pub(super) struct Entries<T> {
     things: Vec<Arc<T>>,
-    /// Of each of them, so that a comparison need not look for it.
+    /// The id of each thing, so that a comparison need not follow a pointer.
     ids: Vec<Id>,
-    /// The first key that is not the id of what stands under it.
+    /// The first key that differs from the id of its entry, with that id.
     wrong: Option<(Id, Id)>,
 }
 
@@ -37,7 +39,7 @@ impl<T> Default for Entries<T> {
 }
 
 impl<T> Entries<T> {
-    /// Takes those of another map that come after these.
+    /// Appends the entries of the next part of the same map.
     pub(super) fn extend(&mut self, mut other: Self) {
         self.things.append(&mut other.things);
         self.ids.append(&mut other.ids);
@@ -45,7 +47,7 @@ impl<T> Entries<T> {
     }
 }
 
-/// What stands in a map under its own id.
+/// An entry of a map whose key is the entry's id.
 pub(super) trait LinkedById {
     fn id(&self) -> &Id;
 }
@@ -62,7 +64,7 @@ macro_rules! keyed {
 
 keyed!(Star, Group, AsteroidBelt, SmallBodyField, ProtoplanetaryDisk, NebulaRegion);
 
-/// A key is only compared, so it is borrowed where it can be.
+/// Deserialises a key, borrowed if possible: it is only compared.
 struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {
@@ -136,12 +138,12 @@ impl<T: JsonSchema> JsonSchema for Entries<T> {
     }
 }
 
-/// An offence in one sentence, with the place.
+/// A misfit as one sentence, with its JSON pointer.
 pub(super) fn said(misfit: &FieldMisfit) -> String {
     format!("{} {}", short_line(&misfit.pointer), misfit.problem)
 }
 
-/// Whether everything stands under its own id.
+/// Checks that every key is the id of its entry.
 pub(super) fn keyed<T: LinkedById>(map: &OrdMap<Id, Arc<T>>, field: &str) -> Result<(), FieldMisfit> {
     match map.iter().find(|(key, thing)| *key != thing.id()) {
         Some((key, thing)) => Err(wrong_key(key, thing.id()).within(field)),
@@ -159,16 +161,16 @@ fn broken(problem: String) -> FieldMisfit {
     FieldMisfit::new(Reason::BrokenLinks, problem)
 }
 
-/// What somebody says of who is above them.
+/// The parent that an entry names.
 #[derive(Clone, Copy, PartialEq)]
 enum Above {
     Nobody,
     Somebody(usize),
-    /// Somebody who is not there.
+    /// The named parent does not exist.
     Unknown,
 }
 
-/// Who is where, while links are compared: entries sorted by id, whom each names as parent, and where a list has it.
+/// The links under comparison: entries sorted by id, the parent that each names, and its slot in a list.
 struct Tree {
     field: &'static str,
     parent_field: &'static str,
@@ -189,7 +191,7 @@ impl Tree {
         let mut last: Option<(&Id, Above)> = None;
         let above = parents.map(|parent| match (parent, last) {
             (None, _) => Above::Nobody,
-            // Siblings often follow each other.
+            // Siblings are often adjacent, so the last parent is remembered.
             (Some(parent), Some((id, above))) if parent == id => above,
             (Some(parent), _) => {
                 let above = index.find(&ids, parent).map_or(Above::Unknown, Above::Somebody);
@@ -201,7 +203,8 @@ impl Tree {
         Self { field, parent_field, ids, index, above, places }
     }
 
-    /// Somebody, or the list of roots, lists somebody.
+    /// Records that a parent, or the list of roots, lists an id. The entry must name the same parent, and be listed
+    /// once.
     fn lists(&mut self, lister: Above, place: u64, id: &Id) -> Result<(), FieldMisfit> {
         let Some(index) = self.index.find(&self.ids, id) else {
             return Err(self.at_list(lister, broken(format!("names {:?}, which is not there", short(id)))));
@@ -226,7 +229,7 @@ impl Tree {
         }
     }
 
-    /// Everybody is listed, unless excused; and nobody is above themselves.
+    /// Checks that every entry is listed, unless it is excused, and that there are no cycles.
     fn closed<'a>(
         &self,
         parent: impl Fn(usize) -> Option<&'a Id>,
@@ -254,7 +257,7 @@ impl Tree {
         }
     }
 
-    /// Somebody who is above themselves. Every entry is walked over once.
+    /// An entry on a cycle, if there is one. Every entry is visited once.
     fn ring(&self) -> Option<usize> {
         const FREE: u32 = u32::MAX;
         let mut seen_by: Vec<u32> = vec![FREE; self.ids.len()];
@@ -275,7 +278,7 @@ impl Tree {
     }
 }
 
-/// In order of ids, each once and under its own; the ids first.
+/// Sorts entries by id, and refuses wrong keys and repeated ids. Returns the ids and the entries.
 fn sorted<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, Vec<Arc<T>>), FieldMisfit> {
     let Entries { mut things, mut ids, wrong } = entries;
     if let Some((key, id)) = wrong {
@@ -292,12 +295,12 @@ fn sorted<T: LinkedById>(entries: Entries<T>, field: &str) -> Result<(Vec<Id>, V
     }
 }
 
-/// Bodies whose links agree with each other and with the list of roots. Rogue planets may be outside it.
+/// Checks the links of bodies with each other and with the list of roots, where rogue planets may be missing.
 pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<OrdMap<Id, Arc<Star>>, FieldMisfit> {
     let (ids, mut stars) = sorted(entries, "stars")?;
     let mut listers = Vec::new();
     let parents = stars.iter().enumerate().map(|(index, star)| {
-        // Most have no children, and to look at each of them again would take as long as all the rest.
+        // Most bodies have no children, and a second pass over all of them would take as long as the rest of the check.
         if !star.children.is_empty() {
             listers.push(index);
         }
@@ -319,11 +322,11 @@ pub(super) fn bodies(entries: Entries<Star>, root_ids: &Order<Id>) -> Result<Ord
     Ok(tree.ids.into_iter().zip(stars).collect())
 }
 
-/// Groups by id, and where each of them has each of its children.
+/// Groups by id, and the slot of each child in each group.
 type Grouped = (OrdMap<Id, Arc<Group>>, OrdMap<(GroupChild, Id), OrderSlot>);
 
-/// Groups whose links agree with each other and with the list of roots. A system that a group names need not be there:
-/// the original leaves the names of what was removed.
+/// Checks the links of groups with each other and with the list of roots. A group may list a system that does not
+/// exist: the original leaves removed systems in groups.
 pub(super) fn groups(entries: Entries<Group>, root_ids: &Order<Id>) -> Result<Grouped, FieldMisfit> {
     let (ids, mut groups) = sorted(entries, "groups")?;
     let mut group_places = OrdMap::new();

@@ -1,7 +1,7 @@
 //! Rules of a universe: bodies that move around each other, groups, regions of space, and time.
 //!
-//! One universe is one stream of events. A command costs what it changes, however large the universe is; refusals use
-//! the words of the original, or words like them. Positions follow from the time alone.
+//! One universe is one stream of events. The cost of a command depends on what it changes, not on the size of the
+//! universe. Refusals use the wording of the original where it has one. Positions are functions of the time alone.
 
 mod body;
 mod catalogue;
@@ -81,7 +81,7 @@ use std::sync::Arc;
 
 use crate::decider::{Decider, Given};
 
-/// What may be asked of a universe. The id of a new one comes with the command: making it is not a rule.
+/// Commands to a universe. `Create` brings the id of the new universe: generating ids is not a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum UniverseCommand {
     Create {
@@ -89,18 +89,18 @@ pub enum UniverseCommand {
         name: String,
         /// The campaign it belongs to, if any.
         campaign_id: Option<String>,
-        /// What it holds from the first.
+        /// The initial content.
         state: Option<SentState>,
     },
     Rename {
         name: String,
     },
-    /// What is left out stays as it is: the time of a state too. All else is replaced by a state.
+    /// Fields that are `None` do not change. A state replaces the whole content; without a time in it, the time stays.
     Replace {
         name: Option<String>,
         state: Option<SentState>,
     },
-    /// One command, or several that are done together or not at all.
+    /// One command, or a batch that is applied as a whole or not at all.
     Apply(Vec<Arc<Command>>),
     Delete,
 }

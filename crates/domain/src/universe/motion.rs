@@ -1,7 +1,7 @@
-//! Positions and orbits of bodies: functions of the time alone, as the original computes it.
+//! Positions and orbits of bodies: functions of the time alone, as the original computes them.
 //!
-//! An orbit is an ellipse around its centre, run through at an even pace of the eccentric angle, turned about Z, then
-//! Y, then X, and moved by its offset. The parent stands at the centre, not in a focus: these are not Kepler's orbits.
+//! An orbit is an ellipse whose eccentric angle grows evenly with time, rotated about Z, then Y, then X, and moved by
+//! its offset. The parent is at the centre, not at a focus: these are not Kepler orbits.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use super::part::{Position, RoguePlanetMeta};
 use super::snapshot::Snapshot;
 use super::text::Id;
 
-/// How far a rogue planet on a curved path strays, where nothing else is said.
+/// The default semi-major axis of a rogue planet's curved path.
 const ROGUE_SEMI_MAJOR_AXIS: f64 = 100.0;
 
-/// Where a body is, seen from its parent; a rogue planet, seen from where the world begins.
+/// The position of a body relative to its parent; of a rogue planet, relative to the world's origin.
 pub fn local_position(star: &Star, time: f64) -> Position {
     if star.is_rogue()
         && let Some(path) = &star.rogue_planet
@@ -24,7 +24,7 @@ pub fn local_position(star: &Star, time: f64) -> Position {
     Ellipse::of(star).at(angle(time, star.orbital_speed.0, star.orbital_phase.0))
 }
 
-/// The way that a body comes along, seen from its parent: `center + major · cos + minor · sin` over a whole turn.
+/// The orbit of a body relative to its parent: `center + major · cos + minor · sin` over a whole turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Orbit {
     pub center: Position,
@@ -32,7 +32,7 @@ pub struct Orbit {
     pub minor: Position,
 }
 
-/// The ellipse of a body; none for a rogue planet that goes straight on.
+/// The orbit of a body; `None` for a rogue planet on a straight path.
 pub fn orbit(star: &Star) -> Option<Orbit> {
     let ellipse = match &star.rogue_planet {
         Some(path) if star.is_rogue() => Ellipse::of_path(path)?,
@@ -43,7 +43,7 @@ pub fn orbit(star: &Star) -> Option<Orbit> {
     Some(Orbit { center, major: from_center.at(0.0), minor: from_center.at(90.0) })
 }
 
-/// The time after which a body is where it was; none for what stands still or never comes back.
+/// The time of one turn; `None` for a body that stands still or moves on a straight path.
 pub fn period(star: &Star) -> Option<f64> {
     let period = match &star.rogue_planet {
         Some(path) if star.is_rogue() => {
@@ -56,7 +56,7 @@ pub fn period(star: &Star) -> Option<f64> {
 }
 
 impl Snapshot {
-    /// Where a body is in the world: its own position and those of all above it.
+    /// The world position of a body: the sum of its local position and those of its ancestors.
     pub fn world_position(&self, id: &str, time: f64) -> Option<Position> {
         let star = self.stars.get(id)?;
         Some(
@@ -64,7 +64,7 @@ impl Snapshot {
         )
     }
 
-    /// The same, for whoever asks about many: `known` keeps the positions of what others move around.
+    /// The world position of one of many bodies: `known` caches the positions of bodies that have children.
     pub(super) fn world_position_from<'a>(
         &'a self,
         star: &'a Star,
@@ -89,7 +89,7 @@ impl Snapshot {
         position
     }
 
-    /// Where every body is in the world, by id. Each is computed once, however deep it is nested.
+    /// The world positions of all bodies, in order of ids. Each local position is computed once.
     pub fn world_positions(&self, time: f64) -> Vec<(&Id, Position)> {
         let origin = Position::default();
         let mut positions = Vec::with_capacity(self.stars.len());
@@ -121,7 +121,7 @@ fn rogue_period(path: &RoguePlanetMeta) -> f64 {
     path.path_period.map_or(5.0 * axis, |period| period.0)
 }
 
-/// In degrees, within one turn: the remainder is exact, so a million turns later a body is not a hair off for it.
+/// The angle in degrees, reduced to one turn. The remainder is exact, so many turns add no error.
 fn angle(time: f64, speed: f64, phase: f64) -> f64 {
     let turned = time * speed;
     let turned = if turned.is_finite() { turned } else { (time % (360.0 / speed)) * speed };
@@ -175,7 +175,7 @@ fn or_zero(number: Option<Number>) -> f64 {
     number.unwrap_or_default().0
 }
 
-/// Nothing is further away than numbers reach.
+/// Clamps each axis to a finite number; NaN becomes 0.
 fn position(axes: [f64; 3]) -> Position {
     let [x, y, z] = axes.map(|axis| Number(if axis.is_nan() { 0.0 } else { axis.clamp(f64::MIN, f64::MAX) }));
     Position { x, y, z }
@@ -232,7 +232,7 @@ mod tests {
         assert!(near(at(json!({"orbitRotZ": 90}), 0.0), [0.0, 10.0, 0.0], 1.0));
         assert!(near(at(json!({"orbitRotY": 90}), 0.0), [0.0, 0.0, -10.0], 1.0));
         assert!(near(at(json!({"orbitRotX": 90}), 90.0), [0.0, -10.0, 0.0], 1.0));
-        // Z, then Y, then X: from the X axis to Y, where a turn about Y does nothing, and on to Z.
+        // Z, then Y, then X: the point moves from the X axis to Y, where a turn about Y does nothing, and then to Z.
         assert!(near(at(json!({"orbitRotX": 90, "orbitRotY": 77, "orbitRotZ": 90}), 0.0), [0.0, 0.0, 10.0], 1.0));
     }
 
@@ -275,7 +275,7 @@ mod tests {
         )
     }
 
-    /// From the centre of its orbit.
+    /// The position relative to the centre of the orbit.
     fn from_center(star: &Star, time: f64) -> Position {
         let offset = [star.orbit_offset_x, star.orbit_offset_y, star.orbit_offset_z].map(|offset| -or_zero(offset));
         sum(local_position(star, time), position(offset))
@@ -315,7 +315,7 @@ mod tests {
             let (axis, eccentricity) = (star.semi_major_axis.unwrap().0.abs(), star.eccentricity.unwrap().0);
             let minor = axis * (1.0 - eccentricity * eccentricity).sqrt();
             prop_assert!(turned <= axis + 1e-6 && turned >= minor - 1e-6);
-            // The ellipse lies in the plane that it was turned into.
+            // Without rotation the ellipse lies in the XZ plane.
             prop_assert!(from_center(&flat, time).y.0.abs() < 1e-9);
         }
 

@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::check::{Check, FieldMisfit, Reason};
 use super::text::Name;
 
-/// Beyond this not every whole number is its own.
+/// 2^53: above it, `f64` cannot represent every whole number.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Any finite number. A whole one is written as such: 1, not 1.0.
+/// Any finite number. A whole number is written as an integer: 1, not 1.0.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Number(pub f64);
@@ -40,7 +40,7 @@ impl Serialize for Number {
 }
 
 fn write<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
-    // The zero below zero has no whole form, and an infinite number fails the comparison.
+    // Negative zero has no integer form, and infinity fails the comparison.
     let is_whole = number.abs() < EXACT_MAX && number.fract() == 0.0 && !(number == 0.0 && number.is_sign_negative());
     if is_whole {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
@@ -70,7 +70,7 @@ impl Check for Number {
     }
 }
 
-/// A number from `LOW` to `HIGH` hundredths, both included.
+/// A number from `LOW` to `HIGH`, which are in hundredths and both included.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Within<const LOW: i32, const HIGH: i32>(pub f64);
@@ -83,7 +83,7 @@ impl<const LOW: i32, const HIGH: i32> Within<LOW, HIGH> {
         (f64::from(LOW) / 100.0, f64::from(HIGH) / 100.0)
     }
 
-    /// The nearest number within the range, as views have it.
+    /// The number clamped to its range, for views.
     pub fn clamped(self) -> f64 {
         let (low, high) = Self::bounds();
         self.0.clamp(low, high)
@@ -137,8 +137,8 @@ impl<const LOW: i32, const HIGH: i32> Check for Within<LOW, HIGH> {
     }
 }
 
-/// A whole number from `LOW` to `HIGH`, both included. It is kept as any number, since a whole state may have one that is
-/// neither.
+/// A whole number from `LOW` to `HIGH`, both included. It is stored as `f64`, since a state may be sent with a number
+/// that is out of range or not whole.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Whole<const LOW: u32, const HIGH: u32>(pub f64);
@@ -177,14 +177,14 @@ impl<const LOW: u32, const HIGH: u32> Check for Whole<LOW, HIGH> {
     }
 }
 
-/// However it came: 3 and 3.0 are the same whole number.
+/// Writes 3.0 as 3: both are the same whole number.
 impl<const LOW: u32, const HIGH: u32> Serialize for Whole<LOW, HIGH> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         write(self.0, serializer)
     }
 }
 
-/// What a generator began with: a word or a number.
+/// The seed of a generator: a text or a number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Seed {
     Number(Number),

@@ -9,10 +9,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Where in its list something stands. Whoever is listed keeps it, so that it can leave without being looked for.
+/// The slot of an item in its list. The listed thing stores it, so that it can be removed without a search.
 ///
-/// The numbers come and go with the memory they are in. What counts is the order, which is the list's: so two places
-/// are always equal, and two bodies do not differ by them.
+/// Slot numbers are not stored, and differ after a reload. Only the order counts, which the list has. So all slots
+/// compare equal, and two bodies never differ by them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OrderSlot(pub(super) u64);
 
@@ -22,7 +22,7 @@ impl PartialEq for OrderSlot {
     }
 }
 
-/// On the wire a plain array.
+/// A list in insertion order. On the wire it is a plain array.
 #[derive(Clone)]
 pub struct Order<T> {
     next: u64,
@@ -42,7 +42,7 @@ impl<T> Order<T> {
         self.places.values()
     }
 
-    /// With the place of each, for a reader that comes back for the rest.
+    /// The items after a slot, each with its own slot, so that a reader can continue with the next page.
     pub fn after(&self, place: Option<u64>) -> impl Iterator<Item = (u64, &T)> + '_ {
         let from = place.map_or(0, |place| place.saturating_add(1));
         self.places.range(from..).map(|(place, item)| (*place, item))

@@ -3,10 +3,10 @@
 use super::check::Reason;
 use super::failure::ALREADY_IN_GROUP;
 
-/// What a command can come to.
+/// The possible outcomes of a command.
 #[derive(Debug)]
 pub struct CommandOutcome {
-    /// The event of its success; none for a command that says nothing.
+    /// The success event; `None` for a command without one.
     pub event: Option<&'static str>,
     pub failures: &'static [FailureEntry],
 }
@@ -15,20 +15,20 @@ pub struct CommandOutcome {
 #[derive(Debug)]
 pub struct FailureEntry {
     pub event: &'static str,
-    /// Empty where the name says it all.
+    /// Empty where the event's name is the reason.
     pub reasons: &'static [Reason],
 }
 
-/// What `addToGroup` comes to, unless the child is in the group already.
+/// The success event of `addToGroup`.
 const CHILD_ADDED_TO_GROUP: &str = "childAddedToGroup";
 
 impl CommandOutcome {
-    /// The event that says that there was nothing to do: nothing is stored then, and it is no failure.
+    /// The event that reports that there was nothing to do. Nothing is stored then, and it is not a failure.
     pub fn nothing_to_do(&self) -> Option<&'static str> {
         (self.event == Some(CHILD_ADDED_TO_GROUP)).then_some(ALREADY_IN_GROUP)
     }
 
-    /// Whether a failure is among those that the command can come to.
+    /// Whether the command can fail with this event and reason.
     pub fn has(&self, event: &str, reason: Option<Reason>) -> bool {
         if self.nothing_to_do() == Some(event) {
             return reason.is_none();
@@ -51,7 +51,7 @@ const fn failed(event: &'static str, reasons: &'static [Reason]) -> FailureEntry
 
 macro_rules! outcomes {
     ($($command:literal => $event:expr, [$($failure:expr),*];)+) => {
-        /// What the command of this name can come to.
+        /// The possible outcomes of the command with this name.
         pub fn outcome(command: &str) -> Option<&'static CommandOutcome> {
             use Reason::{
                 BadColor, Cycle, DuplicateId, ForbiddenId, LinkChange, ListedTwice, NotAttached, NotFinite,

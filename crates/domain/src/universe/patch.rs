@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::check::{Check, FieldMisfit};
 
-/// A change to a field that must always be there: null is refused.
+/// A change to a required field: null is refused.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Change<T> {
     /// The field was left out.
@@ -16,7 +16,7 @@ pub enum Change<T> {
     Set(T),
 }
 
-/// A change to a field that may be absent: null takes it away.
+/// A change to an optional field: null clears it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Clearable<T> {
     /// The field was left out.
@@ -31,7 +31,7 @@ pub(super) fn is_keep(change: &impl Mentioned) -> bool {
     !change.is_mentioned()
 }
 
-/// What may be left out.
+/// A patch field, which may be left out.
 pub(super) trait Mentioned {
     fn is_mentioned(&self) -> bool;
 }
@@ -73,7 +73,7 @@ impl<T> Clearable<T> {
         }
     }
 
-    /// Whether nothing would change: it is left out, or is what it says.
+    /// Whether the patch changes nothing: it is left out, or equals the field.
     pub(super) fn repeats(&self, field: Option<&T>) -> bool
     where
         T: PartialEq,

@@ -7,7 +7,7 @@ use super::model::UniverseModel;
 use super::tests::Sky;
 use super::*;
 
-/// Few ids, so that commands meet each other's things; some that nothing has; and some that mean harm.
+/// Few ids, so that commands refer to the same things; some unknown ones; and some hostile ones.
 fn id() -> impl Strategy<Value = String> {
     prop_oneof![
         12 => (0..6_u8).prop_map(|number| format!("b{number}")),
@@ -140,7 +140,7 @@ fn snapshot() -> impl Strategy<Value = Value> {
         rogue["isRoguePlanet"] = json!(true);
         let stars = json!({"b0": body("b0", Value::Null, json!(["b1"])), "b1": body("b1", json!("b0"), json!([])), "b2": rogue});
         let roots = if is_rogue { json!(["b0"]) } else { json!(["b2", "b0"]) };
-        // The original leaves groups with the names of what was removed.
+        // In the original, groups still list removed systems.
         let group = json!({"id": "b3", "name": "b3", "parentGroupId": null, "children": [{"id": "b5", "type": "system"}]});
         json!({"type": "replaceSnapshot", "snapshot": {
             "stars": stars, "rootIds": roots, "groups": {"b3": group}, "rootGroupIds": ["b3"],
@@ -148,12 +148,12 @@ fn snapshot() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Boxed, since what proptest makes of so many branches would not fit the stack of a test.
+/// Boxed, since the unboxed strategy with so many branches would overflow the stack of a test.
 fn command() -> BoxedStrategy<Value> {
     prop_oneof![20 => bodies().boxed(), 16 => groups().boxed(), 3 => regions().boxed(), 1 => snapshot().boxed()].boxed()
 }
 
-/// As plain JSON compares: whole numbers are written as such on one side and not on the other.
+/// Turns all numbers into floats, so that 1 and 1.0 compare equal.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -273,7 +273,7 @@ proptest! {
     }
 }
 
-/// What a state says of itself, and what it finds quickly.
+/// Checks that a state round-trips through JSON, and that its indexes, counts and views agree with it.
 fn check(sky: &Sky) {
     let state = sky.universe.state();
     let text = serde_json::to_string(state).unwrap();
@@ -304,7 +304,7 @@ fn check(sky: &Sky) {
     }
 }
 
-/// Events in an order in which no commands would have brought them.
+/// Events in an order that no commands would produce.
 fn shuffled() -> impl Strategy<Value = Vec<UniverseEvent>> {
     let journal = proptest::collection::vec(command(), 0..60).prop_map(|commands| {
         let mut sky = Sky::empty();
@@ -316,7 +316,7 @@ fn shuffled() -> impl Strategy<Value = Vec<UniverseEvent>> {
     journal.prop_shuffle()
 }
 
-/// JSON that looks like a command, with anything in the place of anything.
+/// JSON that looks like a command, with one field set to an arbitrary value.
 fn anything() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

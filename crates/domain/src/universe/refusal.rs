@@ -4,34 +4,34 @@ use super::check::{FieldMisfit, Reason};
 use super::failure::Failure;
 use crate::limits;
 
-/// What a refusal comes to, for the table of errors.
+/// The category of a refusal, which determines the error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UniverseRefusalKind {
     /// There is no such universe.
     NotFound,
-    /// A field does not fit.
+    /// An input field is invalid.
     Invalid,
     /// More than a limit allows.
     TooLarge,
-    /// The rules do not allow it as things stand; of a command, for whatever reason.
+    /// The current state does not allow it. Every failure of a single command has this kind, whatever its reason.
     Rejected,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UniverseRefusal {
-    /// An empty stream: whoever asked knows the id.
+    /// The stream is empty. The caller knows the id.
     #[error("there is no such universe")]
     UniverseNotFound,
     #[error("universe {id} exists already")]
     UniverseExists { id: String },
-    /// Of the universe itself: its id, its name, or a state that was sent.
+    /// An invalid field of the universe itself: its id, its name, or the sent state.
     #[error("{0}")]
     Field(FieldMisfit),
     #[error("there is no command in the array")]
     NoCommand,
     #[error("at most {} commands are sent together, these are {count}", limits::COMMANDS_MAX)]
     TooManyCommands { count: usize },
-    /// `number` says which, from 0, where several came together; then none of them was done.
+    /// `number` is the index of the command in a batch, of which no command was applied; `None` without a batch.
     #[error("{}{failure}", number.map(|number| format!("command {number}: ")).unwrap_or_default())]
     Command { number: Option<usize>, failure: Failure },
 }
@@ -60,8 +60,8 @@ impl UniverseRefusal {
         }
     }
 
-    /// Where in the input the fault lies, as a JSON pointer: into the universe that was sent, or into the command, or,
-    /// where several came together, into the array of them.
+    /// The JSON pointer of the field at fault, relative to the sent universe, to the single command, or to the array of
+    /// commands.
     pub fn pointer(&self) -> Option<String> {
         match self {
             Self::Field(misfit) => Some(misfit.pointer.clone()),

@@ -21,7 +21,7 @@ words! {
     DiskStyle { Thin, Moderate, Thick, Extreme, }
 }
 
-/// Names of other things, as many as there may be bodies.
+/// Ids of other things, at most as many as a universe may have bodies.
 impl Check for Vec<Id> {
     fn check(&self) -> Result<(), FieldMisfit> {
         if self.len() > limits::BODIES_MAX {
@@ -37,7 +37,7 @@ impl Check for Vec<Id> {
     }
 }
 
-/// From one number to another.
+/// A range from one number to another.
 impl Check for [Number; 2] {
     fn check(&self) -> Result<(), FieldMisfit> {
         self.iter().try_for_each(Check::check)

@@ -19,7 +19,7 @@ pub struct BodyRow {
 }
 
 impl BodyRow {
-    /// With so many of its children at most.
+    /// A row with at most this many children.
     pub fn of(star: &Star, children: usize) -> Self {
         let mut body = star.shown();
         if body.children.len() > children {
@@ -40,7 +40,7 @@ pub struct GroupRow {
 }
 
 impl GroupRow {
-    /// With so many of its children at most.
+    /// A row with at most this many children.
     pub fn of(group: &Group, children: usize) -> Self {
         let mut shown = group.clone();
         if shown.children.len() > children {

@@ -23,21 +23,21 @@ use crate::limits;
 /// Things of one kind by id.
 pub type Regions<T> = OrdMap<Id, Arc<T>>;
 
-/// Cheap to clone. Its links always agree: whoever has a parent is listed by it once, whoever has none is listed among
-/// the roots (a rogue planet need not be), and nothing is above itself.
+/// Cheap to clone. Its links always agree: a body or group with a parent is listed by it exactly once, one without a
+/// parent is listed among the roots (a rogue planet need not be), and there are no cycles.
 #[derive(Debug, Clone, Default)]
 pub struct Snapshot {
     pub(super) stars: OrdMap<Id, Arc<Star>>,
     pub(super) root_ids: Order<Id>,
     pub(super) groups: OrdMap<Id, Arc<Group>>,
     pub(super) root_group_ids: Order<Id>,
-    /// Where each group has each of its children: whoever goes must be found without looking at every group.
+    /// The slot of each child in each group, so that a removed child is found without a scan of all groups.
     pub(super) group_places: OrdMap<(GroupChild, Id), OrderSlot>,
     pub(super) belts: Regions<AsteroidBelt>,
     pub(super) small_body_fields: Regions<SmallBodyField>,
     pub(super) protoplanetary_disks: Regions<ProtoplanetaryDisk>,
     pub(super) nebulae: Regions<NebulaRegion>,
-    /// Bytes of text in all of these. It follows from them, so it is neither stored nor compared.
+    /// Bytes of text in all fields above. It is derived from them, so it is neither stored nor compared.
     pub(super) text_bytes: usize,
 }
 
@@ -98,13 +98,13 @@ impl Parts {
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Parts).to_value());
 
 impl Snapshot {
-    /// What a client sent, with its names cleaned.
+    /// The sent snapshot with its names cleaned, and the repairs.
     pub(super) fn with_clean_names(sent: &Value) -> (Cow<'_, Value>, Vec<Repair>) {
         repair::clean_names(sent, &SCHEMA)
     }
 
-    /// What a client sent, with its faults repaired as far as they can be. What has no bodies or no list of roots at all
-    /// is left as it is.
+    /// The sent snapshot, repaired as far as possible, and the repairs. It is left as it is without `stars` or
+    /// `rootIds`, which are required.
     pub(super) fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
         if sent.get("stars").is_none() || sent.get("rootIds").is_none() {
             return (sent.clone(), Vec::new());
@@ -112,12 +112,12 @@ impl Snapshot {
         repair::repaired(sent, &SCHEMA)
     }
 
-    /// What is wrong with the links of something that is otherwise of the right shape.
+    /// The first fault in the links of a sent snapshot; `None` if there is none, or if it cannot be parsed.
     pub(super) fn offence(sent: &Value) -> Option<FieldMisfit> {
         Parts::deserialize(sent).ok()?.linked().err()
     }
 
-    /// Bytes of text, counted anew.
+    /// Counts the bytes of text from scratch.
     pub(super) fn count_text_bytes(&self) -> usize {
         let places: usize = self.group_places.keys().map(|(child, _)| child.id.len()).sum();
         let regions = text_bytes_of(&self.belts)
@@ -159,7 +159,7 @@ impl Snapshot {
         &self.nebulae
     }
 
-    /// The groups that hold a body or a group, by id.
+    /// The ids of the groups that contain a body or a group, in order.
     pub fn groups_of<'a>(&'a self, child: &'a GroupChild) -> impl Iterator<Item = &'a Id> + 'a {
         self.places_of(child).map(|((_, group_id), _)| group_id)
     }
@@ -179,7 +179,7 @@ impl Snapshot {
         }
     }
 
-    /// Whether a group holds a system or a group of this id.
+    /// Whether a group contains a system or a group with this id.
     pub(super) fn holds(&self, group_id: &Id, child_id: &Id) -> bool {
         [GroupChildType::System, GroupChildType::Group].into_iter().any(|kind| {
             let child = GroupChild { id: child_id.clone(), kind };
@@ -187,7 +187,7 @@ impl Snapshot {
         })
     }
 
-    /// A body and all that moves around it, parents before children.
+    /// The ids of a body and its descendants, parents before children.
     pub(super) fn with_descendants(&self, id: &Id) -> Vec<Id> {
         let mut ids = Vec::new();
         let mut waiting = vec![id];
@@ -200,33 +200,34 @@ impl Snapshot {
         ids
     }
 
-    /// The bodies above one, from its parent to a root.
+    /// The ancestors of a body, from its parent to a root.
     pub fn above<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a Star> + 'a {
         let parent = |star: &'a Star| star.parent_id.as_ref().and_then(|id| self.stars.get(id)).map(AsRef::as_ref);
         std::iter::successors(self.stars.get(id).and_then(move |star| parent(star)), move |star| parent(star))
     }
 
-    /// Whether a body can move around another one: both are there, and the other one is not below it.
+    /// Whether a body can become the child of another: both exist, and the parent is not the child or one of its
+    /// descendants.
     pub(super) fn can_attach(&self, child_id: &Id, parent_id: &Id) -> bool {
         let Some(child) = self.stars.get(child_id) else { return false };
-        // Nothing is below a body without children, so there is no way to walk.
+        // A body without children has no descendants, so the walk is skipped.
         let is_above = || !child.children.is_empty() && self.above(parent_id).any(|star| star.id == *child_id);
         self.stars.contains_key(parent_id) && child_id != parent_id && !is_above()
     }
 
-    /// Whether a group is another one, or somewhere in it.
+    /// Whether a group is the outer one itself, or nested in it.
     pub(super) fn is_group_within(&self, id: &Id, outer_id: &Id) -> bool {
         let parent = |group: &&Arc<Group>| group.parent_group_id.as_ref().and_then(|id| self.groups.get(id));
         std::iter::successors(self.groups.get(id), parent).any(|group| group.id == *outer_id)
     }
 
-    /// Writes the eight fields, which a universe has as well as a snapshot of it.
+    /// Writes the eight fields, which a state has as well as a snapshot.
     pub(super) fn write<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("stars", &self.stars)?;
         self.write_beside_bodies(fields)
     }
 
-    /// The same after the first.
+    /// Writes the fields after `stars`.
     pub(super) fn write_beside_bodies<S: SerializeStruct>(&self, fields: &mut S) -> Result<(), S::Error> {
         fields.serialize_field("rootIds", &self.root_ids)?;
         fields.serialize_field("groups", &self.groups)?;
@@ -240,7 +241,7 @@ impl Snapshot {
 
 impl PartialEq for Snapshot {
     fn eq(&self, other: &Self) -> bool {
-        // The places of groups and the bytes of text follow from the rest.
+        // `group_places` and `text_bytes` are derived from the other fields.
         self.stars == other.stars
             && self.root_ids == other.root_ids
             && self.groups == other.groups
@@ -253,12 +254,12 @@ impl PartialEq for Snapshot {
 }
 
 impl Snapshot {
-    /// Bounds and counts, except for the ranges of numbers; the links agree already.
+    /// Checks bounds and counts, except the ranges of numbers. Links were checked when the snapshot was parsed.
     pub(super) fn check(&self) -> Result<(), FieldMisfit> {
         checked(&self.stars, "stars", limits::BODIES_MAX, Check::check_except_ranges)?;
         checked(&self.groups, "groups", limits::GROUPS_MAX, Check::check_except_ranges)?;
         few(self.group_places.len(), limits::GROUP_PLACES_MAX).map_err(|misfit| misfit.within("groups"))?;
-        // A group may name a system that is not there, and then nothing else has looked at that id.
+        // A group may list a system that does not exist; such an id is checked nowhere else.
         for (child, group_id) in self.group_places.keys() {
             let at = |misfit: FieldMisfit| misfit.within("children").within(group_id).within("groups");
             child.id.check().map_err(at)?;
@@ -281,7 +282,7 @@ fn checked<T>(
     map.iter().try_for_each(|(id, thing)| check(thing).map_err(|misfit| misfit.within(id).within(field)))
 }
 
-/// A whole map of a set command: few enough, each under its id, each within bounds.
+/// Checks the map of a set command: its keys, its size, and the bounds of its entries.
 pub(super) fn check_regions<T: LinkedById + Check>(map: &Regions<T>, field: &str) -> Result<(), FieldMisfit> {
     link::keyed(map, field)?;
     checked(map, field, limits::REGIONS_MAX, Check::check)
@@ -361,7 +362,7 @@ impl Default for StateParts {
 }
 
 impl StateParts {
-    /// Takes what the maps of another one hold.
+    /// Appends the map entries of another part.
     pub(super) fn extend(&mut self, other: Self) {
         self.stars.extend(other.stars);
         self.groups.extend(other.groups);

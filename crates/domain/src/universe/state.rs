@@ -16,14 +16,14 @@ use super::number::Number;
 use super::repair::{self, Repair};
 use super::snapshot::{Snapshot, StateParts};
 
-/// What a universe holds and when it is there: nine keys on the wire. Cheap to clone.
+/// The content of a universe and its time: nine keys on the wire. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct UniverseState {
     pub(super) snapshot: Snapshot,
     pub(super) time: Number,
 }
 
-/// A state as a client sends it: the time may be left out, and then stays as it is.
+/// A state as a client sends it. If the time is left out, it does not change.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SentState {
     snapshot: Snapshot,
@@ -34,8 +34,7 @@ pub struct SentState {
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(StateParts).to_value());
 
 impl SentState {
-    /// Reads what a client sent, with what had to be repaired in it, or says where in it the first fault is. Bounds are
-    /// looked at when it is used.
+    /// Parses a sent state and returns it with its repairs, or the first fault. Bounds are checked when it is used.
     pub fn read(sent: &Value) -> Result<(Self, Vec<Repair>), FieldMisfit> {
         let (sent, mut repairs) = repair::clean_names(sent, &SCHEMA);
         let misfit = match Self::typed(&sent) {
@@ -50,7 +49,7 @@ impl SentState {
         Ok((Self::typed(&repaired)?, repairs))
     }
 
-    /// What a client sent, with its faults repaired as far as they can be.
+    /// The sent state, repaired as far as possible, and the repairs.
     pub fn repaired(sent: &Value) -> (Value, Vec<Repair>) {
         repair::repaired(sent, &SCHEMA)
     }
@@ -62,7 +61,7 @@ impl SentState {
         Ok(Self { snapshot: parts.linked()?, time })
     }
 
-    /// The state that it is where no time was sent and it is this time.
+    /// The state, with the time `now` if none was sent.
     pub(super) fn at(&self, now: Number) -> UniverseState {
         UniverseState { snapshot: self.snapshot.clone(), time: self.time.unwrap_or(now) }
     }
@@ -80,13 +79,13 @@ impl UniverseState {
         &self.snapshot
     }
 
-    /// What is written between the bodies, which come first, and the time, which comes last: for whoever has the bodies
-    /// written already.
+    /// The fields between the bodies, which come first, and the time, which comes last: for a caller that has
+    /// serialised the bodies already.
     pub fn beside_bodies(&self) -> BesideBodies<'_> {
         BesideBodies(self)
     }
 
-    /// The time as it is written.
+    /// The time, for serialisation.
     pub fn written_time(&self) -> &impl Serialize {
         &self.time
     }
@@ -98,7 +97,7 @@ impl UniverseState {
 }
 
 impl UniverseState {
-    /// Bounds and counts, except for the ranges of numbers.
+    /// Checks bounds and counts, except the ranges of numbers.
     pub(super) fn check(&self) -> Result<(), FieldMisfit> {
         self.time.check().map_err(|misfit| misfit.within("time"))?;
         self.snapshot.check()
@@ -114,7 +113,7 @@ impl Serialize for UniverseState {
     }
 }
 
-/// A state without its bodies and its time, as it is written.
+/// Serialises a state without its bodies and its time.
 pub struct BesideBodies<'a>(&'a UniverseState);
 
 impl Serialize for BesideBodies<'_> {
@@ -144,7 +143,7 @@ impl JsonSchema for UniverseState {
     }
 }
 
-/// Which universe it is.
+/// The identity of a universe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
     pub id: String,

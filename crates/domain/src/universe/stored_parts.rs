@@ -1,7 +1,7 @@
 //! Stored form of a universe: parts that are parsed separately, so that a large one is read on several processors.
 //!
-//! The first part has the first stretch of each map and all that is no map; each part after it is a state that has one
-//! stretch of one map and nothing else. What fits into one part is written as one value.
+//! The first part has the first chunk of each map and all fields that are not maps. Each further part is a state with
+//! one chunk of one map and nothing else. A universe that fits into one part is stored as one value.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use super::snapshot::StateParts;
 use super::state::{About, Universe, UniverseState};
 use super::text::Id;
 
-/// A part of a universe that was read.
+/// One parsed part of a universe.
 pub struct StoredPart {
     about: Option<Arc<About>>,
     updated_at: Option<Timestamp>,
     state: StateParts,
 }
 
-/// The first part as it is read.
+/// The format of the first part.
 #[derive(Deserialize)]
 struct First {
     about: Option<Arc<About>>,
@@ -30,7 +30,7 @@ struct First {
 }
 
 impl StoredPart {
-    /// A universe in parts of somewhat more than so many bytes.
+    /// Serialises a universe into parts. A chunk of a map ends with the entry that brings it to `bytes`.
     pub fn write(universe: &Universe, bytes: usize) -> Result<Vec<String>, Error> {
         let snapshot = &universe.state.snapshot;
         let mut later = Vec::new();
@@ -52,7 +52,7 @@ impl StoredPart {
         Ok(parts)
     }
 
-    /// Reads one part. Whether they fit together is seen when they are joined.
+    /// Parses one part. Whether the parts fit together is checked when they are joined.
     pub fn read(text: &str, is_first: bool) -> Result<Self, Error> {
         if is_first {
             let First { about, updated_at, state } = serde_json::from_str(text)?;
@@ -61,7 +61,7 @@ impl StoredPart {
         Ok(Self { about: None, updated_at: None, state: serde_json::from_str(text)? })
     }
 
-    /// The universe that these are all parts of, in their order; `None` if they are of none.
+    /// Joins all parts of a universe, in order; `None` if they do not fit together.
     pub fn join(parts: Vec<Self>) -> Option<Universe> {
         let mut parts = parts.into_iter();
         let Self { about, updated_at, mut state } = parts.next()?;
@@ -71,7 +71,7 @@ impl StoredPart {
     }
 }
 
-/// The first stretch of a map; the others become parts.
+/// Returns the first chunk of a map and appends the others to `later` as parts.
 fn first<T: Serialize>(
     field: &str,
     map: &OrdMap<Id, Arc<T>>,
@@ -84,7 +84,7 @@ fn first<T: Serialize>(
     Ok(first)
 }
 
-/// What stands between the braces of a map, cut between its entries.
+/// The entries of a map as JSON without the braces, in chunks.
 fn stretches<T: Serialize>(map: &OrdMap<Id, Arc<T>>, bytes: usize) -> Result<Vec<String>, Error> {
     let mut stretches: Vec<String> = Vec::new();
     for (id, thing) in map {
@@ -109,7 +109,7 @@ pub(super) mod tests {
         StoredPart::join(read.collect::<Result<_, _>>().ok()?)
     }
 
-    /// However a universe is cut, it reads back as it was.
+    /// Checks that a universe reads back as it was, whatever the size of its chunks.
     pub(in crate::universe) fn check(universe: &Universe) {
         let whole = to_string(universe).unwrap();
         assert_eq!(StoredPart::write(universe, usize::MAX).unwrap(), [whole.as_str()]);
@@ -142,7 +142,7 @@ pub(super) mod tests {
     #[test]
     fn bodies_without_the_others_are_no_universe() {
         let parts = StoredPart::write(&golden(), 0).unwrap();
-        // A rogue planet that nobody lists is missed by nobody: how many parts there are is for their keeper to know.
+        // The loss of a rogue planet that is in no list goes unnoticed here: the store has to know the number of parts.
         let is_missed = |part: &str| part.starts_with(r#"{"stars""#) && !part.contains("isRoguePlanet");
         let bodies: Vec<usize> = (1..parts.len()).filter(|number| is_missed(&parts[*number])).collect();
         assert!(bodies.len() > 1);

@@ -1,7 +1,7 @@
 //! Deserialises objects tagged by `type` without buffering them.
 //!
-//! What serde derives for such objects keeps all of one in memory before it reads it. Here a type that comes first, as
-//! in all that we write, costs nothing; only where it comes later are the fields before it kept.
+//! The code that serde derives for such objects buffers all fields first. Here nothing is buffered if `type` is the
+//! first key, as in everything that Skald writes; otherwise all fields are.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -12,7 +12,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 pub(super) trait Tagged: Sized {
-    /// Reads the fields of the object of this type.
+    /// Deserialises the fields of an object with this type.
     fn of<'de, D: Deserializer<'de>>(name: &str, fields: D) -> Result<Self, D::Error>;
 }
 

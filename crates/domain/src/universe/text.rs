@@ -1,6 +1,6 @@
 //! Text types of a universe: ids, names, colours, and extensions that clients store with a thing.
 //!
-//! Texts are shared, so that a body costs little to copy. Any stored text can be read; new text is checked.
+//! Texts are reference-counted, so that a body is cheap to copy. Any stored text can be read; only new text is checked.
 
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
@@ -85,10 +85,10 @@ macro_rules! word {
     };
 }
 
-/// What a thing is called by commands: chosen by whoever adds it.
+/// The id of a thing in a universe, chosen by the client that adds it.
 ///
-/// The first bytes stand beside the text. They come first in every comparison and nearly always decide it, so that a
-/// search through a map need not follow a pointer at every step; the order is that of the texts.
+/// The first eight bytes are stored next to the pointer to the text. They decide nearly every comparison, so that a map
+/// lookup need not follow a pointer at every step. The order is that of the texts.
 #[derive(Clone)]
 pub struct Id {
     first: u64,
@@ -96,12 +96,12 @@ pub struct Id {
 }
 
 impl Id {
-    /// Whether the first bytes are all there is.
+    /// Whether the whole text is in `first`.
     fn is_short(&self) -> bool {
         self.text.len() <= 8
     }
 
-    /// A number that other ids rarely have, the same in every process. The text of a short one is not looked at.
+    /// A hash that is the same in every process. The text of a short id is not read.
     pub(super) fn digest(&self) -> u64 {
         let length = self.text.len() as u64;
         if self.is_short() {
@@ -112,7 +112,7 @@ impl Id {
     }
 }
 
-/// Every bit of a number in every bit of another.
+/// Mixes the bits, so that every bit of the input affects every bit of the output.
 fn mixed(number: u64) -> u64 {
     let number = (number ^ number >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -137,7 +137,8 @@ impl Ord for Id {
     fn cmp(&self, other: &Self) -> Ordering {
         self.first.cmp(&other.first).then_with(|| {
             if self.is_short() && other.is_short() {
-                // Bytes of zero at the end count too.
+                // `first` is padded with zero bytes, so only the length tells a padded text from one that ends with
+                // zero bytes.
                 self.text.len().cmp(&other.text.len())
             } else {
                 self.text.cmp(&other.text)
@@ -171,7 +172,7 @@ impl From<Arc<str>> for Name {
 
 word!(Name, { "type": "string", "maxLength": (limits::UNIVERSE_NAME_CHARS_MAX) });
 
-/// Whether a schema is that of a [`Name`]: no other text has its length.
+/// Whether a schema is that of a [`Name`]: no other text has its `maxLength`.
 pub(super) fn is_name_schema(schema: &Value) -> bool {
     schema.get("maxLength").and_then(Value::as_u64) == Some(limits::UNIVERSE_NAME_CHARS_MAX as u64)
 }
@@ -190,7 +191,7 @@ impl From<Arc<str>> for Color {
 
 word!(Color, { "type": "string", "pattern": "^#([0-9A-Fa-f]{3,4}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})$" });
 
-/// Reads a text into shared memory, without a copy on the way.
+/// Deserialises a string directly into an `Arc<str>`.
 struct Shared;
 
 impl Visitor<'_> for Shared {
@@ -205,7 +206,7 @@ impl Visitor<'_> for Shared {
     }
 }
 
-/// What every object of JavaScript has: as an id it would be found where nothing was put.
+/// Properties that every JavaScript object inherits: looking up such an id in an object would find them.
 const INHERITED: &[&str] = &[
     "__proto__",
     "__defineGetter__",
@@ -222,7 +223,7 @@ const INHERITED: &[&str] = &[
     "valueOf",
 ];
 
-/// Whether something new may have this id.
+/// Checks whether a new thing may have this id.
 impl Check for Id {
     fn check(&self) -> Result<(), FieldMisfit> {
         let forbidden = |problem: String| Err(FieldMisfit::new(Reason::ForbiddenId, problem));
@@ -265,7 +266,7 @@ impl Check for Name {
     }
 }
 
-/// What is wrong with a text that is not one line of plain characters. The text is escaped, so that the message is.
+/// The problem of a text that is not one line of plain characters. The text is escaped, so that the message is one.
 fn not_plain(text: &str, character: char) -> String {
     format!("is {:?} with the character {}, and is one line of plain characters", short(text), code_point(character))
 }
@@ -305,7 +306,7 @@ impl Check for Extensions {
     }
 }
 
-/// About as many as it is written with.
+/// An estimate of the bytes of the value as JSON.
 fn bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,

@@ -33,7 +33,8 @@ pub enum BodyKind {
 }
 
 impl Star {
-    /// By its type. Without one a root counts as a star, a rogue as a planet, as the original draws them.
+    /// The kind by its `body_type`. Without one, a rogue planet counts as a planet and a root as a star, as the
+    /// original draws them.
     pub fn kind(&self) -> BodyKind {
         match self.body_type {
             Some(BodyType::Star) => BodyKind::Star,
@@ -143,7 +144,7 @@ impl UniverseState {
         let (mut total_mass, mut rogue_planet_count, mut ringed_count) = (0.0_f64, 0, 0);
         for star in snapshot.stars.values() {
             *bodies_by_kind.entry(star.kind()).or_default() += 1;
-            // At every step, since what is beyond all numbers in both directions adds up to none.
+            // Clamp at every step: infinity minus infinity would be NaN.
             total_mass = (total_mass + star.mass.0).clamp(f64::MIN, f64::MAX);
             rogue_planet_count += usize::from(star.is_rogue());
             ringed_count += usize::from(star.ring.is_some());
@@ -168,7 +169,7 @@ impl UniverseState {
         }
     }
 
-    /// One body at a time, or now; with its children after one of them, or from the first.
+    /// One body at `time`, or now, with a page of its children: those after the child `after`, or the first.
     pub fn body(&self, id: &str, time: Option<f64>, after: Option<&str>, limit: usize) -> Option<BodyView> {
         let snapshot = &self.snapshot;
         let star = snapshot.stars.get(id)?;
@@ -208,22 +209,22 @@ impl Snapshot {
         self.groups.get(id).map(AsRef::as_ref)
     }
 
-    /// The rest of a list of bodies by id: what comes after one of them, which need not be there any more.
+    /// The bodies after an id, in order of ids. The id need not exist any more.
     pub fn bodies_after(&self, after: Option<&str>) -> impl Iterator<Item = &Star> + '_ {
         self.stars.range::<_, str>(behind(after)).map(|(_, star)| star.as_ref())
     }
 
-    /// The rest of a list of groups by id.
+    /// The groups after an id, in order of ids.
     pub fn groups_after(&self, after: Option<&str>) -> impl Iterator<Item = &Group> + '_ {
         self.groups.range::<_, str>(behind(after)).map(|(_, group)| group.as_ref())
     }
 
-    /// Where bodies are in the world, by id, after one of them.
+    /// The world positions of the bodies after an id, in order of ids.
     pub fn placed_after(&self, after: Option<&str>, time: f64) -> impl Iterator<Item = Placed> + '_ {
         self.placed(self.bodies_after(after), time)
     }
 
-    /// Where some bodies are in the world. What several of them move around is computed once.
+    /// The world positions of some bodies. The position of a shared ancestor is computed once.
     pub fn placed<'a>(
         &'a self,
         stars: impl Iterator<Item = &'a Star> + 'a,

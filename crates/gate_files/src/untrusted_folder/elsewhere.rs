@@ -10,7 +10,7 @@ use crate::file_stamp::Stamp;
 use crate::refusal_texts;
 
 pub(crate) struct Below {
-    /// Resolved.
+    /// The canonical path.
     root: PathBuf,
     folder: String,
 }

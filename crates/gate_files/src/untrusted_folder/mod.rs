@@ -17,7 +17,7 @@ pub(super) use elsewhere::Below;
 #[cfg(unix)]
 pub(super) use unix::Below;
 
-/// What stands at a path.
+/// The type of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     File,
@@ -26,7 +26,7 @@ enum Found {
     Special,
 }
 
-/// Whether something can be evidence at all.
+/// Checks that a file can be evidence: an ordinary file, not empty, not too large.
 fn judge(path: &str, found: Found, bytes: u64) -> Result<(), String> {
     match found {
         Found::Link => Err(refusal_texts::link(path)),
@@ -40,7 +40,7 @@ fn judge(path: &str, found: Found, bytes: u64) -> Result<(), String> {
     }
 }
 
-/// Whether each part of a path is a name, and none of them leads up or elsewhere.
+/// Whether each component of a path is a plain name, so that none leads up or outside.
 fn is_below(path: &str) -> bool {
     let is_name = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\0', '\\']);
     path.split('/').all(is_name) && !(cfg!(windows) && path.contains(':'))

@@ -20,7 +20,7 @@ pub(crate) struct Below {
 }
 
 impl Below {
-    /// The way to the folder is the owner's and may go by links; the folder itself is none.
+    /// Opens the folder. The path to it is the owner's and may contain links; the folder itself must not be one.
     pub(crate) fn open(folder: &str) -> Result<Self, String> {
         if !folder.starts_with('/') {
             return Err(refusal_texts::folder_gone(folder));
@@ -29,7 +29,7 @@ impl Below {
         Ok(Self { handle, folder: folder.to_owned() })
     }
 
-    /// The stamp of an ordinary file. It is not opened.
+    /// The stamp of an ordinary file, without opening it.
     pub(crate) fn stamp(&self, path: &str) -> Result<Stamp, String> {
         let (parent, name) = self.way(path)?;
         self.look(path, parent.as_ref(), name)
@@ -38,7 +38,7 @@ impl Below {
     /// An ordinary file, opened, and its stamp.
     pub(crate) fn file(&self, path: &str) -> Result<(File, Stamp), String> {
         let (parent, name) = self.way(path)?;
-        // First by name: opening a device or a pipe can do something to it.
+        // Check the type by name first: opening a device or a pipe can have side effects.
         self.look(path, parent.as_ref(), name)?;
         let opened = openat(parent.as_ref().unwrap_or(&self.handle), name, FILE, Mode::empty());
         let opened = opened.map_err(|errno| self.why(path, errno))?;
@@ -46,7 +46,7 @@ impl Below {
         Ok((opened.into(), stamp))
     }
 
-    /// The folder that a file is in, where it is another than this, and the file's name in it.
+    /// Opens the parent folder of a file, `None` if it is this folder, and returns the file's name in it.
     fn way<'a>(&self, path: &'a str) -> Result<(Option<OwnedFd>, &'a str), String> {
         if !is_below(path) {
             return Err(refusal_texts::outside(path));

@@ -22,7 +22,7 @@ fn content_is_hashed_and_looked_into() {
         gate.write("note.md", "abc");
         let report = gate.files.artifact(&gate.run, "sub/report.json", true).await.unwrap();
         assert_eq!((report.bytes, report.json), (13, Some(json!({"passed": 3}))));
-        // The digest of "abc" is in the standard.
+        // The SHA-256 standard lists the digest of "abc".
         let sha256 = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
         assert_eq!(
             gate.files.artifact(&gate.run, "note.md", true).await,
@@ -99,7 +99,7 @@ fn large_files_are_refused_before_they_are_read() {
         let refusal = gate.files.artifact(&gate.run, "large.bin", false).await.unwrap_err();
         assert_eq!(refusal, "'large.bin' has 100000001 bytes, at most 100000000 are read; make it smaller");
 
-        // At the limit of what is looked into, and past it.
+        // At the size limit of content that is parsed, and past it.
         let json = |bytes: u64| format!("\"{}\"", "x".repeat(usize::try_from(bytes).unwrap() - 2));
         gate.write("fits.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX));
         gate.write("more.json", json(limits::ARTIFACT_CONTENT_BYTES_MAX + 1));
@@ -120,7 +120,7 @@ fn json_that_is_nested_too_deep_is_not_looked_into() {
     });
 }
 
-/// Does something over and over until this is dropped.
+/// Repeats an action on a thread until it is dropped.
 struct Meanwhile(Arc<AtomicBool>, Option<std::thread::JoinHandle<()>>);
 
 impl Meanwhile {

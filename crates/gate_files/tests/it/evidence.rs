@@ -9,12 +9,12 @@ use skald_app::GateFiles;
 use super::{Gate, folders};
 use crate::block_on;
 
-/// Long enough that the time of a file's change says something.
+/// Waits until the stamps of files are settled.
 async fn settle() {
     tokio::time::sleep(Duration::from_millis(80)).await;
 }
 
-/// Writes the same number of bytes into a file, and sets its time back.
+/// Replaces the content of a file and restores its modification time.
 fn swap(gate: &Gate, path: &str, content: &str) {
     let modified = std::fs::metadata(gate.at(path)).unwrap().modified().unwrap();
     gate.write(path, content);
@@ -104,13 +104,13 @@ fn of_many_only_what_changed_is_stale() {
         assert!(gate.files.stale(&gate.run, held.clone()).await.is_empty());
         gate.write(&held[3].0, "another");
         std::fs::remove_file(gate.at(&held[5].0)).unwrap();
-        // The content of another file is not this file's.
+        // The file now has the content of another file.
         std::fs::copy(gate.at(&held[8].0), gate.at(&held[7].0)).unwrap();
         let expected = BTreeSet::from([3, 5, 7].map(|number: usize| held[number].0.clone()));
         for _ in 0..3 {
             assert_eq!(gate.files.stale(&gate.run, held.clone()).await, expected);
         }
-        // Another process, with nothing in mind, sees the same.
+        // A new instance with an empty cache sees the same.
         assert_eq!(folders(&gate.place).stale(&gate.run, held).await, expected);
     });
 }

@@ -40,7 +40,7 @@ impl Gate {
         std::fs::write(path, content).unwrap();
     }
 
-    /// Why a file is no evidence.
+    /// The reason why a file is refused as evidence; asserts that all methods agree.
     async fn refusal(&self, path: &str) -> String {
         let (artifact, content) =
             (self.files.artifact(&self.run, path, true).await, self.files.content(&self.run, path).await);

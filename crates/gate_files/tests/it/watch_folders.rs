@@ -12,14 +12,14 @@ use skald_testkit::TemporaryFolder;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Longer than anything is held back.
+/// Longer than any notification is delayed.
 const QUIET: Duration = Duration::from_millis(400);
 
 async fn next(touched: &mut Receiver<String>) -> String {
     timeout(PATIENCE, touched.recv()).await.expect("somebody is told").unwrap()
 }
 
-/// Waits until nothing more comes.
+/// Waits until there are no more notifications.
 async fn quiet(touched: &mut Receiver<String>) {
     while timeout(QUIET, touched.recv()).await.is_ok() {}
 }
@@ -84,7 +84,7 @@ fn a_root_that_is_made_later_is_watched() {
         assert_eq!(next(&mut touched).await, "run-2");
         quiet(&mut touched).await;
 
-        // It is taken away, and comes back without us.
+        // The root is removed, and created again by somebody else.
         std::fs::remove_dir_all(place.file("artifacts")).unwrap();
         quiet(&mut touched).await;
         std::fs::create_dir_all(place.file("artifacts/run-3")).unwrap();
@@ -104,13 +104,13 @@ fn what_is_in_a_new_folder_is_not_missed() {
             let folder = gate.at(&format!("{round}/a/b"));
             let file = folder.join("note.md");
             let writing = file.clone();
-            // The file comes when the folder is perhaps not watched yet.
+            // The file is written when the folder may not be watched yet.
             let writer = std::thread::spawn(move || {
                 std::fs::create_dir_all(&folder).unwrap();
                 std::thread::sleep(Duration::from_micros(round * 20));
                 std::fs::write(&writing, "x").unwrap();
             });
-            // Whoever looks whenever a change is told has seen the file in the end.
+            // A client that looks at each notification must see the file in the end.
             while !file.exists() {
                 assert_eq!(next(&mut touched).await, "run-1", "in round {round}");
             }

@@ -75,7 +75,7 @@ fn a_deadline_and_a_caller_who_leaves_end_the_work() {
         let mut request = Request::new(endless());
         request.set_timeout(Duration::from_millis(50));
         let status = gateway.call(request).await.unwrap_err();
-        // Both ends keep it; a client of tonic calls it cancelled where it is the first.
+        // Client and server both enforce the deadline; tonic's client reports `Cancelled` if it is first.
         assert!([Code::DeadlineExceeded, Code::Cancelled].contains(&status.code()), "{status:?}");
         until(&GIVEN_UP, 1).await;
 

@@ -30,7 +30,7 @@ fn methods() -> Vec<String> {
     methods.collect()
 }
 
-/// How a call without a token is answered. The first message need not be waited for: some streams have none.
+/// The status of a call without a token. It does not wait for the first message, since some streams have none.
 async fn call(channel: Channel, path: &str) -> Code {
     let mut client = tonic::client::Grpc::new(channel);
     client.ready().await.expect("a connection");

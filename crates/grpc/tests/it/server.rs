@@ -12,7 +12,7 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use tonic_types::StatusExt;
 
-/// Entropy that is another one each time.
+/// Entropy that differs on every call.
 struct Counting(AtomicU8);
 
 impl Entropy for Counting {
@@ -21,7 +21,7 @@ impl Entropy for Counting {
     }
 }
 
-/// A clock that stands.
+/// A clock with a fixed time.
 struct Noon;
 
 impl Clock for Noon {
@@ -47,7 +47,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Skald itself, followed as the binary does.
+    /// A server of the engine in this process, which follows the journal as the binary does.
     pub(crate) async fn of(local: &Arc<Local>) -> Self {
         let (following, from) = (Arc::clone(local), local.end().await);
         tokio::spawn(async move { following.follow(from).await });
@@ -88,7 +88,7 @@ pub(crate) async fn token(local: &Local, campaign: &str, role: skald_app::Campai
     (secret, token.id)
 }
 
-/// A request of whoever holds a token.
+/// A request with a token.
 pub(crate) fn by<T>(token: &str, message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.metadata_mut().insert("authorization", format!("Bearer {token}").parse().expect("a token is plain"));

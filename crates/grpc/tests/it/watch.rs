@@ -108,7 +108,7 @@ fn strangers_hear_nothing_and_a_revoked_token_ends_it() {
         assert!(told.iter().all(|uri| !uri.contains(&other)), "{told:?}");
         assert!(told.contains(&format!("campaign://{theirs}/events")));
         local.app().revoke_token(&id, "a test").await.unwrap();
-        // Nothing else has to happen for that.
+        // The stream ends without any further change.
         let ended = stream.message().await.unwrap_err();
         assert_eq!(reason(&ended), (Code::Unauthenticated, "UNAUTHORIZED".to_owned()));
         let most = vec!["campaigns://list"; limits::SUBSCRIPTIONS_MAX];

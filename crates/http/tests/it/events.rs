@@ -30,7 +30,7 @@ impl Server {
         Client::connect(self.address).open("GET", &format!("/universes/{id}/events"), headers, b"")
     }
 
-    /// A reader who has been told that it hears everything from now on.
+    /// Opens a stream and reads its opening lines: the reader gets every event from then on.
     fn read(&self, id: &str, headers: &[(&str, &str)]) -> Events {
         let mut events = self.follow(id, headers);
         assert_eq!((events.status, events.kind.as_str()), (200, "text/event-stream"));
@@ -39,7 +39,7 @@ impl Server {
         events
     }
 
-    /// Records as another process would write them, each with these events.
+    /// Appends records to the journal as another process would, each with these events.
     fn append(&self, id: &str, bodies: impl IntoIterator<Item = Value>) {
         let (stream, journal) = (StreamName::new("universe", id), Arc::clone(&self.local.app().journal));
         let expected = self.runtime.block_on(journal.head(&stream)).unwrap();
@@ -74,7 +74,7 @@ fn commands_are_told_as_they_are_accepted() {
     assert_eq!(reader.header("access-control-allow-origin"), Some("http://localhost:3000"));
     server.tick("u-1", 2);
     assert_eq!(reader.block().as_deref(), Some("event: command\nid: 3\ndata: {\"type\":\"tick\",\"dt\":2}"));
-    // What is refused is not told, and neither is another universe.
+    // Refused commands and other universes send no events.
     let refused = json!({"universeId": "u-1", "command": {"type": "removeStar", "id": "nowhere"}});
     assert!(server.ask("send_universe_command", refused)["error"].is_object());
     server.create("u-2");
@@ -117,7 +117,7 @@ fn a_reader_goes_on_where_it_left_off_also_within_a_batch() {
             assert_eq!((reader.event().as_ref(), other.event().as_ref()), (Some(told), Some(told)), "after {after}");
         }
     }
-    // The header has the last word, and the very beginning can be asked for.
+    // The header overrides the query, and id 0 reads from the very beginning.
     let path = "/universes/u-1/events?lastEventId=0";
     let mut reader = Client::connect(server.address).open("GET", path, &[("Last-Event-ID", "2")], b"");
     assert_eq!(reader.event(), Some(command("3", 4)));
@@ -192,7 +192,7 @@ fn a_deletion_is_the_last_that_is_told() {
     assert_eq!((late.event(), late.event(), late.event()), (Some(command("2", 1)), Some(deleted.clone()), None));
     assert_eq!(server.get("/universes/u-1/events").status, 404);
     assert_eq!(server.get("/universes/u-1/events?lastEventId=3").status, 404, "nothing is left to tell");
-    // The id is free: whoever has not heard of the end hears of it, whoever has hears of the new one.
+    // The id is reused: a reader from before the deletion gets the deletion, one from after it gets the new universe.
     server.create("u-1");
     let mut late = server.read("u-1", &[("Last-Event-ID", "2")]);
     assert_eq!((late.event(), late.event()), (Some(deleted), None));
@@ -205,7 +205,7 @@ fn a_stream_is_for_those_with_a_role_and_as_long_as_they_have_it() {
     let server = Server::with_heartbeat(Visible::EVERYTHING, Duration::from_millis(200));
     let campaign = |name: &str| {
         let input = json!({"name": name, "gm_mode": "HUMAN"}).to_string();
-        // The entropy of these tests is always the same; a key makes an id of its own.
+        // Entropy is constant in these tests; an idempotency key gives each campaign its own id.
         let headers = [("Idempotency-Key", name)];
         let mut client = Client::connect(server.address);
         let created = client.send("POST", "/api/v1/campaign_create", &headers, input.as_bytes());
@@ -269,7 +269,7 @@ fn a_reader_that_is_too_slow_is_dropped_and_nobody_waits_for_it() {
     server.create("u-1");
     let mut slow = server.read("u-1", &[]);
     let mut quick = server.read("u-1", &[]);
-    // More than may be outstanding, and than the sockets between hold.
+    // More than the limit of outstanding events and the buffers of the sockets together.
     let most = limits::EVENTS_BEHIND_MAX + 3_000;
     let name = "x".repeat(4_000);
     let read = AtomicUsize::new(0);
@@ -285,7 +285,7 @@ fn a_reader_that_is_too_slow_is_dropped_and_nobody_waits_for_it() {
         });
         for written in (0..most).step_by(100) {
             write((most - written).min(100));
-            // The quick one is not to be hurried beyond what a busy machine can do.
+            // Wait for the quick reader, which may be late on a busy machine.
             while read.load(Ordering::Relaxed) + 1_000 < written && !reading.is_finished() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -306,7 +306,7 @@ fn a_reader_that_is_too_slow_is_dropped_and_nobody_waits_for_it() {
     assert!(heard < most as u64, "it was told everything");
     assert_eq!(dropped.data["lastEventId"], heard.to_string());
     assert!(dropped.data["reason"].as_str().unwrap().contains("behind"), "{}", dropped.data);
-    // From there it goes on.
+    // The reader can resume from there.
     let mut again = server.read("u-1", &[("Last-Event-ID", &heard.to_string())]);
     assert_eq!(again.event().unwrap().id, Some((heard + 1).to_string()));
 }

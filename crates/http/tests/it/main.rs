@@ -25,7 +25,7 @@ impl Entropy for Sevens {
     }
 }
 
-/// A clock that stands.
+/// A clock with a fixed time.
 struct Noon;
 
 impl Clock for Noon {

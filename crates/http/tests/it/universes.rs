@@ -20,7 +20,7 @@ impl Server {
         self.runtime.block_on(created);
     }
 
-    /// The ids of one answer, and where the next begins.
+    /// The ids of one answer, and the link to the next page.
     fn listed(&self, path: &str) -> (BTreeSet<String>, Option<String>) {
         let reply = self.get(path);
         assert_eq!(reply.status, 200, "{}", reply.text());
@@ -35,7 +35,7 @@ impl Server {
     }
 }
 
-/// Clients of the original show what one request answers, and know no pages.
+/// Clients of the original show the answer to one request and follow no pages.
 #[test]
 fn all_universes_are_listed_at_once_up_to_a_limit() {
     let server = Server::start(Visible::EVERYTHING);
@@ -54,7 +54,7 @@ fn all_universes_are_listed_at_once_up_to_a_limit() {
     assert!(ids.is_disjoint(&rest));
 }
 
-/// What clients of the original rely on, as the description has it.
+/// The description contains everything that clients of the original rely on.
 #[test]
 fn the_routes_are_described_with_their_statuses() {
     let server = Server::start(Visible::EVERYTHING);

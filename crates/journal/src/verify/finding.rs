@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One thing that is not as it was written.
+/// A difference between what is stored and what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifyFinding {
     pub kind: FindingKind,
@@ -23,9 +23,9 @@ impl fmt::Display for VerifyFinding {
     }
 }
 
-/// What to do about something that follows from the records.
+/// The remedy for what can be derived from the records.
 const REBUILD: &str = "stop Skald, and skald rebuild makes it anew from the records";
-/// What to do about something that nothing else says.
+/// The remedy for what cannot be derived from anything else.
 const RESTORE: &str = "find out who can write to the store, and restore a backup from before";
 const REMOVE_TOKEN: &str = "skald token revoke ID removes it; find out who put it there";
 
@@ -40,12 +40,12 @@ macro_rules! kinds {
             /// All of them, in the order of the documentation.
             pub const ALL: &'static [Self] = &[$(Self::$kind),+];
 
-            /// Its name, which stays the same.
+            /// The stable name of the finding.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$kind => $word),+ }
             }
 
-            /// Whether it is of records up to a head, which nobody changes who writes others.
+            /// Whether the finding is about records up to the head, which concurrent writes do not change.
             pub(super) fn is_of_records(self) -> bool {
                 use FindingKind::{HeadDiffers, HeadWithoutRecords};
                 use FindingKind::{RecordChanged, RecordMissing, RecordUnchained, RecordUnreadable};
@@ -64,11 +64,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A record is not the one that its hash was made of.
+    /// A record does not match its hash.
     RecordChanged "record_changed" RESTORE;
     /// A record does not follow the one before it.
     RecordUnchained "record_unchained" RESTORE;
-    /// A revision between others is not there.
+    /// A revision is missing between others.
     RecordMissing "record_missing" RESTORE;
     /// A record's events cannot be read.
     RecordUnreadable "record_unreadable" RESTORE;
@@ -76,42 +76,42 @@ kinds! {
     RecordHidden "record_hidden" RESTORE;
     /// A stream has records and no head.
     HeadMissing "head_missing" RESTORE;
-    /// The head names records that are not there.
+    /// The head is at a revision without a record.
     HeadWithoutRecords "head_without_records" RESTORE;
     /// The head has another hash than the last record.
     HeadDiffers "head_differs" RESTORE;
-    /// A snapshot is not what the records come to.
+    /// A snapshot differs from the replayed state.
     SnapshotDiffers "snapshot_differs" REBUILD;
-    /// A snapshot of a stream that has none.
+    /// A snapshot of a stream that never began, or whose kind uses no snapshots.
     SnapshotOrphaned "snapshot_orphaned" REBUILD;
-    /// A row of a read model is not what the records come to.
+    /// A row of a read model differs from the one derived from the records.
     RowDiffers "row_differs" REBUILD;
     RowMissing "row_missing" REBUILD;
     /// A row of a read model that follows from no record.
     RowOrphaned "row_orphaned" REBUILD;
-    /// A stored answer is not the one that its record was made with.
+    /// A stored answer does not match the digest in its record.
     AnswerDiffers "answer_differs" RESTORE;
     AnswerMissing "answer_missing" RESTORE;
-    /// An answer under a key of no record.
+    /// An answer that belongs to no record.
     AnswerOrphaned "answer_orphaned" RESTORE;
-    /// Content is not what its address, its SHA-256, says.
+    /// Content does not match its address, which is its SHA-256.
     ContentDiffers "content_differs" RESTORE;
-    /// Content that a stream needs is not there.
+    /// Content that a stream needs is missing.
     ContentMissing "content_missing" RESTORE;
-    /// A refused attempt is not as it was kept.
+    /// A refused attempt was changed after it was stored.
     AttemptDiffers "attempt_differs" RESTORE;
-    /// A refused attempt on a record that is not there.
+    /// A refused attempt on a missing record.
     AttemptOrphaned "attempt_orphaned" RESTORE;
-    /// A token that no event speaks of.
+    /// A token in a row without an event.
     TokenUnrecorded "token_unrecorded" REMOVE_TOKEN;
     /// A stream that was sealed is gone.
     StreamMissing "stream_missing" RESTORE;
-    /// A stream ends before where it was sealed.
+    /// A stream ends before the revision that was sealed.
     StreamCut "stream_cut" RESTORE;
-    /// A stream is another one up to where it was sealed.
+    /// A stream differs from the sealed one, at or before the sealed revision.
     StreamRewritten "stream_rewritten" RESTORE;
-    /// A row beside the journal is gone or changed since it was sealed.
+    /// A side row is gone or was changed since it was sealed.
     SealedRowDiffers "sealed_row_differs" RESTORE;
-    /// Answers of records that do not note them are others than those that were sealed.
+    /// Answers of records from before answer digests differ from those that were sealed.
     SealedAnswersDiffer "sealed_answers_differ" RESTORE;
 }

@@ -17,12 +17,12 @@ pub use stored_rows::{CheckRow, RowCheck, SideRowCheck};
 
 /// Names and rows read at once.
 const PAGE: usize = 500;
-/// Streams whose names are read at once. Finding names goes through whole tables, so it should not be done often.
+/// Stream names read at once. Each such query scans whole tables, so the page is large.
 const NAMES: usize = 20_000;
 /// Findings that are listed; more are counted.
 const FINDINGS_MAX: usize = 1_000;
 
-/// What was looked at.
+/// Counts of what was verified, and the root hash.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VerifyReport {
     pub streams: u64,
@@ -31,51 +31,50 @@ pub struct VerifyReport {
     pub documents: u64,
     /// Answers under idempotency keys.
     pub answers: u64,
-    /// Those of records that do not note them: only the root covers them.
+    /// Answers of records from before answer digests: only the root hash covers them.
     pub older_answers: u64,
-    /// Streams that were written to all the while: only their records were compared.
+    /// Streams that were written to during every attempt: only their records were verified.
     pub busy: u64,
-    /// Rows beside the journal: content, attempts, processes.
+    /// Side rows: content, attempts, processes.
     pub beside: u64,
-    /// A hash of all of these, the same on every store. A chain cannot show that its end was cut off; comparing this
-    /// with an earlier note can.
+    /// A hash of all of these, the same on every store. A hash chain cannot show that its end was cut off; comparing
+    /// the root with an earlier one can.
     pub root: Hash,
 }
 
-/// What verifying came to.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VerifyVerdict {
     Sound(VerifyReport),
     Unsound {
         report: VerifyReport,
-        /// In the order of the streams' names, then of what lies beside the journal.
+        /// Ordered by stream name, then those of side rows.
         findings: Vec<VerifyFinding>,
-        /// How many more there are.
+        /// The number of further findings.
         unlisted: usize,
     },
 }
 
-/// What there is, for a seal.
+/// The contents of the store that a seal lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredContents {
-    /// Where streams end.
     pub heads: Vec<(StreamName, Head)>,
-    /// Rows beside the journal that never change: kind, key, and SHA-256 of the body.
+    /// Side rows that never change: kind, key, and SHA-256 of the body.
     pub rows: Vec<(String, String, Hash)>,
-    /// The same of rows that may be replaced.
+    /// Side rows that may be replaced: kind, key, and SHA-256 of the body.
     pub replaceable_rows: Vec<(String, String, Hash)>,
-    /// Sums of rows that are no longer kept one by one, by the kind of these rows.
+    /// Sums of pruned side rows, by the kind of the rows.
     pub sums: Vec<(String, RowSum)>,
-    /// Of streams with records that do not note their answers: how many answers those have, and a hash of them.
+    /// For streams with records from before answer digests: the number of their answers, and a hash of them.
     pub older_answers: Vec<(StreamName, u64, Hash)>,
 }
 
-/// Checks every stream, and what lies beside the journal.
+/// Verifies every stream and all side rows.
 pub async fn verify(journal: &dyn Journal, nouns: &StreamKinds) -> Result<VerifyVerdict, StoreError> {
     verify_with_progress(journal, nouns, |_, _| {}).await
 }
 
-/// As [`verify`]; `tell` hears after every stream how many streams and records were looked at.
+/// Like [`verify`]. `tell` is called after every stream with the number of streams and records so far.
 pub async fn verify_with_progress(
     journal: &dyn Journal,
     nouns: &StreamKinds,
@@ -84,7 +83,7 @@ pub async fn verify_with_progress(
     Ok(verify_with_contents(journal, nouns, tell).await?.0)
 }
 
-/// As [`verify_with_progress`]; answers also what was looked at.
+/// Like [`verify_with_progress`], and also returns the contents for a seal.
 pub async fn verify_with_contents(
     journal: &dyn Journal,
     nouns: &StreamKinds,

@@ -3,12 +3,12 @@
 use super::super::{Head, Journal, Limits, StoreError, StreamFold, StreamKinds, StreamName};
 use super::{NAMES, PAGE};
 
-/// Makes all read models and snapshots anew, stream by stream. Answers how many documents there are.
+/// Rebuilds all read models and snapshots, stream by stream. Returns the number of documents.
 pub async fn rebuild(journal: &dyn Journal, nouns: &StreamKinds) -> Result<u64, StoreError> {
     rebuild_with_progress(journal, nouns, |_, _| {}).await
 }
 
-/// As [`rebuild`]; `tell` hears after every stream how many streams were read and documents made.
+/// Like [`rebuild`]. `tell` is called after every stream with the number of streams and documents so far.
 pub async fn rebuild_with_progress(
     journal: &dyn Journal,
     nouns: &StreamKinds,
@@ -48,14 +48,14 @@ async fn rebuild_one(journal: &dyn Journal, nouns: &StreamKinds, stream: &Stream
                 }
                 return Ok(count);
             }
-            // Somebody wrote meanwhile.
+            // The stream was appended to meanwhile, so try again.
             Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error),
         }
     }
 }
 
-/// Folds a stream up to its head. Nothing is made of records that are not what was written.
+/// Replays a stream up to its head. Fails on a record that was changed, so that nothing is derived from it.
 async fn folded(
     journal: &dyn Journal,
     stream: &StreamName,

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::super::{Document, Hash, IdempotentAnswer, StreamName};
 use super::stream::Checked;
 
-/// Rows, as a number and a hash of them in order.
+/// The number of rows, and a running hash of them in order.
 #[derive(Clone, Default)]
 pub(super) struct RowsDigest {
     pub(super) rows: u64,
@@ -17,8 +17,8 @@ pub(super) struct RowsDigest {
 
 impl RowsDigest {
     pub(super) fn document(&mut self, document: &Document) {
-        // The partition is compared with the records. It is no part of the root, which stays what it was before there were
-        // partitions.
+        // The partition is verified against the records. It is left out of the root, so that roots from before
+        // partitions stay valid.
         let Document { collection, partition: _, id, rank, body } = document;
         self.row(&[collection.as_bytes(), id.as_bytes(), &rank.to_be_bytes(), body.as_bytes()]);
     }
@@ -66,7 +66,7 @@ impl Root {
     }
 }
 
-/// Each part is preceded by its length, so that no two sequences read alike.
+/// Hashes a part after its length, so that different sequences never hash the same bytes.
 fn add(hash: &mut Sha256, part: &[u8]) {
     hash.update((part.len() as u64).to_be_bytes());
     hash.update(part);

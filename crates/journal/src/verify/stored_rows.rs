@@ -7,33 +7,36 @@ use super::super::{Hash, Journal, RowSum, StoreError, StreamKinds, StreamName};
 use super::root::Root;
 use super::{FindingKind, PAGE, VerifyFinding};
 
-/// How far before the revision that it names the record may lie that an attempt was made on: others may have written
-/// between the two.
+/// How many revisions before the one that it names an attempt may have been made on: others may have written in
+/// between.
 const EARLIER_MAX: u64 = 64;
 
-/// What verifying does with the rows of a kind, or of all kinds that begin so.
+/// How the rows of a kind, or of all kinds with a prefix, are verified.
 #[derive(Clone, Copy)]
 pub enum SideRowCheck {
-    /// The rows are no part of what happened. They are not in the root either.
+    /// The rows are no part of the history. They are neither verified nor in the root hash.
     NotCovered,
     /// Rows that are never replaced.
     Row(CheckRow),
-    /// Rows that may be. Each says when it was written in a field `at`, so that a seal knows those that came since.
+    /// Rows that may be replaced. Each has its time of writing in a field `at`, so that a seal can tell which were
+    /// replaced since.
     ReplaceableRow(CheckRow),
-    /// Sums of rows whose kinds begin so and end with the key of the sum. The oldest rows, by key, are summed up first.
+    /// Sums of pruned rows, whose kind is this prefix followed by the key of the sum. The oldest rows, by key, are
+    /// summed up first.
     SumsOf(&'static str),
 }
 
-/// Given kind, key and body of a row.
+/// Checks a row, given its kind, key and body.
 pub type CheckRow = fn(&str, &str, &str) -> RowCheck;
 
-/// What can be said of a row.
+/// The result of checking a row by itself.
 pub enum RowCheck {
     Sound,
     Wrong(FindingKind, String),
-    /// It is sound if another row is there, of this kind and under this key.
+    /// The row is sound if another row with this kind and key exists.
     Needs(&'static str, String),
-    /// It is sound if a record of this revision, or one shortly before it, has a hash that it was made with.
+    /// The row is sound if the record at this revision, or one shortly before it, has a hash that `is_made_with`
+    /// accepts.
     MadeOn {
         stream: StreamName,
         revision: u64,
@@ -41,17 +44,17 @@ pub enum RowCheck {
     },
 }
 
-/// The rows that were looked at; those that a seal holds with kind, key, and SHA-256 of the body.
+/// The verified rows. Those that a seal lists have kind, key, and SHA-256 of the body.
 #[derive(Default)]
 pub(super) struct StoredRows {
     pub(super) count: u64,
     pub(super) unchanging: Vec<(String, String, Hash)>,
     pub(super) replaceable: Vec<(String, String, Hash)>,
-    /// By the kind of the rows that were summed up.
+    /// Sums, by the kind of the rows that were summed up.
     pub(super) sums: Vec<(String, RowSum)>,
 }
 
-/// Goes through all rows. Answers what is wrong with them, and what there is.
+/// Verifies all side rows. Returns the findings and the rows.
 pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &StreamKinds,
@@ -64,14 +67,14 @@ pub(super) async fn check(
         let Some(last) = kinds.last() else { return Ok((findings, stored)) };
         after.clone_from(last);
         for kind in &kinds {
-            // Before the rows: one that is summed up meanwhile must not be in both.
+            // Read the sum before the rows: a row that is summed up meanwhile must not be counted in both.
             stored.sums.extend(read_sum(journal, nouns, kind).await?.map(|sum| (kind.clone(), sum)));
             let (check, mut sealed) = match nouns.side_row_check(kind) {
                 Some(SideRowCheck::NotCovered) => continue,
                 Some(SideRowCheck::Row(check)) => (Some(check), Some(&mut stored.unchanging)),
                 Some(SideRowCheck::ReplaceableRow(check)) => (Some(check), Some(&mut stored.replaceable)),
                 Some(SideRowCheck::SumsOf(_)) => (Some(check_sum as CheckRow), None),
-                // Of a kind that is not known, all that can be said is that it is there.
+                // Rows of an unknown kind are only counted and hashed.
                 None => (None, None),
             };
             let mut key_after = String::new();
@@ -94,7 +97,7 @@ pub(super) async fn check(
     }
 }
 
-/// The sum of those rows of a kind that are no longer kept one by one, if there are such.
+/// The sum of the pruned rows of a kind, if there is one.
 pub(crate) async fn read_sum(
     journal: &dyn Journal,
     nouns: &StreamKinds,

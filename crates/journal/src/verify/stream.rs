@@ -11,24 +11,25 @@ use super::super::{
 use super::root::RowsDigest;
 use super::{FindingKind, PAGE, VerifyFinding};
 
-/// How often a stream is looked at because somebody wrote to it meanwhile.
+/// How often a stream is verified if it is written to meanwhile.
 const ATTEMPTS: usize = 6;
 
-/// What there is of a stream, and what is wrong with it.
+/// The contents of a stream, and the findings.
 #[derive(Default)]
 pub(super) struct Checked {
     pub(super) head: Head,
     pub(super) records: u64,
     pub(super) documents: RowsDigest,
     pub(super) answers: RowsDigest,
-    /// Of records that do not note them; `None` if there is no such record.
+    /// Answers of records from before answer digests; `None` if there is no such record.
     pub(super) older_answers: Option<RowsDigest>,
     pub(super) findings: Vec<VerifyFinding>,
-    /// Somebody wrote to it all the while, so that only its records were compared.
+    /// The stream was written to during every attempt, so only findings about its records are reported.
     pub(super) is_busy: bool,
 }
 
-/// Checks a stream against its head. If somebody writes meanwhile it is looked at again, so that a finding is one.
+/// Verifies a stream against its head. If it was written to meanwhile, it is verified again, since a finding may be
+/// false.
 pub(super) async fn check(
     journal: &dyn Journal,
     nouns: &StreamKinds,
@@ -46,7 +47,7 @@ pub(super) async fn check(
             return Ok(checked);
         }
     }
-    // Records stay as they are, whoever writes others.
+    // Stored records never change, so findings about them are true despite concurrent writes.
     checked.findings.retain(|finding| finding.kind.is_of_records());
     checked.is_busy = true;
     Ok(checked)
@@ -82,7 +83,7 @@ async fn check_once(
     Ok((walk.checked, mark))
 }
 
-/// A snapshot and the text of all its parts, as far as they are there.
+/// A snapshot and the text of its parts, up to the first that is missing.
 async fn with_parts(
     journal: &dyn Journal,
     stream: &StreamName,
@@ -106,14 +107,14 @@ struct StreamCheck<'a> {
     journal: &'a dyn Journal,
     stream: &'a StreamName,
     checked: Checked,
-    /// Gone once a record cannot be folded.
+    /// `None` if the kind is unknown, and once a record cannot be replayed.
     fold: Option<Box<dyn StreamFold>>,
     is_unfoldable: bool,
     snapshot: Option<(StoredSnapshot, Vec<String>)>,
     is_snapshot_compared: bool,
-    /// The digests of answers that records note, by revision.
+    /// The answer digests in records, by revision.
     noted_answers: HashMap<u64, Hash>,
-    /// Records that say nothing of answers.
+    /// Revisions of records from before answer digests.
     older: HashSet<u64>,
 }
 
@@ -127,7 +128,7 @@ impl StreamCheck<'_> {
         self.checked.findings.push(VerifyFinding::new(kind, place, what));
     }
 
-    /// Every record up to the head, each against the one before, and whether there are others behind the head.
+    /// Checks every record up to the head against the one before, and that there are no records after the head.
     async fn records(&mut self) -> Result<(), StoreError> {
         let head = self.checked.head;
         let mut at = Head::default();
@@ -186,7 +187,7 @@ impl StreamCheck<'_> {
         }
     }
 
-    /// Compares the snapshot with the state, once the state has come to its revision.
+    /// Compares the snapshot with the state, once the replay has reached its revision.
     fn compare_snapshot(&mut self, at: Head) {
         let Some((snapshot, parts)) =
             self.snapshot.as_ref().filter(|(snapshot, _)| snapshot.head.revision == at.revision)
@@ -195,7 +196,7 @@ impl StreamCheck<'_> {
         };
         self.is_snapshot_compared = true;
         let is_right = self.fold.as_ref().is_none_or(|fold| {
-            // Nobody opens a snapshot of another version, or one without a digest.
+            // A snapshot of another version, or without a digest, is never used.
             let is_opened = fold.snapshot_version() == Some(snapshot.version) && snapshot.digest != Hash::default();
             !is_opened || snapshot.head == at && fold.is_written_as(parts)
         });
@@ -216,7 +217,7 @@ impl StreamCheck<'_> {
         }
     }
 
-    /// What the state needs beside the journal has to be there.
+    /// Checks that all side rows exist that the state refers to.
     async fn content(&mut self) -> Result<(), StoreError> {
         let needed = self.fold.as_ref().map(|fold| fold.needed_content()).unwrap_or_default();
         for (kind, key) in needed {
@@ -234,7 +235,7 @@ impl StreamCheck<'_> {
             let Some(last) = page.last() else { break };
             after.clone_from(&last.key.key);
             for command in &page {
-                // Of a command that came meanwhile.
+                // The command was appended after the head was read.
                 if command.revision > self.checked.head.revision && self.checked.head.revision > 0 {
                     let has_moved = self.journal.head(self.stream).await?.revision >= command.revision;
                     if has_moved {
@@ -267,7 +268,7 @@ impl StreamCheck<'_> {
         Ok(())
     }
 
-    /// Compares the stored documents of the stream with those that they should be, both by collection and id.
+    /// Compares the stored documents of the stream with the derived ones. Both are ordered by collection and id.
     async fn documents(&mut self) -> Result<(), StoreError> {
         let mut wanted = self.fold.take().map(StreamFold::documents).unwrap_or_default().into_iter().peekable();
         let mut after = (String::new(), String::new());
@@ -283,7 +284,7 @@ impl StreamCheck<'_> {
                 match wanted.next_if(|wanted| place(wanted) == place(document)) {
                     Some(wanted) if wanted == *document => {}
                     Some(_) => self.row(FindingKind::RowDiffers, document, "is not what the records come to"),
-                    // Without a state nothing can be said of the rows that it should have made.
+                    // Without a replayed state, the expected rows are unknown.
                     None if self.is_unfoldable => {}
                     None => self.row(FindingKind::RowOrphaned, document, "follows from no record"),
                 }

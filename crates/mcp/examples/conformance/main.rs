@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 use crate::fixture::{Fixture, Shared};
 
-/// Nothing is drawn here.
+/// The fixtures draw no random numbers.
 struct NoEntropy;
 
 impl Entropy for NoEntropy {
@@ -38,7 +38,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let options = skald_mcp::McpOptions::default();
     let (handler, _drain) = skald_mcp::mount(move || Fixture::new(Arc::clone(&shared)), &options);
     let routes = MountedRoutes::default().route(skald_mcp::PATH, handler);
-    // The fixtures have no engine; it is asked only whose token a request sends, and there are none.
+    // The fixtures do not use the engine: it only authenticates tokens, and no request sends one.
     let engine = Local::new(App::new(Arc::new(NoEntropy), Arc::new(SystemClock), Arc::new(skald_store::Memory::new())));
     let access = Access { engine, is_token_required: false };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;

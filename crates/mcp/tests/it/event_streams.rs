@@ -11,7 +11,7 @@ use skald_testkit::{Events, Frame};
 
 use crate::server::{Server, awkward, wait_until_begun};
 
-/// Checks every frame against what a revision allows, and hands over the messages.
+/// Checks that a revision allows every frame, and returns the messages.
 fn check(version: &str, frames: &[Frame]) -> Vec<serde_json::Value> {
     let ids: Vec<&str> = frames.iter().filter_map(|frame| frame.id.as_deref()).collect();
     assert_eq!(ids.iter().collect::<HashSet<_>>().len(), ids.len(), "{version}: an id stands twice: {ids:?}");
@@ -35,7 +35,7 @@ fn publish(engine: &Arc<Local>, uri: &str) {
     engine.publish(ResourceChange::Resource(uri.into()));
 }
 
-/// The next frame must be an update; its id, and the URI that it names.
+/// The id and the URI of the next frame, which must be an update.
 fn update(events: &mut Events) -> (String, String) {
     let frame = events.frame().expect("a frame");
     let message = frame.message().unwrap_or_else(|| panic!("a frame without a message: {frame:?}"));
@@ -104,7 +104,7 @@ fn a_stream_that_was_cut_goes_on_after_the_last_event_that_came() {
         subscribe(&server, &session, "test://second");
         publish(&engine, "test://first");
         let (last, _) = update(&mut stream);
-        // The connection is still open, as one is that broke without a word.
+        // The old connection is still open, like one that broke without being closed.
         publish(&engine, "test://second");
         let mut resumed = resume(&server, &session, &last);
         let (next, uri) = update(&mut resumed);

@@ -1,6 +1,6 @@
-//! Fuzz test of `/mcp`: whatever is sent, the server answers in JSON-RPC and goes on.
+//! Fuzz test of `/mcp`: the server answers any request in JSON-RPC and continues to serve.
 //!
-//! `SKALD_FUZZ_SECONDS` makes it run for so long; without it there is a fixed number of messages.
+//! `SKALD_FUZZ_SECONDS` sets how long it runs; without it, the number of messages is fixed.
 
 use std::time::{Duration, Instant};
 
@@ -56,7 +56,7 @@ fn field() -> impl Strategy<Value = String> {
     prop_oneof![prop::sample::select(known.to_vec()).prop_map(str::to_owned), ".{0,8}"]
 }
 
-/// A request that is right but for one field.
+/// A message with a known method, random params, and a random id or none.
 fn almost() -> impl Strategy<Value = Value> {
     let methods = prop::sample::select(vec![
         "initialize",

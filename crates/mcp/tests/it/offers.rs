@@ -218,7 +218,7 @@ fn a_malformed_uri_is_refused_in_short() {
         (&answer["error"]["code"], &answer["error"]["data"]["error"]["status"]),
         (&json!(-32002), &json!("NotFound"))
     );
-    // What the toolsets hide is not named either.
+    // Templates of hidden toolsets are not named either.
     let answer = read("campaign://x/bogus", "universe");
     assert!(!answer.to_string().contains("{campaign_id}"), "{answer}");
     assert!(read("campaign://x", "universe").to_string().contains("hidden"));

@@ -30,7 +30,7 @@ impl Entropy for Sevens {
     }
 }
 
-/// A clock that stands.
+/// A clock with a fixed time.
 struct Noon;
 
 impl Clock for Noon {
@@ -43,12 +43,12 @@ pub(crate) fn app() -> App {
     App::new(Arc::new(Sevens), Arc::new(Noon), Arc::new(skald_store::Memory::new()))
 }
 
-/// The engine that Skald has.
+/// An engine with Skald's own catalogue.
 pub(crate) fn dice() -> Arc<Local> {
     Local::new(app())
 }
 
-/// An engine of awkward operations.
+/// An engine with one operation that panics and one that is slow.
 pub(crate) fn awkward() -> Arc<Local> {
     let resources = ["test://first", "test://second"].map(|uri| Resource {
         uri,
@@ -65,10 +65,10 @@ pub(crate) fn awkward() -> Arc<Local> {
     Local::with_catalogue(app(), Catalogue::new(operations, resources.to_vec(), Vec::new()))
 }
 
-/// How many slow calls have begun that wait this long.
+/// The number of `slow` calls that have begun, by their milliseconds.
 static BEGUN: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
-/// Waits until so many slow calls of so many milliseconds are under way.
+/// Waits until `count` calls of `slow` with these milliseconds have begun.
 pub(crate) fn wait_until_begun(milliseconds: u64, count: usize) {
     while BEGUN.lock().unwrap().get(&milliseconds).is_none_or(|begun| *begun < count) {
         std::thread::yield_now();
@@ -123,19 +123,20 @@ impl Operation for Slow {
     }
 }
 
-/// Ends with the test.
+/// A running server, which ends with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) stopping: CancellationToken,
     pub(crate) drain: Drain,
     pub(crate) runtime: Runtime,
-    /// For the principals of the tests, by id.
+    /// The revocation signals of the test principals, by id.
     pub(crate) revocations: Arc<Revocations>,
 }
 
-/// The header by which a test says who it is; the id is this name after `token_`. Without it, it is the owner.
+/// The header with the name of the test's principal, whose id is `token_` and that name. Without the header the caller
+/// is the owner.
 pub(crate) const PRINCIPAL: &str = "x-test-principal";
-/// The name under which a request comes as if nobody had identified its caller.
+/// The principal name that removes the caller from a request, as if no middleware had identified it.
 pub(crate) const UNIDENTIFIED: &str = "unidentified";
 
 impl Server {
@@ -181,7 +182,7 @@ impl Server {
         Client::connect(self.address)
     }
 
-    /// Opens a session and answers its id.
+    /// Opens a session and returns its id.
     pub(crate) fn session(&self, version: &str) -> String {
         let reply = self.post(&[JSON, BOTH], &message::initialize(version));
         assert_eq!(reply.status, 200, "{}", reply.text());

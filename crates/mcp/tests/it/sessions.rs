@@ -52,7 +52,7 @@ fn a_request_whose_caller_nobody_identified_is_nobodys() {
     assert_eq!(server.call(&session, &roll)["result"]["isError"], json!(false), "the session lives on");
 }
 
-/// Opens a session as somebody; the reply says whether that was possible.
+/// Opens a session as this principal. The reply says whether that was possible.
 fn open_as(server: &Server, name: &str) -> Reply {
     server.post(&[JSON, BOTH, ("X-Test-Principal", name)], &initialize("2025-11-25"))
 }
@@ -72,7 +72,7 @@ fn used_session(server: &Server, name: &str) -> String {
 
 #[test]
 fn there_are_only_so_many_sessions_for_one_and_for_all() {
-    // Two for each, a quarter of all.
+    // One caller may have a quarter of all sessions, which is two.
     let server = Server::with(dice(), McpOptions { sessions_max: 8, ..McpOptions::default() });
     let names = ["alice", "bob", "carol", "dave"];
     let sessions: Vec<(&str, String)> =
@@ -106,7 +106,7 @@ fn sessions_that_never_began_leave_first() {
     assert!(!is_alive(&server, "alice", &unused[48]), "the oldest made room");
     assert!(is_alive(&server, "alice", &unused[49]));
     assert_eq!(open_as(&server, "alice").status, 429, "both are in use now");
-    // Those of all others make room too, once all places are taken.
+    // Unused sessions of other callers are removed too, once the server has no place left.
     for name in ["bob", "bob", "carol", "carol", "dave", "dave", "erin", "erin", "frank"] {
         assert_eq!(open_as(&server, name).status, 200, "{name}");
     }
@@ -176,7 +176,7 @@ fn an_idle_session_ends() {
     let list = request(2, "tools/list", &json!({}));
     let began = Instant::now();
     while server.post(&headers, &list).status == 200 && began.elapsed() < Duration::from_secs(5) {
-        // Each call keeps the session for another while, so look less and less often.
+        // Each call restarts the idle time of the session, so poll less and less often.
         std::thread::sleep(began.elapsed().max(Duration::from_millis(50)));
     }
     assert_eq!(server.post(&headers, &list).status, 404);
@@ -257,7 +257,7 @@ fn a_revoked_token_ends_its_streams_and_sessions_and_no_others() {
         while let Some(block) = stream.block() {
             assert!(!block.contains("jsonrpc"), "{block}");
         }
-        // Not because nothing came for so long.
+        // The server ended the stream; the read did not time out.
         assert!(stream.is_at_end(), "the stream ends");
     }
     let ping = request(3, "ping", &json!({}));

@@ -44,8 +44,8 @@ impl Stdio {
         self.read().await
     }
 
-    /// Closes the input and waits for the end; answers how long the server waited on its own timers for that. The clock
-    /// of these tests stands still while anything can be done, so that a slow machine waits no longer than a fast one.
+    /// Closes the input, waits for the end, and returns how long the server took. With a paused clock only its own
+    /// timers count, so that the result does not depend on the speed of the machine.
     async fn end(&mut self) -> Duration {
         self.input = None;
         let began = Instant::now();

@@ -107,7 +107,7 @@ fn a_header_hides_resources_from_a_listener() {
     headers.push(("X-MCP-Toolsets", "lore"));
     let mut events = server.client().open("POST", "/mcp", &headers, message.to_string().as_bytes());
     events.next().unwrap();
-    // The acknowledgement says nothing of when the watch begins, so things change until it has.
+    // The watch may begin after the acknowledgement, so changes are published until one arrives.
     let heard = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {

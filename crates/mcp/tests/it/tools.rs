@@ -9,7 +9,7 @@ fn called(server: &Server, tool: &str, arguments: &Value) -> Value {
     server.modern(&call(tool, arguments)).json()["result"].clone()
 }
 
-/// The error object of a refused call, after a look at the form of the refusal.
+/// The error object of a refused call. Checks the form of the refusal as well.
 fn refusal(server: &Server, tool: &str, arguments: &Value) -> Value {
     let result = called(server, tool, arguments);
     assert_eq!(result["isError"], true, "{result}");
@@ -25,7 +25,7 @@ fn refusal(server: &Server, tool: &str, arguments: &Value) -> Value {
     object["error"].clone()
 }
 
-/// The id of the only thing of its kind: entropy is always the same here.
+/// The id that is generated for a prefix: always the same one, since entropy is constant here.
 fn id(prefix: &str) -> String {
     format!("{prefix}_a4dqobyha4dqobyha4dqobyha4")
 }
@@ -94,7 +94,7 @@ fn a_picture_is_an_image_beside_the_numbers() {
     let [text, image] = &result["content"].as_array().unwrap()[..] else { panic!("two blocks: {result}") };
     assert_eq!(image["type"], "image");
     assert_eq!(image["mimeType"], "image/png");
-    // A PNG, and about as much of it as a picture has.
+    // It begins like a PNG in base64 and has a plausible size.
     let data = image["data"].as_str().unwrap();
     assert!(data.starts_with("iVBORw0KGgo") && data.len() > 10_000, "{} characters", data.len());
     let plain = called(&server, "odds", &json!({"expression": "duality(+2, dc 15)"}));
@@ -108,7 +108,7 @@ fn every_tool_answers_what_its_schema_promises() {
     let server = Server::start(dice());
     let tools = skald_mcp::tools(&*dice());
     let calls = good_calls();
-    // Reading comes before creating in the list, but not in the world.
+    // The list of tools reads a run before it creates one, so this run is created first.
     called(&server, "state_gate.create_run", &json!({"process_id": "exploration-process", "run_id": "run-1"}));
     assert_eq!(
         tools.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
@@ -124,7 +124,7 @@ fn every_tool_answers_what_its_schema_promises() {
         for (schema, value) in [("inputSchema", &arguments), ("outputSchema", structured)] {
             let validator = jsonschema::validator_for(&tool[schema]).unwrap();
             let errors: Vec<String> = validator.iter_errors(value).map(|error| error.to_string()).collect();
-            // A word is taken in any case; the schema shows the canonical one.
+            // Enum values are accepted in any case, but the schema has only the canonical ones.
             assert!(errors.iter().all(|error| error.contains("replay")), "{name} {schema}: {errors:?}");
         }
         snapshot!(name.as_str(), structured);
@@ -148,7 +148,7 @@ const READS: [&str; 13] = [
     "state_gate.list_runs",
 ];
 
-/// The tools that can take away what was there.
+/// The tools that can delete or replace existing data.
 const DESTRUCTIVE: [&str; 4] = ["universe", "send_universe_command", "state_gate.run", "state_gate.submit_process"];
 
 #[test]

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use skald_app::{
-    Allowed, App, Call, Caller, Engine, Exposed, Fault, Local, Noun, Nouns, Operation, OperationEntry, OperationKind,
-    Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route, Toolset, Visible,
+    Allowed, App, Call, Caller, Engine, Exposed, Fault, FaultField, Local, Noun, Nouns, Operation, OperationEntry,
+    OperationKind, Prompt, PromptEntry, RecordAudience, Resource, ResourceChange, Route, Toolset, Visible,
 };
 use skald_domain::decider::{Decider, Given};
 use skald_grpc::proto::skald::gateway_client::GatewayClient;
@@ -184,6 +184,10 @@ impl Noun for LanternNoun {
 
     fn instructions(&self) -> Option<(Toolset, &'static str)> {
         Some((Toolset::Campaign, "Light lanterns with lantern_light."))
+    }
+
+    fn fault_fields(&self) -> &'static [FaultField] {
+        &[]
     }
 
     fn stream_kind(&self) -> Option<RegisteredKind> {

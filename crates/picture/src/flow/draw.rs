@@ -11,10 +11,10 @@ use crate::palette::Ink;
 use crate::svg::{Svg, number};
 use crate::{HEADING_BOTTOM, Heading, MARGIN, SUBTITLE_HEIGHT, WIDTH, card};
 
-/// Units across at least, if the title is short.
+/// The least width, if the title is short.
 const WIDTH_MIN: f64 = 360.0;
 const LEGEND_HEIGHT: f64 = 30.0;
-/// The point of an arrow: how long, and half its width.
+/// An arrowhead: its length, and half its width.
 const POINT: (f64, f64) = (9.0, 4.0);
 const LINE: f64 = 1.4;
 

@@ -13,13 +13,13 @@ pub(super) const NAME: f64 = 14.0;
 const NAME_ROOM: f64 = 260.0;
 const BOX_HEIGHT: f64 = 42.0;
 const BOX_WIDTH_MIN: f64 = 96.0;
-/// Between the ends of arrows on one side of a box.
+/// Distance between the ends of arrows on one side of a box.
 pub(super) const PORTS_APART: f64 = 16.0;
-/// Between the end of an arrow and the corner of its box.
+/// Distance between the end of an arrow and the corner of its box.
 pub(super) const PORT_INSET: f64 = 14.0;
 /// Room to the left of the first stop, for the arrow that leads to it.
 pub(super) const START_ROOM: f64 = 40.0;
-/// Between a box and the name of an arrow from it to itself.
+/// Distance between a box and the label of an arrow from it to itself.
 pub(super) const LOOP_ROOM: f64 = 34.0;
 
 /// A node of the layout: it occupies space in a row.
@@ -38,7 +38,7 @@ pub(super) enum What {
     Stop(usize),
     /// The name of an arrow.
     Label,
-    /// Where an arrow passes.
+    /// A point where an arrow passes a row.
     Bend,
 }
 

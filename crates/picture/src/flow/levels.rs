@@ -3,7 +3,7 @@
 use super::Flow;
 
 pub(super) struct Levels {
-    /// Of each stop, from 0.
+    /// The level of each stop, from 0.
     pub(super) of_stop: Vec<usize>,
     /// Whether each arrow is a back edge, which leads up to an earlier stop.
     pub(super) is_back: Vec<bool>,

@@ -32,7 +32,7 @@ pub(super) fn order(graph: &Graph) -> Vec<Vec<usize>> {
 struct Sorting<'a> {
     graph: &'a Graph,
     rows: Vec<Vec<usize>>,
-    /// Of each item in its row.
+    /// The index of each item in its row.
     place: Vec<usize>,
 }
 

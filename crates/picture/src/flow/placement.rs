@@ -10,9 +10,9 @@ use super::real;
 const ROUNDS: usize = 40;
 /// Limit on placed items over all rounds, which bounds the work.
 const SETTLED_MAX: usize = 200_000;
-/// Between two neighbours.
+/// Least distance between two neighbours.
 const APART: f64 = 22.0;
-/// Between two rows at least, and what a line that goes far to the side adds to it.
+/// Least distance between two rows, and what a line that goes far to the side adds to it.
 const GAP: f64 = 30.0;
 const GAP_SLOPE: f64 = 0.13;
 const GAP_MAX: f64 = 96.0;

@@ -5,14 +5,14 @@ use super::placement::settle;
 use super::real;
 
 pub(super) struct Ports {
-    /// From the left, of each way: at the bottom of its upper stop, and at the top of its lower one.
+    /// The x coordinates of each edge's ends: at the bottom of its upper stop, and at the top of its lower one.
     pub(super) of_way: Vec<(f64, f64)>,
 }
 
 impl Ports {
     pub(super) fn new(graph: &Graph, x: &[f64]) -> Self {
         let mut of_way = vec![(0.0, 0.0); graph.ways.len()];
-        // For each stop the ways below and above it, each with where it goes next.
+        // For each stop the edges below and above it, each with the x coordinate of its next item.
         let mut below: Vec<Vec<(f64, usize)>> = vec![Vec::new(); graph.shapes.len()];
         let mut above = below.clone();
         for (index, way) in graph.ways.iter().enumerate() {

@@ -48,7 +48,7 @@ struct Drawn {
     view: Area,
     /// Name and box of each state.
     states: Vec<(String, Area)>,
-    /// Of each transition its words, its name on the picture, and points along its line.
+    /// Of each transition: its description, the area of its label, and points along its line.
     transitions: Vec<(String, Area, TextLine)>,
     /// How many borders each state has.
     borders: Vec<usize>,

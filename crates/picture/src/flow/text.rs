@@ -5,7 +5,7 @@ use crate::label::{shorten, width};
 
 /// Stops and arrows that a description names.
 const NAMED_MAX: usize = 60;
-/// Units that one line has.
+/// The width of a line, in units.
 const ROOM: f64 = 236.0;
 const SIZE: f64 = 12.0;
 const SIZE_SMALL: f64 = 11.0;
@@ -91,7 +91,7 @@ pub(super) fn description(flow: &Flow) -> String {
     sentences.into_iter().flatten().chain(arrows).chain(more).collect::<Vec<_>>().join(" ")
 }
 
-/// How many there are, with the word for it.
+/// A count with its noun.
 fn counted(count: usize, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }

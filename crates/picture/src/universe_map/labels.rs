@@ -8,9 +8,9 @@ use super::system::rank;
 use super::{Body, Kind, Point, UniverseScene};
 use crate::label::{BOLD, shorten, width};
 
-/// Of the size of a text, how much is above and below its middle, with a little air.
+/// Half the height of a text with a little air, as a factor of its size.
 const HALF_HEIGHT: f64 = 0.62;
-/// From the middle of a text down to its baseline.
+/// From the middle of a text down to its baseline, as a factor of its size.
 const BASELINE: f64 = 0.35;
 /// Square units of a panel for each label in it.
 const ROOM: f64 = 7_500.0;

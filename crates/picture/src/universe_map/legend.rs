@@ -39,7 +39,7 @@ pub(super) fn draw(svg: &mut Svg, sky: &UniverseScene, scene: &MapLayout) {
     svg.label(MARGIN, scene.height - 16.0, size).fill(Ink::Muted).text(&shorten(&line, size, WIDTH - 2.0 * MARGIN));
 }
 
-/// What a kind looks like.
+/// A sample body of a kind.
 fn sample(kind: Kind) -> Body<'static> {
     let color = match kind {
         Kind::Star => "#ffd23f",

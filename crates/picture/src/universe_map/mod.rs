@@ -22,7 +22,7 @@ mod text;
 
 use super::Theme;
 
-/// What is in the sky, at one time.
+/// The contents of a universe at one time.
 #[derive(Debug, Clone)]
 pub struct UniverseScene<'a> {
     pub title: &'a str,
@@ -36,7 +36,7 @@ pub struct UniverseScene<'a> {
     pub theme: Theme,
 }
 
-/// To the right and downwards.
+/// Coordinates to the right and downwards.
 pub type Point = (f64, f64);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,9 +59,9 @@ pub struct Body<'a> {
     pub color: &'a str,
     pub mass: f64,
     pub radius: f64,
-    /// Which of the bodies it moves around.
+    /// The index of the body that it moves around.
     pub parent: Option<usize>,
-    /// Seen from its parent.
+    /// Its position relative to its parent.
     pub at: Point,
     pub path: Path,
     /// Whether it belongs to no system.
@@ -74,7 +74,7 @@ pub struct Body<'a> {
     pub bands: Vec<Band<'a>>,
 }
 
-/// The way of a body, seen from its parent.
+/// The path of a body, relative to its parent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Path {
     /// `center + major · cos + minor · sin` over a whole turn.
@@ -110,7 +110,7 @@ pub struct Cloud<'a> {
     pub color: &'a str,
     pub accent: &'a str,
     pub at: Point,
-    /// Half of it, in both directions.
+    /// Half of its width and height.
     pub size: Point,
     /// From 0 to 1.
     pub density: f64,

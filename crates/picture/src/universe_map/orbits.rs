@@ -6,11 +6,11 @@ use super::scene::{BandShape, Disc, LineShape, MapLine, MapPath};
 use super::system::Placer;
 use super::{Body, Kind, Path, Point};
 
-/// Orbits that are drawn around one body; the others would be a grey patch.
+/// Orbits that are drawn around one body; more would become a grey patch.
 const ORBITS_MAX: usize = 70;
 /// With more bodies than this, asteroids are drawn without orbits.
 const STONES_WITH_ORBITS: usize = 24;
-/// Bodies drawn around what itself moves around another.
+/// Bodies drawn around one that itself moves around another.
 const MOONS_MAX: usize = 14;
 /// Belts and disks drawn around one body.
 const BANDS_MAX: usize = 12;
@@ -153,7 +153,7 @@ fn apart(point: Point, least: f64, number: usize) -> Point {
 /// The orbit of a body around its parent.
 struct Course {
     path: Path,
-    /// Its distance, more or less.
+    /// Its typical distance from its parent.
     usual: f64,
     farthest: f64,
 }

@@ -10,7 +10,7 @@ use super::{Path, Point};
 /// Systems and wanderers that are drawn with a disc.
 const MARKERS_MAX: usize = 120;
 const CLOUDS_MAX: usize = 40;
-/// Between what is drawn and the edge.
+/// Distance between what is drawn and the edge.
 const INSET: f64 = 46.0;
 /// Sample points of a straight path.
 const STEPS: u8 = 48;

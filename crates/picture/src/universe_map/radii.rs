@@ -9,7 +9,7 @@ const NEAR: f64 = 1e-140;
 /// Distances with a smaller ratio count as the same orbit.
 const SAME: f64 = 1.03;
 
-/// How far apart things are drawn.
+/// How distances are scaled.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scale {
     /// In proportion.
@@ -47,7 +47,7 @@ pub(super) struct Radii {
     /// The nearest and the farthest distance that count.
     pub(super) near: f64,
     pub(super) far: f64,
-    /// Where those are on the picture.
+    /// The radii of those on the picture.
     near_px: f64,
     pub(super) far_px: f64,
 }
@@ -104,7 +104,7 @@ impl Radii {
         self.near_px + (self.far_px - self.near_px) * bend(distance) / all
     }
 
-    /// Where a point is, seen from the middle.
+    /// The position of a point on the picture, relative to the middle.
     pub(super) fn point(&self, point: Point) -> Point {
         let distance = length(point);
         if distance <= 0.0 {

@@ -10,13 +10,13 @@ use crate::{HEADING_BOTTOM, MARGIN, SUBTITLE_HEIGHT};
 pub(super) const WIDTH: f64 = 960.0;
 /// Systems with a panel of their own.
 pub(super) const PANELS_MAX: usize = 9;
-/// Between panels.
+/// Distance between panels.
 const GAP: f64 = 14.0;
-/// The space between systems, above their panels.
+/// Height of the overview above the panels of systems.
 const OVERVIEW_HEIGHT: f64 = 300.0;
-/// The same where there is nothing below it.
+/// Height of the overview without panels below it.
 const OVERVIEW_ALONE: f64 = 620.0;
-/// What the names of kinds and the notes take below the panels.
+/// Height of the legend and the notes below the panels.
 pub(super) const FOOT: f64 = 64.0;
 
 /// A box on the picture.
@@ -56,7 +56,7 @@ impl PanelArea {
             && self.bottom() >= other.bottom()
     }
 
-    /// The same, smaller by so much on each side.
+    /// This area, smaller by so much on each side.
     pub(super) fn within(&self, by: f64) -> Self {
         let (width, height) = ((self.width - 2.0 * by).max(0.0), (self.height - 2.0 * by).max(0.0));
         Self { left: self.left + by, top: self.top + by, width, height }
@@ -89,26 +89,26 @@ impl Disc {
     }
 }
 
-/// A ring on the picture, in radii of the planet.
+/// The outer radius of a ring on the picture, in radii of the planet.
 pub(super) fn ring_reach(outer: f64) -> f64 {
     if outer.is_nan() { 1.9 } else { outer.clamp(1.6, 2.1) }
 }
 
-/// The way of a body on the picture.
+/// The path of a body on the picture.
 #[derive(Debug, Clone)]
 pub(super) struct MapLine {
     pub(super) shape: LineShape,
     pub(super) way: MapPath,
 }
 
-/// Whose way it is.
+/// The kind of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MapPath {
     Orbit,
     /// The orbit of a moon, drawn lighter.
     Moon,
     Wanderer,
-    /// Where a wanderer goes.
+    /// The arrowhead at the end of a rogue body's path.
     Arrow,
 }
 
@@ -143,7 +143,7 @@ pub(super) struct CloudShape {
 pub(super) struct Panel<'a> {
     pub(super) area: PanelArea,
     pub(super) title: String,
-    /// How far apart things are, in words.
+    /// The scale of distances, in words.
     pub(super) note: String,
     /// The distances of a system, and the middle of it.
     pub(super) ruler: Option<(Point, Radii)>,

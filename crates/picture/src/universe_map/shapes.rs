@@ -77,7 +77,7 @@ fn ball(svg: &mut Svg, body: &Body, disc: &Disc) {
     }
 }
 
-/// The half that looks away from the light.
+/// Draws the half that faces away from the light.
 fn night(svg: &mut Svg, disc: &Disc) {
     let Some(light) = disc.light.filter(|_| disc.radius > 2.4) else { return };
     let towards = (light.0 - disc.at.0, light.1 - disc.at.1);
@@ -110,7 +110,7 @@ fn ring(svg: &mut Svg, disc: &Disc, outer: f64, colour: Colour, width: f64) {
     ellipse.attribute("opacity", "0.85").end();
 }
 
-/// The part of a ring that is before its planet.
+/// The part of a ring in front of its planet.
 fn ring_front(svg: &mut Svg, disc: &Disc, outer: f64, colour: Colour, width: f64) {
     let reach = disc.radius * outer - width / 2.0;
     let (left, right) = ((disc.at.0 - reach, disc.at.1), (disc.at.0 + reach, disc.at.1));

@@ -6,11 +6,11 @@ use super::labels::{Labels, Wish};
 use super::scene::{Disc, Panel, PanelArea};
 use super::{Body, Kind, Point, UniverseScene};
 
-/// Bodies that are drawn with all that belongs to them.
+/// Bodies that are drawn as discs with all their details.
 const DISCS_MAX: usize = 600;
-/// Bodies that are drawn as dots beside those.
+/// Further bodies that are drawn as dots.
 const DOTS_MAX: usize = 20_000;
-/// What the ruler and the note take at the bottom of a panel.
+/// Height of the ruler and the note at the bottom of a panel.
 const STRIP: f64 = 38.0;
 /// The radius of a system in the largest panel.
 const LARGEST: f64 = 360.0;

@@ -97,7 +97,7 @@ fn a_solar_system_has_all_its_names() {
         assert!(texts.iter().any(|text| text == name), "{name} is missing");
     }
     assert!(texts.contains(&"time 0 · 1 star, 8 planets, 5 moons, 2 belts".to_owned()), "{texts:?}");
-    // From the star outwards, in their order and apart.
+    // The planets are in their order from the star outwards, and apart.
     let discs = &scene.panels[0].discs;
     let from_star = |disc: &scene::Disc| radii::length((disc.at.0 - discs[0].at.0, disc.at.1 - discs[0].at.1));
     let planets: Vec<f64> =
@@ -215,7 +215,7 @@ fn a_great_many_bodies_take_bounded_room() {
         .iter()
         .map(|stone| Body { kind: if stone.parent.is_some() { Kind::Planet } else { Kind::Star }, ..stone.clone() });
     let planets = planets.collect::<Vec<_>>();
-    // One below the other, all the way down.
+    // A chain: each body moves around the one before.
     let chain = (0..100_000)
         .map(|index: usize| body("link", Kind::Planet, index.checked_sub(1), 3.0, 20.0))
         .collect::<Vec<_>>();

@@ -45,9 +45,10 @@ pub(super) async fn change(
     Ok(PrintedReply::done(text, answer))
 }
 
-/// Adds the terms. A key that is made is told before anything is done: whoever hears no answer retries with it.
+/// Adds the expected revision and the idempotency key. A new key is printed before the call, so that the user can retry
+/// with it if no answer comes.
 ///
-/// The revision that a run has now is not taken for a key that was given: a retry would read another, and be refused as
+/// A given key needs a given revision: the current one may change before a retry, which would then be refused as
 /// another request.
 async fn settle(desk: &EngineAccess, input: &mut Value, change: &ChangeArguments) -> Result<Option<Value>, Fault> {
     input["expected_revision"] = match (change.expected_revision, &change.idempotency_key) {

@@ -30,7 +30,8 @@ pub(super) async fn run(arguments: &CheckArguments) -> Result<PrintedReply, Faul
             }
             Err(fault) if fault.code() == Code::InvalidProcess => {
                 is_good = false;
-                let findings: Vec<Value> = fault.body().findings.iter().map(|finding| json!(finding)).collect();
+                let findings =
+                    fault.body().details.get("findings").and_then(Value::as_array).cloned().unwrap_or_default();
                 (json!({"file": name, "valid": false, "error": fault.body()}), findings)
             }
             Err(fault) => {

@@ -10,7 +10,7 @@ use super::named_run;
 use super::print_reply::PrintedReply;
 use crate::arguments::{DiagramArguments, GateCallArguments};
 
-/// In the place of a file: standard output.
+/// Given in place of a file, for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
 pub(super) async fn run(arguments: &GateCallArguments, diagram: &DiagramArguments) -> Result<PrintedReply, Fault> {

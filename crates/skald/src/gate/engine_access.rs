@@ -14,7 +14,7 @@ pub(super) struct EngineAccess {
 }
 
 impl EngineAccess {
-    /// On the store that is named, which is made if it is not there.
+    /// Opens the store, and creates it if it is missing. With `--addr`, connects to a server instead.
     pub(super) async fn open(arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(address) = &arguments.addr {
             return Self::at_server(address, arguments).await;
@@ -23,7 +23,7 @@ impl EngineAccess {
         Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
     }
 
-    /// On a store that is there already.
+    /// Opens a store that must exist. With `--addr`, connects to a server instead.
     pub(super) async fn existing(arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(address) = &arguments.addr {
             return Self::at_server(address, arguments).await;
@@ -32,12 +32,12 @@ impl EngineAccess {
         Self::on(opened.map_err(|error| unopened(&error))?, arguments).await
     }
 
-    /// On nothing: for what is only looked at.
+    /// An engine on an empty store in memory, for checks that store nothing.
     pub(super) fn forgetful() -> Self {
         Self { engine: open_store::forgetful(), caller: Caller::owner() }
     }
 
-    /// With a server, which knows who calls by the token alone.
+    /// Connects to a server, which identifies the caller by the token alone.
     async fn at_server(address: &str, arguments: &GateCallArguments) -> Result<Self, Fault> {
         if let Some(role) = &arguments.gate.role {
             let fault =
@@ -59,7 +59,7 @@ impl EngineAccess {
         Ok(Self { engine, caller })
     }
 
-    /// Calls an operation. Fields that are null were not given.
+    /// Calls an operation. Null fields are left out of the input.
     pub(super) async fn call(&self, operation: &str, mut input: Value) -> Result<Value, Fault> {
         if let Some(fields) = input.as_object_mut() {
             fields.retain(|_, value| !value.is_null());

@@ -10,10 +10,10 @@ use skald_app::{Code, Fault, limits, short};
 
 use crate::arguments::EvidenceArguments;
 
-/// What separates the paths of one `--artifact-paths`.
+/// The separator of the paths in `--artifact-paths`.
 const BETWEEN_PATHS: char = ';';
 
-/// The part of an input that says what is emitted.
+/// The input fields of an event: its run, name, payload and artifacts.
 pub(super) fn input(run_id: &str, arguments: &EvidenceArguments) -> Result<Value, Fault> {
     let listed = arguments.artifact_paths.iter().flat_map(|paths| paths.split(BETWEEN_PATHS));
     let listed = listed.map(str::trim).filter(|path| !path.is_empty());
@@ -28,7 +28,7 @@ pub(super) fn input(run_id: &str, arguments: &EvidenceArguments) -> Result<Value
     }))
 }
 
-/// A JSON object that is given as text.
+/// Parses a JSON object from the value of an option.
 pub(super) fn object(option: &str, text: Option<&str>) -> Result<Option<Map<String, Value>>, Fault> {
     let Some(text) = text else { return Ok(None) };
     let wrong = |why: String| {
@@ -42,7 +42,7 @@ pub(super) fn object(option: &str, text: Option<&str>) -> Result<Option<Map<Stri
     }
 }
 
-/// The content of a file of this machine. Its name is what the gate knows it by.
+/// Reads a local file as an inline artifact, with the path under which the gate stores it.
 fn handed_in(path: &Path) -> Result<Value, Fault> {
     let wrong = |why: String| {
         let fault = Fault::new(Code::InvalidParams, format!("{} {why}", path.display()));
@@ -57,7 +57,7 @@ fn handed_in(path: &Path) -> Result<Value, Fault> {
     if bytes.len() as u64 > most {
         return Err(wrong(format!("has more than {most} bytes, which is the most that can be handed in")));
     }
-    // A path that leads elsewhere is no name: its last part is.
+    // An absolute path, or one with `..`, is reduced to the file name.
     let is_plain = path.is_relative() && !path.components().any(|part| part.as_os_str() == "..");
     let named = if is_plain { path.to_str() } else { path.file_name().and_then(|name| name.to_str()) };
     let named = named.ok_or_else(|| wrong("has a name that is no text".to_owned()))?.replace('\\', "/");

@@ -6,7 +6,7 @@ use skald_app::{Code, Fault, FilesError};
 
 use crate::arguments::RunArguments;
 
-/// The run that is meant, or that none is named.
+/// The run of a command. An error if none is named.
 pub(super) fn run_id(arguments: &RunArguments) -> Result<String, Fault> {
     found(arguments)?.ok_or_else(|| {
         Fault::new(Code::InvalidParams, "no run is named, and no state-gate.json here names one").at("/run_id").hint(
@@ -15,7 +15,7 @@ pub(super) fn run_id(arguments: &RunArguments) -> Result<String, Fault> {
     })
 }
 
-/// The run that is meant, if any is named. A file that should name one and does not is an error.
+/// The run of a command, if one is named. A file that should name a run and does not is an error.
 pub(super) fn found(arguments: &RunArguments) -> Result<Option<String>, Fault> {
     if let Some(run_id) = &arguments.run_id {
         return Ok(Some(run_id.clone()));

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 use skald_app::Fault;
 
+use super::text;
 use crate::output::{note, printable, say};
 
 pub(super) struct PrintedReply {
@@ -16,9 +17,9 @@ pub(super) struct PrintedReply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RunStatusLine {
     Done,
-    /// It is what was asked for, and it is not good.
+    /// The command worked, but its result is negative, such as errors in a process file.
     Wanting,
-    /// The run says no.
+    /// The run refused the event.
     Refused,
 }
 
@@ -51,7 +52,7 @@ impl PrintedReply {
     }
 }
 
-/// An error, on standard output for programs and on standard error for people.
+/// Prints an error: as JSON on standard output, or as text on standard error.
 pub(super) fn complain(fault: &Fault, json: bool) -> ExitCode {
     if json {
         say(&format!("{:#}", fault.envelope()));
@@ -60,8 +61,8 @@ pub(super) fn complain(fault: &Fault, json: bool) -> ExitCode {
     let body = fault.body();
     let message: Vec<String> = body.message.lines().map(printable).collect();
     note(&format!("skald: {}: {}", body.code.name(), message.join("\n")));
-    for finding in &body.findings {
-        note(&format!("  {}", printable(&finding.to_string())));
+    for finding in body.details.get("findings").and_then(Value::as_array).into_iter().flatten() {
+        note(&format!("  {}", printable(&text::finding_in_file(finding))));
     }
     if !body.allowed.is_empty() {
         note(&format!("  there is: {}", printable(&body.allowed.join(", "))));

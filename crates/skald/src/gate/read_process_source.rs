@@ -5,14 +5,14 @@ use std::path::Path;
 
 use skald_app::{Code, Fault, limits};
 
-/// In the place of a file: standard input.
+/// Given in place of a file, for standard input.
 const STANDARD_INPUT: &str = "-";
 
 pub(super) fn name(file: &Path) -> String {
     if file == Path::new(STANDARD_INPUT) { "standard input".to_owned() } else { file.display().to_string() }
 }
 
-/// What a file holds. More than a process may have is not read: the rest would only be refused.
+/// The content of a process file. Reading stops one byte past the limit: that is enough for a refusal.
 pub(super) fn read(file: &Path) -> Result<String, Fault> {
     let most = limits::PROCESS_BYTES_MAX as u64 + 1;
     let mut bytes = Vec::new();

@@ -12,14 +12,15 @@ use super::{GET_STATE, named_run};
 use crate::arguments::CreateRunArguments;
 use crate::open_store;
 
-/// A file that may be written once the run is there.
+/// The file to write once the run is created.
 pub(super) struct Config {
     path: PathBuf,
     is_forced: bool,
 }
 
 impl Config {
-    /// The file that is wanted, if one is. Its folder is made, so that the run finds its own beside it.
+    /// The file that the arguments ask for, if any. Creates its folder first: where there is a `.state_gate`, the run's
+    /// artifacts are kept in it.
     pub(super) fn wanted(arguments: &CreateRunArguments) -> Result<Option<Self>, Fault> {
         if !arguments.write_config {
             return match &arguments.config_path {
@@ -37,7 +38,8 @@ impl Config {
         Ok(Some(Self { path, is_forced: arguments.force }))
     }
 
-    /// Refuses a file whose run goes on, or that is something else. Before a run is created, so that none is left over.
+    /// Refuses to overwrite a file whose run is active, or that is no run file. Call it before the run is created, so
+    /// that a refusal leaves no run behind.
     pub(super) async fn check(&self, desk: &EngineAccess) -> Result<(), Fault> {
         if self.is_forced {
             return Ok(());

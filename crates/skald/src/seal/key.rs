@@ -5,15 +5,15 @@ use std::path::Path;
 use anyhow::{Context, anyhow, bail};
 use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 
-/// What the file of a key begins with.
+/// The prefix of a key file.
 const MARK: &str = "skald-seal-key ";
-/// Hexadecimal digits that stand together on paper.
+/// Hexadecimal digits of one group when a key is printed for paper.
 const GROUP: usize = 8;
 
 pub(crate) struct SealKey(SigningKey);
 
 impl SealKey {
-    /// Makes a key in a file that is not there yet.
+    /// Creates a key in a new file.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| anyhow!("the operating system gives no randomness: {error}"))?;
@@ -32,7 +32,7 @@ impl SealKey {
             bail!("others can read the key {name}; chmod 600 it, and make a new one if they may have");
         }
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the key {name}"))?;
-        // As it stands in the file, or as it was copied from paper.
+        // Takes the format of the file, and groups of digits as copied from paper.
         let digits: String = text.trim().trim_start_matches(MARK.trim_end()).split_whitespace().collect();
         let seed = bytes(&digits).with_context(|| format!("{name} holds no key of 64 hexadecimal digits"))?;
         Ok(Self(SigningKey::from_bytes(&seed)))
@@ -42,7 +42,7 @@ impl SealKey {
         hexadecimal(self.0.verifying_key().as_bytes())
     }
 
-    /// The key as somebody would copy it by hand.
+    /// The key in groups of digits, to be copied by hand.
     pub(crate) fn on_paper(&self) -> String {
         let digits = hexadecimal(self.0.as_bytes());
         let groups: Vec<&str> = (0..digits.len()).step_by(GROUP).map(|at| &digits[at..at + GROUP]).collect();
@@ -76,7 +76,7 @@ pub(crate) fn public_key(given: &str) -> anyhow::Result<String> {
     Ok(digits.to_lowercase())
 }
 
-/// Whether a message was signed with the key that this public one is of.
+/// Whether the signature of a message is valid for this public key.
 pub(crate) fn is_signed(public_key: &str, message: &[u8], signature: &str) -> anyhow::Result<bool> {
     let key = VerifyingKey::from_bytes(&bytes(public_key)?).context("the public key is none")?;
     let signature = Signature::from_bytes(&bytes(signature).context("the signature is none")?);

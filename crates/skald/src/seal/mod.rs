@@ -51,25 +51,25 @@ pub(crate) async fn run(arguments: &SealArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A statement and its signature, as they are written.
+/// A statement, and the text of its file with the signature.
 pub(crate) struct Seal {
     pub(crate) statement: SealStatement,
     pub(crate) text: String,
 }
 
 impl Seal {
-    /// In the order of time.
+    /// The default file name. Names sort by time.
     fn file_name(&self) -> String {
         format!("skald-seal-{}.jsonl", self.statement.at.strftime("%Y%m%dT%H%M%S%.6fZ"))
     }
 }
 
-/// Seals what is stored, if it is as it was written.
+/// Verifies the journal, and signs a statement of its contents. The inner error is the findings of an unsound journal.
 async fn sealed(
     journal: &dyn Journal,
     key: &SealKey,
 ) -> anyhow::Result<Result<Seal, Vec<skald_journal::VerifyFinding>>> {
-    // The moment before: what comes while it is looked at may be in the seal, but need not.
+    // Taken before the verification: records that are written during it may be missing from the seal.
     let at = skald_journal::to_micros(jiff::Timestamp::now());
     let looked = skald_journal::verify_with_contents(journal, &skald_app::Nouns::all().stream_kinds(), |_, _| {}).await;
     let (verdict, contents) = looked.context("the journal cannot be read")?;
@@ -83,13 +83,13 @@ async fn sealed(
     Ok(Ok(Seal { text: format!("{signed}{last}\n"), statement }))
 }
 
-/// A seal that was read, and whether the key is one that its reader knew.
+/// A seal that was read, and the public key that signed it.
 pub(crate) struct ReadSeal {
     pub(crate) statement: SealStatement,
     pub(crate) public_key: String,
 }
 
-/// Reads a seal, if it is signed: by this key, or by the one that it names.
+/// Reads a seal and checks its signature: by the expected key, or else by the key that the seal names.
 pub(crate) fn read(path: &Path, expected: Option<&str>) -> anyhow::Result<ReadSeal> {
     let name = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read the seal {name}"))?;
@@ -117,7 +117,7 @@ pub(crate) fn read_all(files: &[PathBuf], expected: Option<&str>) -> anyhow::Res
     Ok(seals)
 }
 
-/// Compares what is stored with seals. Says with whom each agrees, and answers what differs, the oldest seal first.
+/// Compares the stored contents with seals. Prints the result for each, and returns the differences, oldest seal first.
 pub(crate) async fn compare(
     journal: &dyn Journal,
     contents: &StoredContents,

@@ -11,14 +11,14 @@ use tokio_util::sync::CancellationToken;
 use super::{SealKey, sealed};
 
 const DAY: Duration = Duration::from_hours(24);
-/// Records that are looked at together.
+/// Records that are read at once.
 const READ_AT_ONCE: usize = 256;
-/// How long after a failure is tried again.
+/// Pause before another attempt after a failure.
 const TRY_AGAIN: Duration = Duration::from_mins(1);
 /// The kind of the record that ends a play session.
 const SESSION_ENDED: &str = "session.ended.v1";
 
-/// Seals until the server stops. Whoever calls has made sure that the key can be read.
+/// Seals after each play session and once a day, until the server stops.
 pub(crate) async fn seal_regularly(
     journal: Arc<dyn Journal>,
     key: SealKey,
@@ -72,7 +72,7 @@ async fn seal(journal: &dyn Journal, key: &SealKey, folder: &Path) -> anyhow::Re
     Ok(file)
 }
 
-/// Whether a play session has ended since the last look.
+/// Whether a play session has ended since the last call. Advances the cursor.
 async fn has_session_ended(journal: &dyn Journal, cursor: &mut Option<Cursor>) -> bool {
     let mut is_over = false;
     loop {
@@ -83,7 +83,7 @@ async fn has_session_ended(journal: &dyn Journal, cursor: &mut Option<Cursor>) -
                 Err(_) => return is_over,
             },
         };
-        // What cannot be read now is read with the next change.
+        // After a read error, the records are read at the next change.
         let Ok(records) = journal.follow(after, READ_AT_ONCE).await else { return is_over };
         is_over |= records.iter().any(|(_, record): &(Cursor, Record)| record.kind == SESSION_ENDED);
         *cursor = Some(records.last().map_or(after, |(place, _)| *place));
@@ -93,7 +93,7 @@ async fn has_session_ended(journal: &dyn Journal, cursor: &mut Option<Cursor>) -
     }
 }
 
-/// How long the newest seal in a folder is still good for.
+/// The time until the next daily seal, by the age of the newest seal in the folder.
 fn until_due(folder: &Path) -> Duration {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let seals = files.filter(|file| file.file_name().to_string_lossy().starts_with("skald-seal-"));

@@ -41,8 +41,8 @@ fn a_token_is_shown_once_and_not_kept() {
     assert!(!nameless.status.success());
 }
 
-/// Roles are given to one token from many sides at once, and none of them is lost; a token that is revoked meanwhile
-/// stays so.
+/// Two servers add roles to one token concurrently, and no role is lost. A token that is revoked meanwhile stays
+/// revoked.
 #[test]
 fn roles_are_given_at_once_and_none_to_whom_is_gone() {
     let world = World::sqlite();
@@ -92,7 +92,7 @@ fn a_token_for_a_campaign_that_is_not_there_is_refused() {
     assert!(text(&world.run(&["token", "list"]).stdout).contains("There are no tokens"));
 }
 
-/// The status of a request with these headers, by REST and by MCP, and what the first answers.
+/// Sends one request over REST and one over MCP with these headers: both statuses, and the REST reply.
 fn knock(address: std::net::SocketAddr, headers: &[(&str, &str)]) -> (u16, u16, skald_testkit::Reply) {
     let mut client = Client::connect(address);
     let sent = [&[JSON], headers].concat();
@@ -138,7 +138,7 @@ fn a_wrong_token_is_not_let_in() {
     }
     let twice = [("Authorization", bearer.as_str()), ("Authorization", bearer.as_str())];
     assert_eq!(knock(server.address, &twice).0, 401);
-    // Nobody has to be started again for that.
+    // A revocation takes effect without a restart of the server.
     let mut seat = server.seat_of(Surface::Session, Some(&secret), "test");
     assert!(world.run(&["token", "revoke", &id]).status.success());
     assert_eq!(knock(server.address, &[("Authorization", &bearer)]).0, 401);
@@ -193,7 +193,7 @@ fn roles_bound_what_may_be_done() {
     assert_eq!(by["events"], json!([]), "whoever rolled is named");
 }
 
-/// What somebody gets to see of a campaign, in every way there is.
+/// The refusals of every call and resource that names the campaign or session, with placeholders for the ids.
 fn probe(seat: &mut Seat, campaign_id: &str, session_id: &str) -> Vec<String> {
     let calls = [
         ("campaign_read", json!({"campaign_id": campaign_id})),
@@ -225,7 +225,7 @@ fn what_is_not_theirs_is_not_there() {
     for surface in OVER_HTTP {
         let mut seat = server.seat_of(surface, Some(&gm), "test");
         assert_eq!(probe(&mut seat, &other, session), probe(&mut seat, "camp_abc123", "sess_ghi789"), "{surface:?}");
-        // Neither does anything that belongs to it.
+        // The session and the participant of the other campaign look as if they did not exist, too.
         for (field, there, nowhere) in
             [("session_id", session, "sess_ghi789"), ("participant_id", bob.as_str().unwrap_or_default(), "part_1")]
         {

@@ -13,7 +13,7 @@ use crate::process::Running;
 use crate::program_under_test::{Seat, Server, Surface, World, named, told};
 use crate::table::create_campaign;
 
-/// Starts a server again where one was before.
+/// Starts a server at the gRPC address of the one before.
 fn serve_again(world: &World, grpc: std::net::SocketAddr) -> Server {
     world.serve(&["--grpc-addr", &grpc.to_string()])
 }
@@ -22,7 +22,7 @@ fn add_participant(seat: &mut Seat, campaign_id: &str, name: &str) {
     seat.ok("participant_create", &json!({"campaign_id": campaign_id, "display_name": name, "role": "PLAYER"}));
 }
 
-/// The next thing that a client on stdio is told of.
+/// The subject of the next notification to a client on stdio: a URI, or `list`.
 fn next(seat: &mut Seat) -> String {
     told(&seat.process().hear().expect("news"))
 }
@@ -45,7 +45,7 @@ fn outlive(world: &World) {
     let server = world.serve(&[]);
     let grpc = server.grpc;
     let mut seat = server.bridged(&[]);
-    // Whoever subscribes is answered once the bridge follows the server.
+    // A subscription is answered once the bridge follows the server, so this waits for that.
     for method in ["resources/subscribe", "resources/unsubscribe"] {
         seat.ask(method, &json!({"uri": "campaigns://list"}));
     }
@@ -54,7 +54,7 @@ fn outlive(world: &World) {
     let uri = format!("campaign://{campaign_id}/participants");
     let session = seat.ok("session_start", &json!({"campaign_id": campaign_id}));
     seat.ok("set_context", &json!({"campaign_id": campaign_id, "session_id": session["id"]}));
-    // Past the news of what was before.
+    // Skip notifications of earlier changes.
     while next(&mut seat) != "list" {}
     seat.ask("resources/subscribe", &json!({"uri": uri}));
     add_participant(&mut beside, &campaign_id, "Ada");
@@ -63,7 +63,7 @@ fn outlive(world: &World) {
     let mut server = server;
     for round in 0..3 {
         server.kill();
-        // Somebody else changes something while the server is away.
+        // Another process makes a change while the server is down.
         add_participant(&mut beside, &campaign_id, &format!("Bo {round}"));
         server = serve_again(world, grpc);
         assert_eq!(next(&mut seat), uri, "what was missed is told");
@@ -73,7 +73,7 @@ fn outlive(world: &World) {
         add_participant(&mut beside, &campaign_id, &format!("Cy {round}"));
         assert_eq!(next(&mut seat), uri, "and what comes after it");
     }
-    // Had anything been told twice, it would stand before the answer.
+    // A duplicate notification would have come before this answer.
     let unsubscribed = seat.ask("resources/unsubscribe", &json!({"uri": uri}));
     assert_eq!(unsubscribed["result"], json!({}));
     add_participant(&mut beside, &campaign_id, "Di");
@@ -81,7 +81,7 @@ fn outlive(world: &World) {
     assert_eq!(next(&mut seat), "list", "nothing was told twice");
 }
 
-/// Every note that was acknowledged is there, and none is there twice, however often the server is killed.
+/// However often the server is killed, every acknowledged note is stored exactly once.
 #[test]
 fn commands_survive_kills_and_happen_once() {
     let world = World::sqlite();
@@ -137,7 +137,7 @@ fn a_bridge_waits_for_its_server_and_says_so() {
     let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
     let address = free.to_string();
     let mut bridge = Running::start(world.command(&["mcp", "--addr", &address]));
-    // Who the bridge is, it knows itself; the rest waits.
+    // The bridge answers `initialize` by itself; other requests wait for the server.
     bridge.write(&initialize("2025-11-25").to_string());
     let answer = bridge.line().expect("an answer at once");
     assert!(answer.contains("protocolVersion"), "{answer}");
@@ -183,7 +183,7 @@ fn a_call_gives_up_on_a_server_that_stays_away() {
     create_campaign(&mut seat);
     server.kill();
     let fault = loop {
-        // The first look may find the connection still standing.
+        // The first call may come before the bridge notices that the connection is closed.
         if let Err(fault) = seat.call("campaign_read", &json!({"view": "campaigns"})) {
             break fault;
         }
@@ -216,10 +216,10 @@ fn a_token_is_passed_on() {
         token.map(|token| command.env("SKALD_TOKEN", token));
         command
     };
-    // Others can reach the server, so it wants to know who calls.
+    // The server listens on all interfaces, so it requires a token.
     let (status, _, errors) = Running::start(bridge(None)).end();
     assert!(!status.success() && errors.contains("SKALD_TOKEN: a token is required here"), "{errors}");
-    // What a token ends with, where it comes from a file.
+    // A token from a file may end with a line break, which is ignored.
     let mut seat = Seat::over_stdio(bridge(Some(&format!("{secret}\n"))));
     assert_eq!(seat.ok("campaign_read", &json!({}))["campaign"]["id"], json!(campaign_id));
 
@@ -230,7 +230,7 @@ fn a_token_is_passed_on() {
     let foreign = seat.ask("resources/subscribe", &json!({"uri": "campaign://camp_foreign"}));
     assert_eq!(foreign["error"]["code"], -32002, "{foreign}");
 
-    // Over HTTP each client sends its own.
+    // Over HTTP each client sends its own token.
     let http = ["mcp", "--transport", "http", "--http-addr", "127.0.0.1:0", "--addr", &there];
     let (_running, here) = Running::greeted(world.command(&http));
     let mut client = Client::connect(here);
@@ -249,7 +249,7 @@ fn a_token_is_passed_on() {
     assert!(!status.success() && errors.contains("SKALD_TOKEN"), "{errors}");
 }
 
-/// Where nobody needs a token, one that is wrong is still wrong: nobody becomes the owner by it.
+/// A wrong token is refused even where none is required: its sender does not become the owner.
 #[test]
 fn a_token_that_is_none_lets_nobody_in() {
     let world = World::sqlite();
@@ -262,7 +262,7 @@ fn a_token_that_is_none_lets_nobody_in() {
     }
 }
 
-/// A context is no record: that it changed while nobody listened is found by comparing.
+/// A context is not in the journal: a change during the reconnect is found by comparing contexts.
 #[test]
 fn a_context_that_changes_while_the_server_comes_back_is_told() {
     let world = World::sqlite();

@@ -9,7 +9,7 @@ use crate::table::create_campaign;
 
 const ERAS: [Surface; 2] = [Surface::Session, Surface::Stateless];
 
-/// Past what a listener of the newer revision is told on entry.
+/// Skips the notifications that the newer MCP revision sends right after subscribing.
 fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
     if surface == Surface::Stateless {
         for uri in uris {
@@ -18,8 +18,9 @@ fn settle(surface: Surface, news: &mut News, uris: &[&str]) {
     }
 }
 
-/// What a watcher of these resources hears while something is done, up to the change of a last one. That one is changed
-/// only when as much was heard as is expected: what changes together is told together, in the order of the URIs.
+/// The sorted notifications that a watcher of these resources gets for a deed. A change of `last` marks the end. It is
+/// made only after the expected number of notifications: simultaneous changes are announced together, in the order of
+/// their URIs.
 fn heard(
     server: &Server,
     surface: Surface,
@@ -45,7 +46,7 @@ fn touch(seat: &mut Seat, campaign_id: &str) {
     seat.ok("campaign_update", &json!({"campaign_id": campaign_id, "theme_prompt": "x"}));
 }
 
-/// Campaigns that were there before the server: nothing of their creation is still to be told.
+/// Campaigns that exist before the server starts, so that it sends no notifications of their creation.
 fn campaigns<const N: usize>(world: &World) -> [String; N] {
     let mut seat = world.stdio(&[]);
     std::array::from_fn(|_| create_campaign(&mut seat))
@@ -77,7 +78,7 @@ fn changes_reach_those_who_watch_also_from_another_process() {
     ];
     let beside = world.serve(&[]);
     for surface in ERAS {
-        // One on the same server, one on another of the same file, one on stdio.
+        // Writers on the same server, on another server of the same file, and on stdio.
         for mut seat in [server.seat(Surface::Rest), beside.seat(Surface::Stateless), world.stdio(&[])] {
             for (tool, input, expected) in &deeds {
                 let told = heard(&server, surface, &uris, &last, expected.len(), || drop(seat.ok(tool, input)));
@@ -130,7 +131,8 @@ fn a_context_is_told_to_its_own_conversation_only() {
         let mut own = server.seat(surface);
         let mut news = own.watch(&[CONTEXT, &fence]);
         settle(surface, &mut news, &[CONTEXT, &fence]);
-        // What comes together is told together, so it would follow the first fence, if not precede it.
+        // Simultaneous changes are announced together, so an unwanted one would come before the first fence or right
+        // after it.
         let nothing_comes = |news: &mut News| {
             for _ in 0..2 {
                 touch(&mut server.seat(Surface::Rest), &first);
@@ -169,7 +171,7 @@ fn a_client_on_stdio_hears_of_its_context() {
     assert_eq!(told(&running.hear().expect("news")), CONTEXT);
 }
 
-/// Whatever a stranger were told of the other campaign would come before the news of their own.
+/// A notification of the other campaign would come before the one of the caller's own.
 #[test]
 fn strangers_hear_nothing() {
     let world = World::sqlite();
@@ -201,7 +203,7 @@ fn strangers_hear_nothing() {
         let mut both = [news.next(), news.next()];
         both.sort();
         assert_eq!(both, [own.as_str(), "campaigns://list"], "{surface:?}");
-        // Nor does anything follow late.
+        // No late notification follows either.
         touch(&mut owner, &theirs);
         let mut both = [news.next(), news.next()];
         both.sort();

@@ -55,7 +55,7 @@ fn a_context_is_replaced_as_a_whole_or_not_at_all(seat: &mut Seat) {
     assert_eq!(context(seat), within(&campaign_id));
 }
 
-/// The campaign that a call is about which names none.
+/// The campaign of a call that names none.
 fn meant(seat: &mut Seat) -> String {
     let read = seat.ok("campaign_read", &json!({}));
     read["campaign"]["id"].as_str().expect("an id").to_owned()
@@ -82,7 +82,7 @@ fn a_call_without_a_campaign_is_about_the_context_then_the_only_one(seat: &mut S
     assert_eq!(actor["campaign_id"], json!(first), "as it says");
 }
 
-/// PostgreSQL takes neither of these as a key.
+/// PostgreSQL accepts neither name as a key: one is too long, and one has a NUL.
 fn a_client_may_have_an_odd_name(seat: &mut Seat) {
     let long = (0..2_000).map(|number| format!("{number:x}")).collect::<Vec<_>>().join("ä");
     let campaign_id = create_campaign(seat);

@@ -6,11 +6,11 @@ use crate::program_under_test::{Kind, Server, Surface, World};
 use crate::universe::{TOOLS, star};
 use crate::universes::Program;
 
-/// Writers at once, and the bodies of each.
+/// Concurrent writers, and how many bodies each adds.
 const WRITERS: usize = 16;
 const EACH: usize = 625;
 
-/// Half of them over REST and half over MCP, in turns on the servers: every body that was answered for is there.
+/// Half of the writers use REST and half MCP, on the servers in turn. Every acknowledged body is stored.
 fn many_hands(servers: &[&Server]) {
     Program::of(servers[0]).create("u-1");
     std::thread::scope(|scope| {

@@ -8,10 +8,10 @@ use crate::rest::Rest;
 use skald_testkit::TemporaryFolder;
 
 const PAGE: usize = 4_096;
-/// Stands in one record of the damaged campaign only.
+/// A text that is in one record of the damaged campaign only.
 const LOST: &str = "the page that was torn out";
 
-/// Two campaigns in a file, one of them with a page in its middle that is none.
+/// A file with two campaigns, one of which has an overwritten page in its middle.
 struct Damaged {
     folder: TemporaryFolder,
     whole: String,
@@ -50,7 +50,7 @@ impl Damaged {
     }
 }
 
-/// Whether an answer says that what is kept is damaged, and what can be done about it, but nothing of the inside.
+/// Asserts that an answer says that the store is damaged and what to do, without internal details.
 fn damaged((status, answer): (u16, Value)) {
     let error = &answer["error"];
     assert_eq!((status, &error["code"], &error["status"]), (500, &json!("INTERNAL_ERROR"), &json!("Internal")));
@@ -71,13 +71,13 @@ fn what_is_whole_is_told_and_what_is_not_is_a_clear_error() {
     damaged(rest.page(&format!("/api/v1/campaigns/{}/events", torn.torn)));
     unready(&mut rest, "damaged");
 
-    // Now that it is known, nothing is written, wherever it would go.
+    // Once the damage is known, every write is refused, also to the intact campaign.
     for campaign_id in [&torn.torn, &torn.whole] {
         let note = json!({"campaign_id": campaign_id, "text": "too late"});
         damaged(rest.send("session_note", &note, "late").expect("an answer"));
     }
     damaged(rest.send("campaign_create", &json!({"name": "x", "gm_mode": "AI"}), "new").expect("an answer"));
-    // What was whole still is, and whatever needs no store.
+    // Intact data can still be read, and operations without a store still work.
     assert_eq!(rest.history(&torn.whole).len(), 2);
     assert_eq!(rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))["total"], 13);
     assert_eq!(rest.page("/health").0, 200);

@@ -13,8 +13,8 @@ use crate::process::{Running, run, skald};
 use crate::rest::Rest;
 use skald_testkit::TemporaryFolder;
 
-/// A server on a file, as a user without special rights has it: what may not be written cannot be written, by root
-/// neither. A limit on the size of files is an error and not the end.
+/// Runs a program without the special rights of root, so that file permissions hold for it. Ignores SIGXFSZ, so that
+/// the limit on file sizes is an error and does not end the process.
 const WITHOUT_RIGHTS: &str = "trap '' XFSZ
     if [ \"$(id -u)\" = 0 ]; then set -- setpriv --bounding-set=-dac_override \"$@\"; fi
     exec \"$@\"";
@@ -42,13 +42,13 @@ impl Kept {
         kept
     }
 
-    /// Whether the note had to be sent again and again.
+    /// Sends a note until it is stored. Whether it had to be sent more than once.
     fn note(&mut self, text: &str) -> bool {
         self.sent.push(text.to_owned());
         insist(&mut self.rest, &self.campaign_id, text)
     }
 
-    /// Notes until one is refused. That one is not yet among those that were sent.
+    /// Sends notes until one is refused, and returns that one, which is not in `sent`.
     fn note_until_refused(&mut self) -> String {
         for number in 0..2_000 {
             let text = format!("{number} {}", "x".repeat(5_000));
@@ -64,7 +64,7 @@ impl Kept {
         panic!("the disk takes everything");
     }
 
-    /// How large files may become. There is no other way to have too little room that needs no rights.
+    /// Limits the size of the server's files: the only way to run out of space that needs no privileges.
     fn limit_files(&self, bytes: &str) {
         let mut command = Command::new("prlimit");
         let limited = command.args(["--pid", &self.server.id().to_string(), &format!("--fsize={bytes}:")]).output();
@@ -76,7 +76,7 @@ impl Kept {
         still_told(&mut self.rest, &self.campaign_id, &self.sent);
     }
 
-    /// All is well again without anybody's doing, and whatever was sent is there once.
+    /// Asserts that the server has recovered by itself, and that every note is stored once.
     fn has_recovered(mut self, unsent: &str, path: &Path) {
         ready(&mut self.rest, 200);
         self.note(unsent);
@@ -92,7 +92,7 @@ fn without_rights(arguments: &[&str], path: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-ec", WITHOUT_RIGHTS, "sh"]).arg(skald(&[]).get_program()).args(arguments);
     command.arg("--store").arg(format!("sqlite:{}", path.display())).env_remove("SKALD_LOG");
-    // Tests run side by side.
+    // Tests run in parallel, so each uses a free port.
     command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
     command
 }
@@ -103,12 +103,12 @@ fn where_there_is_no_room_nothing_is_written_until_there_is() {
     let mut kept = Kept::new(&folder);
     let log = kept.path.with_extension("db-wal");
     let length = std::fs::metadata(&log).expect("a log").len();
-    // Room for some more, and then for half of a page.
+    // Leaves room for some notes, and then for half of a page.
     kept.limit_files(&(length + 50_000).to_string());
     let unsent = kept.note_until_refused();
     unready(&mut kept.rest, "disk I/O error");
     kept.is_still_told();
-    // As long as the one before: a short one might still fit.
+    // A note of the same length: a shorter one might still fit.
     refused(&mut kept.rest, &kept.campaign_id, &unsent);
     kept.limit_files("unlimited");
     let path = kept.path.clone();
@@ -162,7 +162,7 @@ fn req_mcp_15_a_failure_of_the_store_is_an_error_and_not_the_end() {
     assert!(hint.contains("same idempotency key"), "{hint}");
 }
 
-/// Makes everything in a folder, and the folder, writable or not.
+/// Makes the folder of a file, with everything in it, writable or read-only.
 fn allow_writing(path: &Path, is_allowed: bool) {
     let folder = path.parent().expect("a folder");
     let mode = if is_allowed { "u+w" } else { "a-w" };
@@ -176,7 +176,7 @@ fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
     let mut kept = Kept::new(&folder);
     let path = kept.path.clone();
     allow_writing(&path, false);
-    // Whoever has the file open goes on; whoever comes is told why not.
+    // A process that has the file open goes on; a new one says why it cannot open it.
     assert!(!kept.note("open already"));
     ready(&mut kept.rest, 200);
     for arguments in [&["token", "create", "Alice"][..], &["serve", "--http-addr", "127.0.0.1:0"], &["mcp"]] {
@@ -186,7 +186,7 @@ fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
         assert!(text.contains("world.db cannot be opened: Permission denied"), "{arguments:?}: {text}");
         assert!(text.contains("--store") && !text.contains("panicked"), "{arguments:?}: {text}");
     }
-    // Something fails, so that the file is opened anew, which is refused for another reason.
+    // A failed write makes the server open the file anew, which fails because the folder is read-only.
     kept.limit_files("0");
     refused(&mut kept.rest, &kept.campaign_id, "in between");
     kept.limit_files("unlimited");
@@ -197,13 +197,13 @@ fn a_folder_that_becomes_read_only_is_written_again_once_it_can_be() {
     kept.has_recovered("in between", &path);
 }
 
-/// On a disk of its own, which ends with the server: a file system in memory that only its processes see. Where that is
-/// forbidden, as in some containers, `cargo xtask test` says that these are not run.
+/// Tests on a tmpfs in a mount namespace of the server, which ends with it. Where that is forbidden, as in some
+/// containers, `cargo xtask test` says that these are not run.
 #[cfg(target_os = "linux")]
 mod mounted {
     use super::*;
 
-    /// Mounts a disk of some megabytes on the first argument and runs the rest.
+    /// Mounts a tmpfs of some megabytes on the first argument and runs the rest.
     const ON_A_DISK: &str = "mount -t tmpfs -o size=4m none \"$1\" || { echo cannot be mounted here >&2; exit 1; }
         shift; exec \"$@\"";
 
@@ -222,7 +222,7 @@ mod mounted {
         let (filler, path) = (inside("filler"), inside("world.db"));
         let mut kept = Kept::of(server, Rest::new(address), path.clone());
 
-        // All that is left goes to something else, to the last byte.
+        // Fill the disk with another file, to the last byte.
         let mut file = std::fs::File::create(&filler).expect("a file");
         while file.write_all(&[0; 4_096]).is_ok() {}
         drop(file);

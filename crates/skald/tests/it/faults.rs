@@ -13,12 +13,12 @@ use crate::rest::Rest;
 use crate::test_stores::told;
 use skald_testkit::TemporaryFolder;
 
-/// Where SQLite keeps the version of a schema, in the header of a file.
+/// Offset of the schema version (`user_version`) in the header of a SQLite file.
 const USER_VERSION_OFFSET: u64 = 60;
-/// How soon a fault is noticed, and how soon after it service resumes.
+/// Limit for noticing a fault, and for resuming service after it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A file with a campaign in it, closed in good order.
+/// A SQLite file with a campaign, from a server that was shut down cleanly.
 fn kept(folder: &TemporaryFolder) -> PathBuf {
     let path = folder.file("world.db");
     let (server, address) = Running::serve(&["--store", &format!("sqlite:{}", path.display())]);
@@ -37,7 +37,7 @@ pub(crate) fn overwrite(path: &Path, offset: u64, bytes: &[u8]) {
     file.write_all(bytes).expect("room");
 }
 
-/// What the program says when it does not do what it was asked.
+/// The error of a command that must fail on this file.
 pub(crate) fn refusal(arguments: &[&str], path: &Path) -> String {
     let store = format!("sqlite:{}", path.display());
     let output = run(&[arguments, &["--store", &store]].concat());
@@ -74,8 +74,8 @@ fn a_file_that_cannot_be_used_is_refused_with_the_reason() {
     assert!(text.contains("/sys/world.db cannot be opened") && text.contains("--store"), "{text}");
 }
 
-/// A note, sent until it is acknowledged; whether it had to be sent again. All that is ever said against it is that the
-/// store is not available, and what to do then.
+/// Sends a note until it is acknowledged. Whether it had to be sent again. The only allowed refusal is that the store
+/// is unavailable, with a hint.
 pub(crate) fn insist(rest: &mut Rest, campaign_id: &str, text: &str) -> bool {
     let began = Instant::now();
     let mut was_refused = false;
@@ -93,14 +93,14 @@ pub(crate) fn insist(rest: &mut Rest, campaign_id: &str, text: &str) -> bool {
     }
 }
 
-/// Whether an answer says that the store is not available, and to whom it says what to do.
+/// Asserts that an answer says that the store is unavailable, and what to do.
 pub(crate) fn unavailable(answer: &Value) {
     let error = &answer["error"];
     assert_eq!((&error["code"], &error["retryable"]), (&json!("UNAVAILABLE"), &json!(true)), "{answer}");
     assert!(error["hint"].as_str().is_some_and(|hint| hint.contains("again")), "{answer}");
 }
 
-/// A note that must be refused because the store is not available.
+/// Sends a note that must be refused because the store is unavailable.
 pub(crate) fn refused(rest: &mut Rest, campaign_id: &str, text: &str) {
     let sent = rest.send("session_note", &json!({"campaign_id": campaign_id, "text": text}), &key(text));
     let (status, answer) = sent.expect("the server answers");
@@ -112,7 +112,7 @@ pub(crate) fn key(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-/// Waits until `/ready` says this, and returns what it says.
+/// Waits until `/ready` has this status, and returns its body.
 pub(crate) fn ready(rest: &mut Rest, status: u16) -> Value {
     let began = Instant::now();
     loop {
@@ -125,7 +125,7 @@ pub(crate) fn ready(rest: &mut Rest, status: u16) -> Value {
     }
 }
 
-/// Waits until `/ready` says no, and for a reason with these words.
+/// Waits until `/ready` is 503 with a reason that contains these words.
 pub(crate) fn unready(rest: &mut Rest, words: &str) {
     let began = Instant::now();
     loop {
@@ -139,7 +139,7 @@ pub(crate) fn unready(rest: &mut Rest, words: &str) {
     }
 }
 
-/// What can be told of a campaign without a store that takes anything.
+/// Asserts that reads, `/health` and operations without a store work while writes fail.
 pub(crate) fn still_told(rest: &mut Rest, campaign_id: &str, notes: &[String]) {
     let known = texts(rest, campaign_id);
     assert!(notes.iter().all(|text| known.contains(text)), "what was there can be read");
@@ -158,11 +158,11 @@ mod postgres {
     use super::*;
     use crate::stoppable::Stoppable;
 
-    /// Within which every call is answered, and a second for a machine that is busy.
+    /// Every call is answered within this time, which has a second for a busy machine.
     const PROMISED: Duration = Duration::from_secs(skald_app::limits::DATABASE_WAIT_SECONDS + 1);
-    /// How soon after the database is there a node is ready, and a second for a machine that is busy.
+    /// A node is ready within this time after the database is back, which has a second for a busy machine.
     const READY: Duration = Duration::from_secs(2 + 1);
-    /// Calls that come at once, to the same campaign.
+    /// Concurrent calls to the same campaign.
     const CALLS: usize = 20;
 
     #[test]
@@ -196,7 +196,7 @@ mod postgres {
                 assert!(page["reason"].as_str().is_some_and(|why| !why.is_empty()), "{page}");
                 assert_eq!(rest.page("/health").0, 200);
                 assert_eq!(rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))["total"], 13, "needs no store");
-                // Another node may have written meanwhile, so nothing is told from memory.
+                // Another node may have written meanwhile, so nothing is answered from memory.
                 for path in ["", "/events", "/actors"] {
                     let (status, answer) = rest.page(&format!("/api/v1/campaigns/{campaign_id}{path}"));
                     assert_eq!(status, 503, "{path}: {answer}");
@@ -218,8 +218,8 @@ mod postgres {
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
     }
 
-    /// A read and a write hung for more than a minute, since only the first step of a connection had a time limit, and
-    /// whoever came later waited for the same lock.
+    /// Reads and writes once hung for more than a minute, since only the first step of connecting had a timeout, and
+    /// later calls waited for the same lock.
     #[test]
     fn a_frozen_database_keeps_nobody_waiting() {
         let database = Stoppable::new();
@@ -249,7 +249,7 @@ mod postgres {
             let began = Instant::now();
             ready(&mut rest, 200);
             assert!(began.elapsed() < READY, "ready after {:?}", began.elapsed());
-            // Whatever became of them, they are there once.
+            // Send the notes again: whatever became of them, each is stored once.
             for text in &sent {
                 insist(&mut rest, campaign_id, text);
             }
@@ -258,7 +258,7 @@ mod postgres {
         assert_eq!(texts(&mut rest, campaign_id), sent, "each once");
     }
 
-    /// A call that cannot be answered: every second one a note, whose text comes back. And how long it took.
+    /// A call that must fail; every second one sends a note. The text of the note, and how long the call took.
     fn call_in_vain(address: SocketAddr, campaign_id: &str, number: usize, is_cut: bool) -> (Option<String>, Duration) {
         let (mut rest, began) = (Rest::new(address), Instant::now());
         let text = number.is_multiple_of(2).then(|| format!("{number} {is_cut}"));
@@ -290,7 +290,7 @@ mod postgres {
         let server = serve();
         database.start();
         is_soon_ready(&server);
-        // One that is there but does nothing is as good as none.
+        // A frozen database is waited for like a stopped one.
         let frozen = database.freeze();
         let server = serve();
         drop(frozen);

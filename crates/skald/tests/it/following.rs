@@ -12,14 +12,14 @@ use crate::rest::Rest;
 
 /// How often the node that is followed is killed.
 const KILLS: usize = 5;
-/// How much it has written before each of them.
+/// Acknowledged notes before each kill.
 const ACKNOWLEDGED: usize = 20;
 const WRITERS: usize = 4;
-/// How long somebody waits for more before giving up.
+/// How long to wait for more before giving up.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many changes are listened for one by one.
+/// Changes whose notifications are awaited one by one.
 const CHANGES: usize = 204;
-/// The last note: whoever has seen it has seen everything.
+/// The text of the last note: a follower that has seen it has seen everything.
 const LAST: &str = "the last";
 
 #[test]
@@ -70,8 +70,8 @@ fn follow_while_killed(kind: Kind) {
     }
 }
 
-/// One writes here, and a client there is told; nobody asks in between. Two campaigns in turn, so that one word is not
-/// taken for another.
+/// Measures how soon a client of a second process is notified of a write, without polling. The writes alternate between
+/// two campaigns, so that one notification is not taken for another.
 fn hear(what: &str, kind: Kind) {
     let world = World::new(kind);
     let writing = world.serve(&[]);
@@ -87,7 +87,7 @@ fn hear(what: &str, kind: Kind) {
         rest.call("session_note", &json!({"campaign_id": campaigns[turn], "text": number.to_string()}));
         let began = Instant::now();
         news.until(&uris[turn]);
-        // What was to be told before comes with the first of them.
+        // Notifications of earlier changes come with the first ones, so those are not measured.
         if number >= 4 {
             waits.changes.push(began.elapsed());
         }
@@ -98,7 +98,7 @@ fn hear(what: &str, kind: Kind) {
     waits.judge(&format!("heard {what}"));
 }
 
-/// Writers write to a node until it is killed, after some of it was acknowledged.
+/// Kills a node while writers write to it, once enough notes are acknowledged.
 fn write_until_killed(node: Server, campaign_id: &str, round: usize) {
     let acknowledged = AtomicUsize::new(0);
     std::thread::scope(|scope| {
@@ -125,7 +125,7 @@ fn write(mut rest: Rest, campaign_id: &str, name: &str, acknowledged: &AtomicUsi
     }
 }
 
-/// The revisions of a campaign as another node of the same store has them, until the last.
+/// The revisions of a campaign in the order in which a follower of the store gets them, until the last note.
 fn follow_the_store(store: &str, campaign_id: &str) -> Vec<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
     runtime.expect("a runtime").block_on(async {
@@ -148,7 +148,7 @@ fn follow_the_store(store: &str, campaign_id: &str) -> Vec<u64> {
     })
 }
 
-/// A client that waits to be told of a change, and only then reads on.
+/// A client that reads new events only after a notification.
 struct Listener<'a> {
     seat: Seat,
     news: News,
@@ -161,12 +161,12 @@ impl<'a> Listener<'a> {
         let mut seat = node.seat(surface);
         let news = seat.watch(&[&format!("campaign://{campaign_id}/events")]);
         let mut listener = Self { seat, news, campaign_id, revisions: Vec::new() };
-        // What was there before it listened.
+        // Read what was there before it subscribed.
         listener.read_on();
         listener
     }
 
-    /// The revisions in the order in which they were read, until the last.
+    /// The revisions in the order in which they were read, until the last note.
     fn follow(mut self) -> Vec<u64> {
         let (mut told, mut is_last) = (0, false);
         while !is_last {
@@ -174,13 +174,13 @@ impl<'a> Listener<'a> {
             told += 1;
             is_last = self.read_on();
         }
-        // Somebody who is told of the same change again and again would be told more often; one word comes on entry.
+        // One notification comes right after subscribing, and at most one for each revision; more are duplicates.
         let heard = 1 + self.revisions.len();
         assert!(told <= heard, "told {told} times of {heard} changes");
         self.revisions
     }
 
-    /// Reads what came after the last revision that it has, page by page. Whether the last note is there.
+    /// Reads the events after the last known revision, page by page. Whether the last note is among them.
     fn read_on(&mut self) -> bool {
         let after = self.revisions.last().copied().unwrap_or(0);
         let mut input = json!({

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use crate::gate_served::{Gate, Run};
 use crate::program_under_test::{Kind, OVER_HTTP, Seat, Surface};
 
-/// What comes of an attack.
+/// The expected outcome of an attack.
 enum Outcome {
-    /// It is refused, with this in what is said of the entry.
+    /// Refused, with this text in the validation errors.
     Refused(&'static str),
-    /// It is taken, and counts as so many notes.
+    /// Accepted, and counted as this many notes.
     Counts(u64),
 }
 use Outcome::{Counts, Refused};
 
-/// The gate is closed, with so many of two notes, and the run answers.
+/// Asserts that the gate is closed with this many of two notes, and that the run's history can be read.
 fn is_closed(seat: &mut Seat, run: &Run, notes: u64) {
     let state = run.state(seat);
     assert_eq!(state["current_state"], "collect", "{state}");
@@ -32,7 +32,7 @@ fn is_closed(seat: &mut Seat, run: &Run, notes: u64) {
     run.history(seat);
 }
 
-/// Hands something in, and sees that the gate does not open by it.
+/// Submits evidence, and asserts that the gate stays closed.
 fn attack(seat: &mut Seat, run: &Run, evidence: &Value, outcome: &Outcome) {
     match outcome {
         Refused(why) => {
@@ -49,12 +49,12 @@ fn attack(seat: &mut Seat, run: &Run, evidence: &Value, outcome: &Outcome) {
             is_closed(seat, run, *notes);
         }
     }
-    // It is no use to hand it in with the event that asks.
+    // To submit it with the guarded event does not help either.
     let (code, error) = run.is_refused(seat, "finish", evidence);
     assert!(["GUARD_FAILED", "INVALID_PAYLOAD"].contains(&code.as_str()), "{evidence}: {error}");
 }
 
-/// A file, and all that looks like one.
+/// Writes evidence files, and what looks like them: links, a folder, an empty file.
 fn prepare(run: &Run) {
     run.write("note.md", "seen");
     run.write("copy/note.md", "seen");
@@ -78,25 +78,25 @@ fn a_path_is_no_way_around() {
     let mut seat = server.seat(Surface::Session);
     let outside = gate.world.folder().join("artifacts/outside/note.md").display().to_string();
     let attacks: &[(&[&str], Outcome)] = &[
-        // A separator of lists that are written down is a letter like any other.
+        // A `;` separates paths on the command line, but is a character like any other here.
         (&["x;/note.md"], Counts(1)),
         (&["y;/note.md"], Refused("no file 'y;/note.md'")),
         (&["note.md;note-2.md"], Refused("no file")),
-        // One file, however often and by whatever name.
+        // One file counts once, however often and in whatever spelling it is named.
         (&["note.md", "note.md", "note.md"], Counts(1)),
         (&["note.md", "./note.md", ".//note.md", "././note.md"], Counts(1)),
         (&["note.md", "a/../note.md"], Refused("Path traversal detected: a/../note.md")),
         (&["note.md", "note.md/"], Refused("names a folder")),
         (&["note.md", "NOTE.md"], Refused("no file 'NOTE.md'")),
-        // One content under several names.
+        // One content under several names counts once.
         (&["note.md", "note-2.md", "copy/note.md", "x;/note.md"], Counts(1)),
-        // What holds nothing.
+        // Paths without content.
         (&["note-empty.md"], Refused("'note-empty.md' is empty")),
         (&["note-folder"], Refused("'note-folder' is a folder")),
         (&["note-none.md"], Refused("no file 'note-none.md'")),
         (&[""], Refused("Empty artifact path")),
         (&["note\n.md"], Refused("Control character")),
-        // What is not the run's.
+        // Links, and paths outside of the run's folder.
         (&["note-link.md"], Refused("'note-link.md' is a link")),
         (&["linked/note.md"], Refused("link")),
         (&["note-alias.md"], Refused("'note-alias.md' is a link")),
@@ -106,7 +106,7 @@ fn a_path_is_no_way_around() {
         (&["C:/note.md"], Refused("Absolute path not allowed")),
         (&["~/note.md"], Refused("Absolute path not allowed")),
         (&["..\\outside\\note.md"], Refused("Backslash not allowed")),
-        // One that is right does not carry one that is not.
+        // A valid path does not make an invalid one pass.
         (&["note.md", "note-empty.md"], Refused("'note-empty.md' is empty")),
     ];
     for (paths, outcome) in attacks {
@@ -118,7 +118,7 @@ fn a_path_is_no_way_around() {
         prepare(&run);
         attack(&mut seat, &run, &json!({"artifacts": artifacts}), outcome);
     }
-    // And two notes are two notes.
+    // Two different notes open the gate.
     let run = Run::create(&mut seat, "proof");
     prepare(&run);
     run.write("note-2.md", "seen as well");
@@ -147,7 +147,7 @@ fn content_that_is_handed_in_is_no_way_around() {
         ),
         (json!([{"path": "note.md", "text": "a"}, {"path": "note-2.md", "base64": "YQ=="}]), Counts(1)),
         (json!([{"path": "other.md", "text": "a"}, {"path": "notes.md", "text": "b"}]), Counts(0)),
-        // The content of a file again, this time without the file.
+        // The content of a file again, this time as text.
         (json!([{"path": "note.md"}, {"path": "note-2.md", "text": "seen"}]), Counts(1)),
     ];
     for surface in OVER_HTTP {
@@ -157,7 +157,7 @@ fn content_that_is_handed_in_is_no_way_around() {
             prepare(&run);
             attack(&mut seat, &run, &json!({"artifacts": artifacts}), outcome);
         }
-        // More than anybody needs.
+        // More artifacts than the limit.
         let run = Run::create(&mut seat, "proof");
         let many: Vec<Value> =
             (0..101).map(|n| json!({"path": format!("note-{n}.md"), "text": n.to_string()})).collect();
@@ -165,7 +165,7 @@ fn content_that_is_handed_in_is_no_way_around() {
     }
 }
 
-/// Two notes that would open the gate.
+/// A run with two notes, which would open the gate.
 fn noted(seat: &mut Seat) -> Run {
     let run = Run::create(seat, "proof");
     run.write("note.md", "seen");
@@ -179,10 +179,10 @@ fn noted(seat: &mut Seat) -> Run {
     run
 }
 
-/// What is done to a file of evidence after it was handed in.
+/// A description, and a change of an evidence file after it was submitted.
 type Change = (&'static str, fn(&Run));
 
-/// What was handed in and is not what it was counts no more, and everybody is told.
+/// Evidence that changed after its submission no longer counts, and the state lists it as stale.
 #[test]
 fn evidence_that_changes_afterwards_counts_no_more() {
     let gate = Gate::new(Kind::Sqlite);
@@ -219,7 +219,7 @@ fn evidence_that_changes_afterwards_counts_no_more() {
             let status = state["missing_guards"][0]["current_status"].as_str().expect("a status");
             assert!(status.starts_with("notes: 1 of 2, ") && status.contains("note-2.md"), "{what}: {status}");
             is_closed(&mut seat, &run, 1);
-            // To have it back as it was is to have it.
+            // The file with its old content counts again.
             let file = run.folder().join("note-2.md");
             let _ = fs::remove_file(&file).or_else(|_| fs::remove_dir(&file));
             run.write("note-2.md", "seen as well");
@@ -237,7 +237,7 @@ fn evidence_is_gone_with_its_folder() {
     let run = noted(&mut seat);
     fs::remove_dir_all(run.folder()).expect("a folder");
     is_closed(&mut seat, &run, 0);
-    // Another folder in its place is not the run's.
+    // A link to another folder in its place does not count.
     let other = noted(&mut seat);
     symlink(other.folder(), run.folder()).expect("a link");
     is_closed(&mut seat, &run, 0);
@@ -246,7 +246,7 @@ fn evidence_is_gone_with_its_folder() {
 mod postgres {
     use super::*;
 
-    /// Nodes that share no folder count what is handed in, wherever it was.
+    /// Nodes without a shared folder refuse paths, and count contents that any node got.
     #[test]
     fn a_path_counts_on_no_node_of_several() {
         let gate = Gate::new(Kind::Postgres);

@@ -80,7 +80,7 @@ impl Desk {
         self.fed(&[&["gate"], arguments].concat(), "")
     }
 
-    /// What a command that is right prints.
+    /// The output of a gate command that must succeed.
     pub(crate) fn text(&self, arguments: &[&str]) -> String {
         let output = self.ran(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
@@ -91,7 +91,7 @@ impl Desk {
         serde_json::from_str(&self.text(&[arguments, &["--json"]].concat())).expect("JSON")
     }
 
-    /// The error of a command that is not.
+    /// The error of a gate command that must fail.
     pub(crate) fn refused(&self, arguments: &[&str]) -> String {
         let output = self.ran(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
@@ -99,14 +99,14 @@ impl Desk {
         text(&output.stderr)
     }
 
-    /// The same for programs.
+    /// The JSON output of a gate command that must fail.
     pub(crate) fn refused_json(&self, arguments: &[&str]) -> Value {
         let output = self.ran(&[arguments, &["--json"]].concat());
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
         serde_json::from_slice(&output.stdout).expect("JSON")
     }
 
-    /// Keeps the process and begins a run that the folder names.
+    /// Submits the process, and creates a run that the folder's `state-gate.json` names.
     pub(crate) fn begin(&self) {
         self.write("bugfix.yaml", BUGFIX);
         self.text(&["submit", "bugfix.yaml", "--role", "human"]);

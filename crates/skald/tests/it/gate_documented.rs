@@ -17,13 +17,13 @@ pub(crate) struct Example {
 pub(crate) enum Step {
     /// A file below the run's artifact folder.
     File(&'static str, &'static [u8]),
-    /// A call, and what its answer holds.
+    /// A call, and the fields that its answer must have.
     Call(&'static str, Value, Value),
-    /// A call that is an error, and what that holds.
+    /// A call that must fail, and the fields that its error must have.
     Fault(&'static str, Value, Value),
-    /// The same call as the one before, whose answer is the same but for the mark of a replay.
+    /// Repeats the previous call; the answer is the same except for the replay mark.
     Again(&'static str, Value),
-    /// A resource, and what it holds.
+    /// A resource, and the fields that it must have.
     Read(String, Value),
 }
 
@@ -49,7 +49,7 @@ fn created() -> Step {
     Step::Call(CREATE, json!({"process_id": PROCESS, "run_id": RUN}), answer)
 }
 
-/// A plan that is only told, so that the run stays where it is.
+/// Submits a plan without its artifact, so that the run stays in its state.
 fn told(revision: u64) -> Step {
     let input = json!({
         "run_id": RUN, "event_name": "submit_experiment_plan", "payload": {"plan": "検索バーの観察"},
@@ -58,7 +58,7 @@ fn told(revision: u64) -> Step {
     Step::Call(EMIT, input, json!({"success": true, "result": {"accepted": true, "new_revision": revision + 1}}))
 }
 
-/// The way to where observations are made, at this revision.
+/// The steps to the state `observe` at this revision.
 fn observing(revision: u64) -> Vec<Step> {
     let mut steps = vec![created()];
     steps.extend((1..revision - 1).map(told));
@@ -73,7 +73,7 @@ fn observing(revision: u64) -> Vec<Step> {
     steps
 }
 
-/// One more observation, which is not enough yet.
+/// Submits one more observation, which is not enough to leave `observe`.
 fn observed(file: &'static str, revision: u64) -> [Step; 2] {
     let input = json!({
         "run_id": RUN, "event_name": "submit_observation", "payload": {"findings": file},
@@ -279,7 +279,7 @@ fn summary() -> Vec<Step> {
     steps
 }
 
-/// The codes for which no example is printed.
+/// The error codes for which the document prints no example.
 fn codes() -> Vec<Step> {
     let emit = |run_id: &str, event: &str, payload: &Value| {
         json!({

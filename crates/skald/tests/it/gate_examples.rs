@@ -25,7 +25,7 @@ fn every_example_is_true_under_names_without_a_dot() {
 mod postgres {
     use super::*;
 
-    /// With a folder that its nodes share, files count here too.
+    /// With a shared artifact folder, files count on PostgreSQL too.
     #[test]
     fn every_example_is_true_on_postgres() {
         for surface in [Surface::Rest, Surface::Stdio(LEGACY), Surface::Http(LEGACY), Surface::Grpc] {
@@ -50,7 +50,7 @@ fn play_all(kind: Kind, surface: Surface, shown: &[&str]) {
 
 struct Client {
     player: Player,
-    /// Whether tools are called as they are named.
+    /// Whether tool names keep their dots.
     has_dots: bool,
     /// The last call, with its answer.
     last: (String, Value, Value),
@@ -101,7 +101,7 @@ impl Client {
     }
 }
 
-/// An answer of `emit_event` without what says that it was given before.
+/// An answer of `emit_event` without the fields that mark a replay.
 pub(crate) fn without_mark(mut answer: Value) -> Value {
     if let Some(result) = answer["result"].as_object_mut() {
         for mark in ["replayed", "code"] {
@@ -111,8 +111,8 @@ pub(crate) fn without_mark(mut answer: Value) -> Value {
     answer
 }
 
-/// Whether every field of what is expected is there with exactly its value. More fields may be there. `…` stands for any
-/// text, `{…}` for any object, and as the last item of a list for items between and after.
+/// Checks that every expected field is there with its exact value; more fields may be there. `…` stands for any text
+/// and `{…}` for any object. As the last item of a list, `…` allows more items between and after the others.
 pub(crate) fn holds(expected: &Value, found: &Value, at: &str) -> Result<(), String> {
     let differs = || Err(format!("at {at} expected {expected}, found {found}"));
     match (expected, found) {
@@ -139,9 +139,9 @@ pub(crate) fn holds(expected: &Value, found: &Value, at: &str) -> Result<(), Str
 }
 
 fn field(expected: &Value, fields: &Map<String, Value>, name: &str, at: &str) -> Result<(), String> {
-    // A null that is expected has to be there too.
+    // An expected null must be present too.
     let found = fields.get(name).ok_or_else(|| format!("at {at} there is no {name}"))?;
-    // What is the author's has no fields of ours.
+    // Objects of the process author must have no additional fields.
     if matches!(name, "context" | "payload_schema") && expected.is_object() && expected != found {
         return Err(format!("at {at}/{name} expected nothing but {expected}, found {found}"));
     }

@@ -9,7 +9,7 @@ use crate::gate_hooks::{asked, bash, decided};
 fn what_makes_the_gate_is_not_touched_by_files() {
     let desk = Desk::new();
     desk.begin();
-    // A state that says nothing of tools: whatever is denied here is denied by the hook itself.
+    // A state without tool permissions: whatever is denied here is denied by the hook itself.
     desk.text(&["override", "--event", "submit_repro", "--reason", "on", "--role", "human"]);
     let path = |name: &str| desk.file(name).display().to_string();
     let write = |tool: &str, field: &str, path: &str| decided(&desk, tool, &json!({field: path, "content": "x"}));

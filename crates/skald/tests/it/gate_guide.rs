@@ -8,7 +8,7 @@ use crate::gate_desk::{Desk, fed, text};
 
 const GUIDE: &str = include_str!("../../../../docs/gate.md");
 
-/// The blocks of a kind in the part of the guide for beginners, one after the other.
+/// All code blocks of a language in the guide's part for beginners, concatenated.
 fn blocks(kind: &str) -> String {
     let part = GUIDE.split("\n## ").find(|part| part.starts_with("Five minutes\n")).expect("the part");
     let opened = format!("```{kind}\n");

@@ -9,7 +9,7 @@ use crate::process::Running;
 
 const HOOK: [&str; 3] = ["gate", "hook", "pre-tool-use"];
 
-/// What an agent tells before it uses a tool.
+/// The JSON that an agent sends to the hook before it uses a tool.
 fn call(desk: &Desk, tool: &str, input: &Value) -> Value {
     json!({
         "session_id": "s-1", "transcript_path": "/tmp/t.jsonl", "cwd": desk.file("."), "permission_mode": "default",
@@ -17,7 +17,7 @@ fn call(desk: &Desk, tool: &str, input: &Value) -> Value {
     })
 }
 
-/// The decision and the reason that an agent reads.
+/// The decision and the reason in the output of the hook.
 fn read(output: &std::process::Output) -> (String, String) {
     assert!(output.status.success(), "{output:?}");
     let printed: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
@@ -56,7 +56,7 @@ fn tools_are_let_through_as_the_state_says() {
     assert_eq!(decided(&desk, "Task", &json!({})), "deny");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": "notes/a.md"})), "allow");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": "src/main.rs"})), "deny");
-    // Agents send whole paths.
+    // Agents send absolute paths.
     desk.write("notes/b.md", "…");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": desk.file("notes/b.md")})), "allow");
     assert_eq!(decided(&desk, "Edit", &json!({"file_path": desk.file("src/main.rs")})), "deny");
@@ -324,7 +324,7 @@ fn the_settings_are_ready_to_be_pasted() {
     let other = named["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a command");
     assert!(other.contains(" --server 'my table') && "), "{other}");
     desk.begin();
-    // As an agent runs it: by a shell.
+    // Run it in a shell, as an agent does.
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", command]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
     let ran = fed(shell, &call(&desk, "Bash", &json!({"command": "git status"})).to_string());

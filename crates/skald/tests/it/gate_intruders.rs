@@ -14,7 +14,7 @@ use crate::program_under_test::{How, Kind, OVER_HTTP, Seat, Server, Surface, nam
 const RUN: &str = "state_gate.run";
 const SUBMIT: &str = "state_gate.submit_process";
 
-/// Two notes, which open the review.
+/// A run in review, after two notes.
 fn reviewed(seat: &mut Seat) -> Run {
     let run = Run::create(seat, "proof");
     let notes = json!({"artifacts": [{"path": "note.md", "text": "seen"}, {"path": "note-2.md", "text": "seen too"}]});
@@ -27,7 +27,7 @@ fn stands(seat: &mut Seat, run: &Run, state: &str, revision: u64) {
     assert_eq!((&found["current_state"], &found["revision"]), (&json!(state), &json!(revision)), "{found}");
 }
 
-/// A client of whoever holds a new token.
+/// A client with a new token.
 fn holder(gate: &Gate, server: &Server, surface: Surface, arguments: &[&str]) -> Seat {
     let (token, _) = gate.world.token(&[arguments, &["--role", "gm"]].concat());
     server.seat_of(surface, Some(&token), "test")
@@ -40,7 +40,7 @@ fn nobody_decides_on_their_own_work() {
     let (token, _) = gate.world.token(&["Ada", "--role", "gm", "--gate-role", "reviewer"]);
     let mut seats = OVER_HTTP.map(|surface| server.seat_of(surface, Some(&token), "test"));
     let run = reviewed(&mut seats[0]);
-    // Another way in makes nobody another person.
+    // The same token on another surface is the same person.
     for seat in &mut seats {
         let (code, error) = run.is_refused(seat, "approve", &json!({}));
         assert_eq!(code, "FORBIDDEN", "{error}");
@@ -49,7 +49,7 @@ fn nobody_decides_on_their_own_work() {
         assert_eq!(events["events"], json!([]), "nor is it offered");
         stands(seat, &run, "review", 2);
     }
-    // An agent may not, whoever's work it is; nor does it help to say that one is somebody else.
+    // An agent may not approve anybody's work, even if its payload claims another role.
     let mut agents =
         [server.seat(Surface::Session), holder(&gate, &server, Surface::Rest, &["robot", "--kind", "agent"])];
     for agent in &mut agents {
@@ -67,13 +67,13 @@ fn nobody_decides_on_their_own_work() {
     }
     let mut other = holder(&gate, &server, Surface::Stateless, &["Bo", "--gate-role", "reviewer"]);
     assert_eq!(run.emits(&mut other, "approve", &json!({}))["transition"]["to_state"], "done");
-    // One who has decided has not submitted: that is told apart by who, not by what.
+    // The decision depends on the person, not on the event. The history has every refused attempt.
     let history = run.history(&mut other);
     let tried = history.iter().filter(|entry| entry["event_name"] == "approve" && entry["accepted"] == false);
     assert_eq!(tried.filter(|entry| entry["code"] == "FORBIDDEN").count(), 7, "{history:?}");
 }
 
-/// Whoever starts a server says what the owner is there, but not that the owner is two.
+/// `--role` sets the owner's role on a server, but the owner is one person on all servers.
 #[test]
 fn an_owner_with_two_roles_is_one_person() {
     let gate = Gate::new(Kind::Sqlite);
@@ -84,12 +84,12 @@ fn an_owner_with_two_roles_is_one_person() {
     assert_eq!(code, "FORBIDDEN", "{error}");
     assert!(error["message"].as_str().is_some_and(|why| why.contains("may not decide on it")), "{error}");
     stands(&mut human, &run, "review", 2);
-    // Nor does an override lead around: approval is no guard.
+    // An override does not help either: it skips guards, and approval is not a guard.
     let input = json!({"method": "override", "run_id": run.id, "event_name": "approve", "reason": "I say so",
         "expected_revision": 2});
     assert_eq!(named(&human.refused(RUN, &input)).0, "FORBIDDEN");
     stands(&mut agent, &run, "review", 2);
-    // What others have done the owner may decide on.
+    // The owner may decide on the work of others.
     let mut robot = holder(&gate, &as_human, Surface::Rest, &["robot", "--kind", "agent"]);
     let run = reviewed(&mut robot);
     assert_eq!(run.emits(&mut human, "approve", &json!({}))["transition"]["to_state"], "done");
@@ -115,7 +115,7 @@ fn what_a_guard_reads_is_not_for_everybody_to_say() {
         let born = seat.refused(CREATE, &json!({"process_id": "proof", "context": {"vouched": true}}));
         assert_eq!(named(&born).0, "INVALID_PAYLOAD", "{born}");
     }
-    // What nobody guards is the caller's, and opens nothing.
+    // Anybody may set context variables that no guard reads; they open nothing.
     let mut seat = server.seat(Surface::Rest);
     let run = Run::create(&mut seat, "proof");
     run.emits(&mut seat, "submit_note", &json!({"payload": {"Vouched": true, "two_notes": true}}));
@@ -125,7 +125,7 @@ fn what_a_guard_reads_is_not_for_everybody_to_say() {
     assert_eq!(run.emits(&mut seat, "skip", &json!({}))["transition"]["to_state"], "review");
 }
 
-/// A process without its guards, in the place of the one that has them.
+/// Replaces the process file with one that has no guards.
 #[test]
 fn an_edited_process_serves_new_runs_only() {
     let gate = Gate::new(Kind::Sqlite);
@@ -141,12 +141,12 @@ fn an_edited_process_serves_new_runs_only() {
         let new = Run::create(&mut seat, "proof");
         assert_eq!(new.state(&mut seat)["process_version"], "2");
         assert_eq!(new.emits(&mut seat, "finish", &json!({}))["transition"]["to_state"], "review");
-        // Nor after a start from nothing.
+        // The same holds after a restart.
         server.kill();
         server = gate.serve(&[]);
         seat = server.seat(Surface::Session);
     }
-    // One that cannot be read any more, or is gone, takes no run with it.
+    // An unreadable or deleted process file does not affect existing runs.
     gate.write_process("proof", "process: [");
     assert_eq!(named(&seat.refused(CREATE, &json!({"process_id": "proof"}))).0, "INVALID_PROCESS");
     assert_eq!(run.is_refused(&mut seat, "finish", &json!({})).0, "GUARD_FAILED");
@@ -178,7 +178,7 @@ fn an_id_is_no_path() {
                 "{id:?}"
             );
         }
-        // A name that is taken is nobody's to take again.
+        // A run id that is taken cannot be used again.
         let run = Run::create(&mut seat, "proof");
         let again = seat.refused(CREATE, &json!({"process_id": "race", "run_id": run.id}));
         assert_eq!(named(&again).0, "PROCESS_NOT_FOUND");
@@ -245,7 +245,7 @@ fn an_agent_neither_cancels_nor_overrides_nor_writes_the_process() {
         stands(&mut seat, &run, "collect", 1);
         assert_eq!(run.is_refused(&mut seat, "override_guard", &json!({})).0, "INVALID_EVENT");
     }
-    // A program is no person, whatever role it was given; a person is one, and it is written down.
+    // A token of kind agent may not override, whatever its gate role. A person may, and the history records it.
     let mut robot = holder(&gate, &server, Surface::Rest, &["robot", "--kind", "agent", "--gate-role", "human"]);
     let run = Run::create(&mut robot, "proof");
     let input = json!({"method": "override", "run_id": run.id, "event_name": "finish", "reason": "it is fine",
@@ -295,7 +295,8 @@ fn a_request_that_nobody_expects_changes_nothing() {
         let (code, error) = run.is_refused(&mut seat, "submit_note", &huge);
         assert_eq!(code, "TOO_LARGE", "{error}");
         stands(&mut seat, &run, "collect", 1);
-        // A key stands for one request: another under it is not done, and does not take its answer.
+        // An idempotency key belongs to one request: another request under it is refused, and does not get the first
+        // answer.
         let input = run.event(&mut seat, "submit_note", &json!({"idempotency_key": "once"}));
         let first = seat.ok(EMIT, &input);
         let mut other = input.clone();
@@ -310,7 +311,7 @@ fn a_request_that_nobody_expects_changes_nothing() {
     }
 }
 
-/// More than the door lets in never reaches the gate.
+/// Requests that are too large or too deeply nested never reach the run.
 #[test]
 fn a_flood_does_not_reach_the_run() {
     let gate = Gate::new(Kind::Sqlite);
@@ -324,7 +325,7 @@ fn a_flood_does_not_reach_the_run() {
         &[JSON],
         input.to_string().as_bytes(),
     );
-    // A server that has heard enough may close before everything was sent.
+    // The server may close the connection before the whole body is sent.
     assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
     let mut deep = Value::Null;
     for _ in 0..100 {

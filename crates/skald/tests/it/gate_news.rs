@@ -13,7 +13,7 @@ use crate::program_under_test::{Kind, News, Seat, Server, Surface, told};
 /// Something that happens to a run, and the guards that are missing afterwards.
 type Deed = (&'static str, fn(&Run, &mut Seat), &'static [&'static str]);
 
-/// In this order, on one run.
+/// Done in this order, on one run.
 const DEEDS: &[Deed] = &[
     ("a file appears", |run, _| run.write("note.md", "seen"), &["two_notes", "is_vouched"]),
     (
@@ -47,14 +47,14 @@ const DEEDS: &[Deed] = &[
     ),
 ];
 
-/// One who watches the summary of a run.
+/// A client that watches the summary of a run.
 enum Watcher {
     Http(News),
     Process(Running),
 }
 
 impl Watcher {
-    /// The next thing that is told: the resource, or `list`.
+    /// The subject of the next notification: a URI, or `list`.
     fn next(&mut self) -> String {
         match self {
             Self::Http(news) => news.next(),
@@ -62,7 +62,7 @@ impl Watcher {
         }
     }
 
-    /// Whether anything comes within a moment.
+    /// Whether a notification comes within a moment.
     fn comes(&mut self) -> bool {
         match self {
             Self::Http(news) => news.comes(),
@@ -71,12 +71,13 @@ impl Watcher {
     }
 }
 
-/// Does all the deeds. The watcher hears of the run and of the list each time, and whoever looks finds it as expected.
+/// Does all the deeds. After each, the watcher is notified of the run and of the list, and the run's summary has the
+/// expected missing guards.
 fn are_told(gate: &Gate, server: &Server, watch: impl FnOnce(&Run) -> Watcher) {
     let mut seat = server.seat(Surface::Rest);
     let run = Run::create(&mut seat, "proof");
     let mut watcher = watch(&run);
-    // A process of its own looks at the files from some moment on.
+    // A process of its own starts to watch the files after some time: wait for its first notification.
     if let Watcher::Process(_) = watcher {
         let begun = (0..100).any(|round| {
             run.write("begin.md", &round.to_string());
@@ -85,7 +86,7 @@ fn are_told(gate: &Gate, server: &Server, watch: impl FnOnce(&Run) -> Watcher) {
         assert!(begun, "files are looked at");
     }
     for (what, deed, missing) in DEEDS {
-        // Past what is still told of what was before.
+        // Skip notifications of earlier changes.
         while watcher.comes() {}
         deed(&run, &mut seat);
         let mut left = vec!["list".to_owned(), run.summary()];
@@ -130,7 +131,7 @@ fn listening(mut running: Running, run: &Run) -> Watcher {
     Watcher::Process(running)
 }
 
-/// A client on stdio is on a process of its own, which sees the same files and the same store.
+/// A client on stdio has a process of its own, with the same files and the same store.
 #[test]
 fn clients_on_stdio_are_told() {
     for watch in [subscribed, listening] {
@@ -140,7 +141,7 @@ fn clients_on_stdio_are_told() {
     }
 }
 
-/// A bridge has no files; the server tells it.
+/// A bridge has no files; it passes on the server's notifications.
 #[test]
 fn clients_of_a_bridge_are_told() {
     for watch in [subscribed, listening] {

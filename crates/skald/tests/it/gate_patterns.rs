@@ -6,7 +6,7 @@ use crate::gate_desk::{BUGFIX, Desk, text};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The documents and processes below a folder.
+/// Collects the documents and processes below a folder.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

@@ -11,7 +11,7 @@ use crate::program_under_test::{Kind, OVER_HTTP, Seat, Server, Surface};
 
 const RACERS: usize = 100;
 
-/// Whoever comes first decides, and what it says is all that the context holds.
+/// The first event wins, and only its payload gets into the context.
 const RACE: &str = r#"
 process: {id: race, version: "1", name: Race, initial_state: start, initial_context: {track: gravel}}
 states: [{name: start}, {name: won, is_final: true}]
@@ -68,7 +68,7 @@ fn race(kind: Kind) -> Gate {
     gate
 }
 
-/// Sends one request of each racer at once, those of the servers in turn and on every surface over HTTP.
+/// Sends one request of each racer at once, to the servers and to the HTTP surfaces in turn.
 fn race_at(servers: &[&Server], request: impl Fn(usize) -> Value + Sync) -> Vec<Value> {
     let start = Barrier::new(RACERS);
     let seats: Vec<Seat> =

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use crate::gate_documented::{CREATE, EMIT, GET_STATE};
 use crate::program_under_test::{Kind, Seat, Server, World};
 
-/// Notes are collected, two of them open the review, and somebody else approves. Whoever is vouched for needs no notes.
+/// Notes are collected, two of them open the review, and another person approves. A run that a human vouched for needs
+/// no notes.
 pub(crate) const PROOF: &str = r#"
 process: {id: proof, version: "1", name: Proof, initial_state: collect}
 states:
@@ -70,14 +71,14 @@ impl Gate {
         self.world.serve(&[folders.as_slice(), arguments].concat())
     }
 
-    /// The same in a working folder of its own.
+    /// Like `serve`, in this working folder.
     pub(crate) fn serve_in(&self, working: &Path, arguments: &[&str]) -> Server {
         let folders = self.folders();
         let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
         self.world.serve_in(working, &[folders.as_slice(), arguments].concat())
     }
 
-    /// A client's own process.
+    /// A client on stdio, with a process of its own.
     pub(crate) fn stdio(&self) -> Seat {
         Seat::over_stdio(self.stdio_command())
     }
@@ -93,7 +94,7 @@ impl Gate {
     }
 }
 
-/// A run, and where it has its files.
+/// A run, and its artifact folder.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     pub(crate) id: String,
@@ -105,7 +106,7 @@ impl Run {
         Self::of(&seat.ok(CREATE, &json!({"process_id": process})))
     }
 
-    /// The run that was created with this answer.
+    /// The run that an answer of `create_run` describes.
     pub(crate) fn of(created: &Value) -> Self {
         let folder = created["artifact_base_path"].as_str().map(PathBuf::from);
         Self { id: created["run_id"].as_str().expect("an id").to_owned(), folder }
@@ -134,7 +135,7 @@ impl Run {
         seat.ok(GET_STATE, &json!({"run_id": self.id}))
     }
 
-    /// An event at the current revision under a key of its own, with fields of its own.
+    /// The input of an event at the current revision, with an idempotency key and additional fields.
     pub(crate) fn event(&self, seat: &mut Seat, name: &str, fields: &Value) -> Value {
         let revision = &self.state(seat)["revision"];
         let mut input = json!({
@@ -147,27 +148,27 @@ impl Run {
         input
     }
 
-    /// What becomes of an event.
+    /// Emits an event, and returns the answer.
     pub(crate) fn emit(&self, seat: &mut Seat, name: &str, fields: &Value) -> Value {
         let input = self.event(seat, name, fields);
         seat.ok(EMIT, &input)
     }
 
-    /// The same of one that is accepted.
+    /// Emits an event that must be accepted, and returns its result.
     pub(crate) fn emits(&self, seat: &mut Seat, name: &str, fields: &Value) -> Value {
         let answer = self.emit(seat, name, fields);
         assert_eq!(answer["success"], true, "{name} {fields}: {answer}");
         answer["result"].clone()
     }
 
-    /// The same of one that is not: its code, and why.
+    /// Emits an event that must be refused, and returns the code and the error.
     pub(crate) fn is_refused(&self, seat: &mut Seat, name: &str, fields: &Value) -> (String, Value) {
         let answer = self.emit(seat, name, fields);
         assert_eq!(answer["success"], false, "{name} {fields} was let through: {answer}");
         (answer["error"]["code"].as_str().expect("a code").to_owned(), answer["error"].clone())
     }
 
-    /// Everything that was tried, the oldest first.
+    /// All entries of the run's history, the oldest first.
     pub(crate) fn history(&self, seat: &mut Seat) -> Vec<Value> {
         let (mut entries, mut cursor) = (Vec::new(), Value::Null);
         loop {

@@ -3,14 +3,14 @@
 
 use std::process::{Command, Stdio};
 
-/// What lines are made of. Nothing in it waits, writes or is expanded by something outside of the line.
+/// Pieces of random lines. None of them blocks, writes a file, or expands to something outside of the line.
 const PIECES: [&str; 30] = [
     "a", "b", " ", " ", "'", "\"", "\\", "\n", ";", "; P ", "\nP ", " && P ", "#", " #", "$'", "$\"", "{", "}", ",",
     "{a,b}", "(", ")", "`", "\\n", "\\'", "\\\n", "\t", "=", "<<E", "\nE\n",
 ];
 const LINES: u32 = 1500;
 
-/// The same numbers in every run.
+/// Pseudo-random numbers, the same in every test run.
 struct Numbers(u64);
 
 impl Numbers {
@@ -20,7 +20,8 @@ impl Numbers {
     }
 }
 
-/// The arguments of each call of the program P, as the reader has them; `None` where it does not say that it knows.
+/// The arguments of each call of the program P, as the parser reads them; `None` if the parser does not claim to
+/// understand the line.
 fn read(line: &str) -> Option<Vec<Vec<String>>> {
     let read = skald_tool_calls::shell::read(line);
     let is_call = |command: &skald_tool_calls::shell::ShellCommand| {
@@ -33,14 +34,14 @@ fn read(line: &str) -> Option<Vec<Vec<String>>> {
     (read.is_understood && read.commands.iter().all(is_call)).then(|| read.commands.iter().map(words).collect())
 }
 
-/// The same, as bash runs it.
+/// The arguments of each call of P, as bash runs the line.
 fn run(line: &str) -> Vec<Vec<String>> {
     let script = format!("P() {{ printf '\\3'; printf '%s\\2' \"$@\"; }}\nset -f\n{line}");
     let ran = Command::new("bash").args(["-c", &script]).stdin(Stdio::null()).stderr(Stdio::null()).output();
     let printed = String::from_utf8_lossy(&ran.expect("bash runs").stdout).into_owned();
     let calls = printed.split('\u{3}').skip(1);
     let words = |call: &str| call.split_terminator('\u{2}').map(str::to_owned).collect::<Vec<String>>();
-    // printf prints one empty text for no argument.
+    // For no argument, printf prints one empty text.
     calls.map(words).map(|words| if words == [""] { Vec::new() } else { words }).collect()
 }
 

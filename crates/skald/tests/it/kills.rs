@@ -13,13 +13,13 @@ use crate::test_stores::Place;
 const WRITERS: usize = 16;
 /// The writers share this many campaigns, so that a commit holds more than one stream.
 const CAMPAIGNS: usize = 2;
-/// A kill comes after fewer acknowledged commands than these, and up to so much later: a slow machine gets as much done
-/// before it as a fast one.
+/// A kill comes after a random number of acknowledged commands below this one, and a random delay. Since commands are
+/// counted, a slow machine gets as much done before it as a fast one.
 const ACKNOWLEDGED: u64 = 200;
 const LATER_US: u64 = 10_000;
 /// The latest moment of a kill while the server starts.
 const STARTING_MS: u64 = 150;
-/// Every so often, the server is killed again while it starts.
+/// After one in this many kills, the server is killed again while it starts.
 const KILLS_PER_RESTART_KILL: u64 = 4;
 const KILLS_PER_STORE: u64 = 20;
 /// Acknowledged commands per writer that are sent once more.
@@ -37,7 +37,7 @@ mod postgres {
     }
 }
 
-/// A command, and what came of it as far as its sender knows.
+/// A sent command, and its answer if one came.
 struct Sent {
     operation: &'static str,
     input: Value,
@@ -46,7 +46,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Commands of each kind in turn, each with a text that no other has.
+    /// Makes commands of three kinds in turn, each with a unique text.
     fn new(campaign_id: &str, text: &str, number: usize) -> Self {
         let (operation, input) = match number % 3 {
             0 => ("actor_create", json!({"name": text, "kind": "NPC"})),
@@ -58,7 +58,7 @@ impl Sent {
         Self { operation, input, key: text.to_owned(), answer: None }
     }
 
-    /// The event that the command brings, as far as its sender can know it.
+    /// Whether an event is that of this command, as far as its sender can know.
     fn is_told_by(&self, event: &Value) -> bool {
         let (kind, id, fields): (_, _, &[&str]) = match self.operation {
             "actor_create" => ("actor.added.v1", "actor_id", &["name", "kind"]),
@@ -70,7 +70,7 @@ impl Sent {
     }
 }
 
-/// As many kills as are wanted, on a new store now and then: each look goes through all that is there.
+/// As many kills as `SKALD_KILLS` says, on several stores: each check reads everything in the store.
 fn on_fresh_stores(place: fn() -> Place) {
     let mut left = std::env::var("SKALD_KILLS").map_or(3, |kills| kills.parse().expect("a number"));
     while left > 0 {
@@ -98,7 +98,7 @@ fn kill_and_look(place: &Place, kills: u64, seed: u64) {
             let writers: Vec<_> = (0..WRITERS)
                 .map(|writer| {
                     let campaign_id = &campaigns[writer % CAMPAIGNS];
-                    // Whom the kill is to meet is there before it.
+                    // Connect before the kill, so that it interrupts every writer.
                     let (rest, acknowledged) = (Rest::new(address), &acknowledged);
                     scope.spawn(move || write(rest, campaign_id, &format!("{round}-{writer}"), acknowledged))
                 })
@@ -128,7 +128,7 @@ fn kill_and_look(place: &Place, kills: u64, seed: u64) {
         assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
         assert!(verified.stdout.starts_with(b"sound: "), "{}", String::from_utf8_lossy(&verified.stdout));
     }
-    // One per writer and round has no answer; were there no others, nothing was shown.
+    // One command per writer and round has no answer. Without many others, the test proves nothing.
     let (writers, commands) = (kills * WRITERS as u64, kept.iter().map(|(_, commands)| *commands as u64).sum::<u64>());
     assert!(commands > 2 * writers, "{commands} commands of {writers} writers");
     let mut rest = Rest::new(address);
@@ -137,7 +137,7 @@ fn kill_and_look(place: &Place, kills: u64, seed: u64) {
     }
 }
 
-/// What the writers of one campaign have sent.
+/// The commands of the writers of one campaign.
 fn of_campaign(sent: &[Vec<Sent>], campaign: usize) -> Vec<&Sent> {
     sent.iter().skip(campaign).step_by(CAMPAIGNS).flatten().collect()
 }
@@ -160,8 +160,8 @@ fn write(mut rest: Rest, campaign_id: &str, name: &str, acknowledged: &AtomicU64
     }
 }
 
-/// Compares the history with what was sent: what was acknowledged is there, nothing is there twice, in part, or unasked.
-/// Returns how many commands are there.
+/// Asserts that the history has every acknowledged command, and nothing twice, in part, or never sent. Returns how many
+/// commands it has.
 fn look(rest: &mut Rest, campaign_id: &str, sent: &[&Sent]) -> usize {
     let history = rest.history(campaign_id);
     let kinds = |events: &[Value]| events.iter().map(|event| event["type"].clone()).collect::<Vec<_>>();
@@ -187,7 +187,7 @@ fn look(rest: &mut Rest, campaign_id: &str, sent: &[&Sent]) -> usize {
     history.len() - 2
 }
 
-/// Sends once more what was never answered, and some of what was: that gets the answer it had.
+/// Sends the unanswered commands again, and some answered ones, which must get the same answer.
 fn retry<'a>(rest: &mut Rest, writers: impl Iterator<Item = &'a mut Vec<Sent>>) {
     for writer in writers {
         for sent in writer.iter_mut().rev().take(1 + REPEATED) {

@@ -1,7 +1,8 @@
-//! Databases of earlier versions: each is opened, verifies, is read, is written to and verifies again.
+//! Tests of databases of earlier versions: each opens, verifies, can be read and written, and verifies again.
 //!
-//! The folder `tests/fixtures` has a database for each version of the schema from 5 on, and beside each a JSON file with
-//! what was written. A version without a fixture fails here; `cargo xtask fixture` writes the one of this version.
+//! The folder `tests/fixtures` has a database for each version of the schema from 5 on, and next to each a JSON file
+//! with its expected contents. A version without a fixture fails here; `cargo xtask fixture` writes the one of this
+//! version.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +42,7 @@ fn database(world: &World) -> PathBuf {
     PathBuf::from(world.store().strip_prefix("sqlite:").expect("a file"))
 }
 
-/// A world on a copy of a fixture.
+/// A world on a copy of a fixture, and its expected contents.
 fn copied(version: i64) -> (World, Value) {
     let world = World::sqlite();
     std::fs::copy(fixture(version, "db"), database(&world)).expect("the fixture is there");
@@ -55,12 +56,12 @@ fn assert_sound(world: &World) {
     assert!(output.status.success() && said.contains("sound: "), "{said}");
 }
 
-/// What a reader sees of the world that was written.
+/// Everything that a reader sees of the fixture's world.
 fn read_all(seat: &mut Seat, ids: &Value) -> Value {
     let [campaign, universe, run] = ["campaign_id", "universe_id", "run_id"].map(|field| ids[field].clone());
     let campaign_uri = format!("campaign://{}", campaign.as_str().expect("an id"));
     let mut state = seat.ok("state_gate.get_state", &json!({"run_id": run}));
-    // Where files of evidence would lie is up to the process that is asked.
+    // The artifact folder depends on the process that answers.
     state.as_object_mut().expect("an object").remove("artifact_base_path");
     json!({
         "campaigns": seat.listing("campaigns://list"),
@@ -101,7 +102,7 @@ fn databases_of_earlier_versions_open_verify_and_go_on() {
     }
 }
 
-/// Writes to everything that was there, and creates anew.
+/// Writes to everything in the fixture, and creates new things.
 fn go_on(owner: &mut Seat, ids: &Value) {
     let campaign = &ids["campaign_id"];
     owner.ok("session_note", &json!({"campaign_id": campaign, "text": "They went on."}));
@@ -126,7 +127,7 @@ fn go_on(owner: &mut Seat, ids: &Value) {
     assert_eq!(listed["universes"].as_array().map(Vec::len), Some(3), "{listed}");
 }
 
-/// A small world with something of every kind. Answers its ids.
+/// Writes a small world with something of every kind, and returns its ids.
 fn write_world(owner: &mut Seat) -> Value {
     let campaign = owner.ok("campaign_create", &json!({"name": "The Bell of Dunmere", "gm_mode": "HUMAN"}));
     let campaign_id = &campaign["id"];
@@ -168,7 +169,7 @@ fn write_world(owner: &mut Seat) -> Value {
     })
 }
 
-/// A fixture that is there is never written again, since what it is for is that another program wrote it.
+/// An existing fixture is never overwritten: it must stay as that version of the program wrote it.
 #[test]
 fn this_version_has_a_fixture() {
     let version = current_version();
@@ -181,7 +182,7 @@ fn this_version_has_a_fixture() {
 
 fn write_fixture(file: &Path, text: &Path) {
     let world = World::sqlite();
-    // The run remembers where its files lie: a place that says nothing of this machine.
+    // The run stores its artifact folder: use one that reveals nothing of this machine.
     let artifacts = std::env::temp_dir().join("skald-fixture");
     let mut command: Command = world.command(&["mcp", "--artifact-dir"]);
     command.arg(&artifacts);

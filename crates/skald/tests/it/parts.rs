@@ -11,7 +11,7 @@ at_every_table! {
 }
 
 const TOOL: &str = "get_universe_state";
-/// In the order in which they are told.
+/// In the order in which they are announced.
 const PARTS: [&str; 5] = [
     "universe://u-1/bodies",
     "universe://u-1/body/sun",
@@ -85,7 +85,7 @@ fn a_body_is_completed_for_the_universe_that_was_chosen() {
     }
 }
 
-/// Whatever changes a universe is told to those who watch a part of it, and to nobody who may not read it.
+/// Watchers of a part are notified of every change of the universe, but only if they may read it.
 #[test]
 fn a_change_is_told_to_those_who_watch_a_part() {
     let world = World::sqlite();

@@ -85,7 +85,7 @@ fn a_session_that_has_ended_ends_again_as_it_is(seat: &mut Seat) {
     assert_eq!(named(&fault), ("INVALID_PARAMS", "InvalidArgument"), "it belongs elsewhere");
 }
 
-/// All pages of a list: the texts of a field, and how many pages there were.
+/// Reads all pages of a list: the values of a field, and how many pages there were.
 fn pages(seat: &mut Seat, tool: &str, input: &Value, rows: &str, field: &str) -> (Vec<String>, usize) {
     let (mut found, mut count, mut input) = (Vec::new(), 0, input.clone());
     loop {
@@ -127,7 +127,7 @@ fn lists_are_read_page_by_page_the_newest_first(seat: &mut Seat) {
     let fault = seat.refused("campaign_read", &json!({"view": "participants", "cursor": "banana"}));
     assert_eq!((named(&fault).1, &fault["path"]), ("InvalidArgument", &json!("/cursor")));
 
-    // Created within one second, most of them: none is skipped, none comes twice.
+    // Most of them were created within one second: still none is skipped, and none comes twice.
     let mut ids: Vec<String> = (0..6).map(|_| create_campaign(seat)).chain([campaign_id]).collect();
     for limit in [1, 2, 7] {
         let ask = json!({"view": "campaigns", "limit": limit});
@@ -228,7 +228,7 @@ fn a_recap_tells_what_was_recorded(seat: &mut Seat) {
     assert_eq!(seat.ok("session_recap", &of(json!({})))["text"], json!(text), "the last one if none is named");
 }
 
-/// Everything that a prompt says.
+/// The text of a prompt.
 fn prompt(seat: &mut Seat, name: &str, arguments: &Value) -> String {
     let answer = seat.ask("prompts/get", &json!({"name": name, "arguments": arguments}));
     let text = answer["result"]["messages"][0]["content"]["text"].as_str();

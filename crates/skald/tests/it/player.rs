@@ -14,11 +14,11 @@ use crate::process::{Running, skald};
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Surface {
     Rest,
-    /// A client that says what it wants, line by line; with a handshake, or of the revision without one.
+    /// MCP over stdio, of a revision with a handshake or of the one without.
     Stdio(&'static str),
     Http(&'static str),
     Grpc,
-    /// The same clients of MCP, whose server is a bridge to the server.
+    /// The same MCP clients, through a bridge to the server.
     BridgedStdio(&'static str),
     BridgedHttp(&'static str),
 }
@@ -40,10 +40,10 @@ pub(crate) const SURFACES: [Surface; 10] = [
 pub(crate) struct Player {
     /// The process that the client talks to.
     server: Running,
-    /// The one behind it, if that is a bridge.
+    /// The server behind it, if that is a bridge.
     _behind: Option<Running>,
     way: Way,
-    /// The header of whoever is not the owner.
+    /// The `Authorization` header, unless the client is the owner.
     authorization: Option<String>,
 }
 
@@ -60,12 +60,13 @@ impl Player {
         Self::start_as(surface, store, None)
     }
 
-    /// A client of whoever holds this token; of the owner if there is none.
+    /// A client with this token; the owner if there is none.
     pub(crate) fn start_as(surface: Surface, store: &str, token: Option<&str>) -> Self {
         Self::start_so(surface, &["--store", store], &[], token)
     }
 
-    /// The same, with what the command line says to whoever keeps the world, and to whoever the client talks to.
+    /// Like `start_as`, with options for the server that has the store (`kept`), and for the process that the client
+    /// talks to (`shown`).
     pub(crate) fn start_so(surface: Surface, kept: &[&str], shown: &[&str], token: Option<&str>) -> Self {
         let authorization = token.map(|token| format!("Bearer {token}"));
         let both = [kept, shown].concat();
@@ -138,7 +139,7 @@ impl Player {
 }
 
 impl Player {
-    /// A resource that is JSON: as one, or by its route.
+    /// Reads a JSON resource: by its URI, or over REST by its route.
     pub(crate) fn read(&mut self, uri: &str) -> Value {
         let authorization = self.authorization.as_ref();
         let message = request(4, "resources/read", &json!({"uri": uri}));
@@ -166,7 +167,7 @@ impl Player {
         serde_json::from_str(contents["text"].as_str().expect("a text")).expect("JSON")
     }
 
-    /// Whether tools are called here, by their names.
+    /// Whether operations are called as MCP tools.
     pub(crate) fn has_tools(&self) -> bool {
         !matches!(self.way, Way::Rest(_) | Way::Grpc(..))
     }
@@ -209,7 +210,7 @@ fn message_of(operation: &str, input: &Value, key: Option<&str>, version: &str) 
     message
 }
 
-/// The answer of a tool, or its error as programs read it.
+/// The structured content of a tool's answer, or its error object.
 fn outcome(mut message: Value) -> Result<Value, Value> {
     let result = &mut message["result"];
     match result["isError"].as_bool() {

@@ -12,7 +12,7 @@ at_every_table! {
     dice_fall_as_printed,
 }
 
-/// Whether an answer says all that is printed. It may say more.
+/// Asserts that an answer has all that is printed. It may have more.
 fn says(printed: &Value, answer: &Value) {
     match (printed, answer) {
         (Value::Object(fields), Value::Object(_)) => fields.iter().for_each(|(name, value)| says(value, &answer[name])),
@@ -84,7 +84,7 @@ fn dice_are_judged_as_printed(seat: &mut Seat) {
         &explained,
     );
 
-    // The printed counts are not those of these dice; their names, their order and their sums are.
+    // The printed counts are not those of these dice, but the names, the order and the sums are as printed.
     let odds = seat.ok("duality_probability", &json!({"modifier": 2, "difficulty": 15}));
     says(&json!({"total_outcomes": 144, "crit_count": 12, "success_count": 84, "failure_count": 60}), &odds);
     let counts = [
@@ -119,8 +119,8 @@ fn dice_fall_as_printed(seat: &mut Seat) {
     assert_eq!((rolled["rolls"].as_array().map(Vec::len), &rolled["total"]), (Some(2), &json!(total)), "{rolled}");
 }
 
-/// As with the printed commands: a cookie that the client keeps, no other header than the content's type, and an
-/// `initialize` without capabilities.
+/// Like the printed commands: a cookie that the client keeps, no header besides `Content-Type`, and an `initialize`
+/// without capabilities.
 #[test]
 fn the_conversation_over_http_goes_as_printed() {
     let server = World::sqlite().serve(&[]);

@@ -16,9 +16,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn skald(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_skald"));
     command.args(arguments).env_remove("SKALD_LOG").env("SKALD_STORE", "memory");
-    // Tests run beside each other, and beside whatever has the usual port.
+    // Tests run in parallel, and another program may have the default port.
     command.env("SKALD_GRPC_ADDR", "127.0.0.1:0");
-    // Nothing of the user's is read, and nothing is left with them: folders of runs would be.
+    // Use no data folder of the user: runs would leave their folders there.
     command.env("XDG_DATA_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/data"));
     command
 }
@@ -32,7 +32,7 @@ pub(crate) struct Running {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What came on standard error. It is read as it comes: a program whose errors nobody reads would wait for ever.
+    /// Standard error so far. A thread reads it continuously: a full pipe would block the program.
     errors: Arc<Mutex<String>>,
     errors_reader: Option<JoinHandle<()>>,
     /// Notifications that came before an answer.
@@ -68,19 +68,19 @@ impl Running {
         Self { input, child, lines, errors, errors_reader: Some(reader), heard: VecDeque::new() }
     }
 
-    /// `skald serve` on a free port, and where it listens.
+    /// Starts `skald serve` on a free port, and returns its HTTP address.
     pub(crate) fn serve(arguments: &[&str]) -> (Self, SocketAddr) {
         Self::greeted(skald(&[&["serve", "--http-addr", "127.0.0.1:0"], arguments].concat()))
     }
 
-    /// A server, started in some way, and where it says that it listens.
+    /// Starts a server, and returns the HTTP address that it prints.
     pub(crate) fn greeted(command: Command) -> (Self, SocketAddr) {
         let running = Self::start(command);
         let address = running.address();
         (running, address)
     }
 
-    /// Where a server says that it listens, once it greets.
+    /// Waits for the HTTP address that a server prints when it is ready.
     pub(crate) fn address(&self) -> SocketAddr {
         loop {
             let line = self.line().expect("a greeting");
@@ -92,7 +92,7 @@ impl Running {
         }
     }
 
-    /// Waits until this stands on standard error.
+    /// Waits until standard error contains this text.
     pub(crate) fn until_said(&self, words: &str) {
         let began = Instant::now();
         while !self.errors.lock().expect("a text").contains(words) {
@@ -101,12 +101,12 @@ impl Running {
         }
     }
 
-    /// What stands on standard error so far.
+    /// Standard error so far.
     pub(crate) fn errors(&self) -> String {
         self.errors.lock().expect("a text").clone()
     }
 
-    /// Where a server that has just greeted says that it listens for gRPC.
+    /// Waits for the gRPC address, which a server prints after the HTTP address.
     pub(crate) fn grpc_address(&self) -> SocketAddr {
         loop {
             let line = self.line().expect("the rest of the greeting");
@@ -128,13 +128,13 @@ impl Running {
         writeln!(self.input.as_mut().expect("the input is open"), "{line}").expect("the process reads");
     }
 
-    /// Sends a message; the next one that comes.
+    /// Sends a message, and returns the next one that comes, which may be a notification.
     pub(crate) fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string());
         serde_json::from_str(&self.line().expect("an answer")).expect("the answer is JSON")
     }
 
-    /// Sends a request; its answer, whatever is told before it.
+    /// Sends a request, and returns its answer. Notifications that come before it are queued.
     pub(crate) fn answer(&mut self, request: &Value) -> Value {
         let mut next = self.ask(request);
         while next.get("method").is_some() {
@@ -164,13 +164,13 @@ impl Running {
         assert!(status.is_ok_and(|status| status.success()), "the process is there");
     }
 
-    /// Ends it without a word, whatever it is doing.
+    /// Kills the process at once, whatever it is doing.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("the process is ours");
         self.child.wait().expect("a child");
     }
 
-    /// Waits for the end; how it ended, how long that took, and what stood on standard error.
+    /// Waits for the process to end: its status, how long that took, and its standard error.
     pub(crate) fn end(mut self) -> (ExitStatus, Duration, String) {
         let began = Instant::now();
         let status = loop {
@@ -184,7 +184,7 @@ impl Running {
         (status, took, self.all_errors())
     }
 
-    /// What stood on standard error when it had ended.
+    /// All of standard error, after the process has ended.
     fn all_errors(&mut self) -> String {
         if let Some(reader) = self.errors_reader.take() {
             let _ = reader.join();
@@ -197,7 +197,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // What the program said is of interest only if a test fails.
+        // Print standard error only if the test fails.
         if std::thread::panicking() {
             let errors = self.all_errors();
             let _ = writeln!(std::io::stderr(), "process {} said:\n{errors}", self.child.id());

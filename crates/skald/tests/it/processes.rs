@@ -14,12 +14,12 @@ use crate::rest::Rest;
 use crate::test_stores::Place;
 use skald_testkit::TemporaryFolder;
 
-/// Who writes notes over HTTP, to keep the store busy, and how long each takes breath between two of them: enough for the
-/// processors to have time for others.
+/// Writers of notes over HTTP, which keep the store busy, and their pause between two notes, which leaves processor
+/// time for others.
 const WRITERS: usize = 4;
 const BREATH: Duration = Duration::from_millis(5);
-/// How soon ninety-nine of a hundred changes are known elsewhere, and how soon all. What any answer takes is not counted:
-/// the processors have more to do here than they can, and other tests run beside this one.
+/// Limits within which 99 % of the changes, and all of them, are visible in another process. The time of an ordinary
+/// answer is added, since this and other tests overload the processors.
 const SOON: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(1));
 
 #[test]
@@ -37,7 +37,8 @@ mod postgres {
     }
 }
 
-/// Everybody writes to one campaign for a while. Nothing fails, nothing is lost, and everybody sees it soon.
+/// Several processes write to one campaign for a while. No call fails, nothing is lost, and all of them soon see every
+/// change.
 fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: bool) {
     let seconds = std::env::var("SKALD_TOGETHER_SECONDS").map_or(2, |text| text.parse().expect("a number"));
     let (_server, address) = Running::serve(&["--store", &place.address]);
@@ -82,7 +83,7 @@ fn work_together(what: &str, place: &Place, others: [Surface; 2], has_backups: b
     sound(&place.address);
 }
 
-/// Tells everybody to stop when it is dropped, also by a panic: who waits for them would wait for ever.
+/// Stops all threads when it is dropped, also by a panic: the scope would wait for them forever.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -91,7 +92,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// How long changes took to be known elsewhere, and how long answers took meanwhile that need no store.
+/// How long changes took to be visible in another process, and how long answers took meanwhile that need no store.
 #[derive(Default)]
 pub(crate) struct Waits {
     pub(crate) changes: Vec<Duration>,
@@ -105,7 +106,7 @@ impl Waits {
         self
     }
 
-    /// Says how soon it was, also where the output of tests is kept back; it is to be soon.
+    /// Prints the waits, also where the test harness captures output, and asserts that they are within the limits.
     pub(crate) fn judge(self, what: &str) {
         let count = self.changes.len();
         assert!(count > 10, "{what}: there are {count} changes to judge by");
@@ -120,14 +121,14 @@ impl Waits {
     }
 }
 
-/// The longest of half of the waits, of ninety-nine in a hundred, and of all.
+/// The median, the 99th percentile and the maximum of the waits.
 fn shares(mut waits: Vec<Duration>) -> [Duration; 3] {
     waits.sort();
     let count = waits.len();
     [count / 2, count * 99 / 100, count.saturating_sub(1)].map(|at| waits.get(at).copied().unwrap_or_default())
 }
 
-/// Notes and notes and notes; each one acknowledged.
+/// Writes notes until `is_over`; each must be acknowledged. Returns their texts.
 fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool) -> Vec<String> {
     let mut names = Vec::new();
     while !is_over.load(Ordering::SeqCst) {
@@ -139,7 +140,7 @@ fn note(rest: &mut Rest, campaign_id: &str, writer: usize, is_over: &AtomicBool)
     names
 }
 
-/// One that writes in its own process and looks for it in another, and the other way round.
+/// Writes in its own process and reads the change in another, and the other way round.
 struct Probe<'a> {
     name: String,
     campaign: &'a str,
@@ -148,7 +149,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// The names of the actors that it added, and how long it waited for each that it looked for.
+    /// Runs until `is_over`. The names of the actors that it added, and how long it waited for each that it looked for.
     fn run(mut self, to: &Sender<Value>, from: &Receiver<Value>, is_over: &AtomicBool) -> (Vec<String>, Waits) {
         let (mut names, mut waits) = (Vec::new(), Waits::default());
         while !is_over.load(Ordering::SeqCst) {
@@ -157,7 +158,7 @@ impl Probe<'_> {
                 json!({"campaign_id": self.campaign, "name": names.last(), "kind": "NPC"})
             };
             let ours = here(&mut self.player, "actor_create", &actor(&mut names));
-            // The other may have stopped looking.
+            // The other probe may have stopped receiving.
             let _ = to.send(ours["id"].clone());
             waits.changes.push(seen(self.campaign, &ours["id"], |input| self.rest.call("campaign_read", input)));
             waits.others.push(took(|| self.rest.call("duality_outcome", &json!({"hope": 8, "fear": 5}))).0);
@@ -176,8 +177,8 @@ fn here(player: &mut Player, operation: &str, input: &Value) -> Value {
     player.call(operation, input, None).unwrap_or_else(|error| panic!("{operation} {input}: {error}"))
 }
 
-/// Looks for an actor among the newest. It was acknowledged, so whoever asks now is told of it, wherever they ask: how
-/// long that takes is how long the answer takes.
+/// Asserts that an acknowledged actor is among the newest, in whichever process is asked, and returns how long the
+/// answer took.
 fn seen(campaign_id: &str, id: &Value, read: impl FnOnce(&Value) -> Value) -> Duration {
     let (took, page) = took(|| read(&json!({"campaign_id": campaign_id, "view": "actors", "limit": 20})));
     let actors = page["actors"].as_array().expect("actors");
@@ -191,7 +192,7 @@ fn took<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (began.elapsed(), outcome)
 }
 
-/// Makes tokens, backups and checks, one after the other. The names of the tokens.
+/// Creates tokens, makes backups and verifies the store until `is_over`. Returns the names of the tokens.
 fn use_command_line(place: &Place, has_backups: bool, is_over: &AtomicBool) -> Vec<String> {
     let folder = TemporaryFolder::new();
     let mut names = Vec::new();

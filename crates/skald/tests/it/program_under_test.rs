@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Postgres,
 }
 
-/// What a test plays in. Its files are gone afterwards.
+/// The store and the folder of one test. The folder is deleted afterwards.
 pub(crate) struct World {
     store: String,
     folder: PathBuf,
@@ -37,7 +37,7 @@ impl World {
         Self { store, folder }
     }
 
-    /// On the PostgreSQL whose transaction ids are still few. One test has it for itself.
+    /// On a young PostgreSQL, whose transaction ids are still small. Only one test uses it.
     pub(crate) fn on_new_postgres() -> Self {
         let (name, folder) = fresh_folder();
         Self { store: schema_in(&test_stores::told("SKALD_TEST_NEW_POSTGRES"), &name), folder }
@@ -67,7 +67,7 @@ impl World {
         self.command(arguments).stdin(Stdio::null()).output().expect("the binary starts")
     }
 
-    /// A new token, and its id.
+    /// Creates a token: its secret, and its id.
     pub(crate) fn token(&self, arguments: &[&str]) -> (String, String) {
         let output = self.run(&[&["token", "create", "--json"], arguments].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -80,7 +80,7 @@ impl World {
         Self::greeted(self.serve_command(arguments))
     }
 
-    /// The same in a working folder of its own.
+    /// Like `serve`, in this working folder.
     pub(crate) fn serve_in(&self, working: &Path, arguments: &[&str]) -> Server {
         let mut command = self.serve_command(arguments);
         command.current_dir(working);
@@ -97,12 +97,12 @@ impl World {
         Server { address, grpc, running }
     }
 
-    /// A client's own process.
+    /// A client on stdio, with a process of its own.
     pub(crate) fn stdio(&self, arguments: &[&str]) -> Seat {
         Seat::over_stdio(self.command(&[&["mcp"], arguments].concat()))
     }
 
-    /// A client of this surface, and the process that it is served by if that is not its own.
+    /// A client on this surface, and the server that it calls, unless that is its own process.
     pub(crate) fn seat(&self, surface: Surface) -> (Seat, Option<Server>) {
         if surface == Surface::Stdio {
             return (self.stdio(&[]), None);
@@ -121,7 +121,7 @@ impl Drop for World {
     }
 }
 
-/// A name that nobody else has, and a folder of that name.
+/// A unique name, and a folder of that name.
 fn fresh_folder() -> (String, PathBuf) {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let name = format!("world_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -130,7 +130,7 @@ fn fresh_folder() -> (String, PathBuf) {
     (name, folder)
 }
 
-/// The address of a fresh schema.
+/// Creates a schema, and returns its address.
 fn schema_in(server: &str, schema: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
@@ -149,7 +149,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Ends it without a word, whatever it is doing.
+    /// Kills the server at once, whatever it is doing.
     pub(crate) fn kill(self) {
         self.running.kill();
     }
@@ -158,12 +158,12 @@ impl Server {
         self.running.signal(name);
     }
 
-    /// The command of a bridge to it.
+    /// The command that starts a bridge to this server.
     pub(crate) fn bridge(&self, arguments: &[&str]) -> Command {
         skald(&[&["mcp", "--addr", &self.grpc.to_string()], arguments].concat())
     }
 
-    /// A client's own bridge to it.
+    /// A client on stdio, with a bridge of its own to this server.
     pub(crate) fn bridged(&self, arguments: &[&str]) -> Seat {
         Seat::over_stdio(self.bridge(arguments))
     }
@@ -172,7 +172,7 @@ impl Server {
         self.seat_of(surface, None, "test")
     }
 
-    /// A seat of whoever holds a token, under a client's name.
+    /// A client with a token and a client name; the owner if there is no token.
     pub(crate) fn seat_of(&self, surface: Surface, token: Option<&str>, name: &str) -> Seat {
         let client = Client::connect(self.address);
         let link = match surface {
@@ -211,7 +211,7 @@ enum Link {
     Rest { client: Client },
 }
 
-/// A client at the table. What it sends and gets is the same on every surface.
+/// A test client. Its calls and answers are the same on every surface.
 pub(crate) struct Seat {
     link: Link,
     token: Option<String>,
@@ -219,7 +219,7 @@ pub(crate) struct Seat {
     address: Option<SocketAddr>,
 }
 
-/// How a request is to be done.
+/// The idempotency key and the expected revision of a request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct How<'a> {
     pub(crate) key: Option<&'a str>,
@@ -236,7 +236,7 @@ impl Seat {
         Self { link: Link::Stdio(running), token: None, name: "test".to_owned(), address: None }
     }
 
-    /// Ends a client's own process as clients do, and waits for it.
+    /// Closes the input of a client's own process, and waits for its end.
     pub(crate) fn end(self) {
         let Link::Stdio(mut running) = self.link else { panic!("only a client on stdio has a process") };
         running.close_input();
@@ -253,7 +253,7 @@ impl Seat {
         }
     }
 
-    /// Says another name from now on, where a name is said with each request.
+    /// Changes the client name, on surfaces that send it with each request.
     pub(crate) fn rename(&mut self, name: &str) {
         name.clone_into(&mut self.name);
     }
@@ -262,7 +262,7 @@ impl Seat {
         self.token.as_ref().map(|token| format!("Bearer {token}"))
     }
 
-    /// An MCP request; the whole message that answers it.
+    /// Sends an MCP request, and returns the whole message that answers it.
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let token = self.authorization();
         let mut message = request(7, method, params);
@@ -289,7 +289,7 @@ impl Seat {
         }
     }
 
-    /// Calls an operation and takes the answer apart as a client of the surface does.
+    /// Calls an operation, and parses the answer as a client of the surface does.
     pub(crate) fn call_so(&mut self, tool: &str, arguments: &Value, how: How) -> Answer {
         let token = self.authorization();
         if let Link::Rest { client } = &mut self.link {
@@ -311,12 +311,12 @@ impl Seat {
         self.call_so(tool, arguments, How::default())
     }
 
-    /// The answer of a call that is right.
+    /// The answer of a call that must succeed.
     pub(crate) fn ok(&mut self, tool: &str, arguments: &Value) -> Value {
         self.call(tool, arguments).unwrap_or_else(|fault| panic!("{tool} {arguments}: {fault}"))
     }
 
-    /// The fault of a call that is not.
+    /// The fault of a call that must fail.
     pub(crate) fn refused(&mut self, tool: &str, arguments: &Value) -> Value {
         match self.call(tool, arguments) {
             Ok(answer) => panic!("{tool} {arguments} was not refused: {answer}"),
@@ -324,7 +324,7 @@ impl Seat {
         }
     }
 
-    /// Reads a resource: as one, or by its route.
+    /// Reads a resource: by its URI over MCP, by its route over REST.
     pub(crate) fn read(&mut self, uri: &str) -> Answer {
         let token = self.authorization();
         if let Link::Rest { client } = &mut self.link {
@@ -345,10 +345,10 @@ impl Seat {
         if error.is_object() {
             let fault = error["data"]["error"].clone();
             let is_missing = fault["status"] == "NotFound" && !matches!(self.link, Link::Stateless { .. });
-            // The code of its own is gone since 2026-07-28.
+            // Revision 2026-07-28 has no separate code for a missing resource.
             let expected = if is_missing { -32002 } else { -32602 };
             assert_eq!(error["code"], expected, "{answer}");
-            // A long one is cut.
+            // A long URI is cut.
             let named = error["data"]["uri"].as_str().expect("a URI").trim_end_matches('…');
             assert!(uri.starts_with(named), "{answer}");
             return Err(fault);
@@ -362,7 +362,7 @@ impl Seat {
         self.read(uri).unwrap_or_else(|fault| panic!("{uri}: {fault}"))
     }
 
-    /// A stream on which news of these resources comes, and of the list of them.
+    /// Opens a stream of notifications for these resources, and for the list of resources.
     pub(crate) fn watch(&mut self, uris: &[&str]) -> News {
         let token = self.authorization();
         let address = self.address;
@@ -402,16 +402,16 @@ impl Seat {
     }
 }
 
-/// Notifications as they come.
+/// A stream of change notifications.
 pub(crate) struct News(Events);
 
 impl News {
-    /// The resource that changed; `list` if it is the list of them.
+    /// The URI of the next resource that changed; `list` for the list of resources.
     pub(crate) fn next(&mut self) -> String {
         told(&self.0.next().expect("news"))
     }
 
-    /// Whether any more comes within a moment. The answer that ends a listener's request is no news.
+    /// Whether another notification comes within a moment. The answer that ends a listener's request does not count.
     pub(crate) fn comes(&mut self) -> bool {
         self.0.wait_at_most(Duration::from_millis(300));
         let comes = self.0.any(|message| message.get("method").is_some());
@@ -419,12 +419,12 @@ impl News {
         comes
     }
 
-    /// The stream itself.
+    /// The underlying SSE stream.
     pub(crate) fn into_events(self) -> Events {
         self.0
     }
 
-    /// All that comes until something was heard of.
+    /// All notifications up to the first one of `last`.
     pub(crate) fn until(&mut self, last: &str) -> Vec<String> {
         let mut heard = Vec::new();
         while heard.last().is_none_or(|uri| uri != last) {
@@ -434,7 +434,7 @@ impl News {
     }
 }
 
-/// What a notification is of.
+/// The subject of a notification: a URI, or `list`.
 pub(crate) fn told(message: &Value) -> String {
     match message["method"].as_str() {
         Some("notifications/resources/updated") => message["params"]["uri"].as_str().expect("a URI").to_owned(),
@@ -447,7 +447,7 @@ fn headers<'a>(given: &[(&'a str, &'a str)], token: Option<&'a String>) -> Vec<(
     given.iter().copied().chain(token.map(|token| ("Authorization", token.as_str()))).collect()
 }
 
-/// A REST answer. The status of a fault is the one that its class has.
+/// Parses a REST reply. Asserts that the HTTP status fits the class of the fault.
 pub(crate) fn rest(reply: &Reply) -> Answer {
     let json = reply.json();
     if reply.status == 200 {
@@ -468,7 +468,7 @@ pub(crate) fn rest(reply: &Reply) -> Answer {
     Err(fault)
 }
 
-/// A tool's answer. A refusal stands in three places, for models and for programs.
+/// Parses a tool's answer. Asserts that a fault is the same in its three places, for models and for programs.
 fn called(answer: &Value) -> Answer {
     let result = &answer["result"];
     let text = |at: usize| result["content"][at]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
@@ -484,13 +484,13 @@ fn called(answer: &Value) -> Answer {
     Err(fault.clone())
 }
 
-/// The code and the gRPC name of a fault.
+/// The code and the gRPC status of a fault.
 pub(crate) fn named(fault: &Value) -> (&str, &str) {
     let text = |field: &str| fault[field].as_str().unwrap_or_else(|| panic!("no {field} in {fault}"));
     (text("code"), text("status"))
 }
 
-/// One test per scenario and store, on each with every surface.
+/// One test per scenario and store, each on every surface.
 macro_rules! at_every_table {
     ($($scenario:ident,)+) => {
         at_every_table!(@ memory Memory $($scenario,)+);

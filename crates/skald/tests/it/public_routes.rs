@@ -8,7 +8,7 @@ use crate::program_under_test::World;
 
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"];
 
-/// What the server says that it has mounted.
+/// The log message that lists the mounted routes.
 const MOUNTED: &str = "routes mounted";
 
 #[test]
@@ -49,7 +49,7 @@ fn only_the_public_routes_answer_without_a_token() {
     }
 }
 
-/// A part of a path, with something in place of a field.
+/// A path segment, with a value in place of a parameter.
 fn filled(part: &str) -> &str {
     match (part.starts_with('{'), part.ends_with('/')) {
         (true, true) => "x/",

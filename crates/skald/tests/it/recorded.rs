@@ -19,7 +19,7 @@ at_every_table! {
     a_revision_that_is_not_the_current_one_is_refused,
 }
 
-/// A campaign that is being played: its id, its session, somebody at the table, and whom they play.
+/// A campaign with a running session: the ids of the campaign, the session, a participant and an actor.
 struct Play {
     campaign: String,
     session: Value,
@@ -81,7 +81,7 @@ fn every_roll_in_the_contexts_session_is_recorded(seat: &mut Seat) {
             "roll_dice" => assert_eq!(event["expression"], "2d20+1d6"),
             _ => assert_eq!((&event["expression"], &event["chance"]), (&answer["expression"], &answer["chance"])),
         }
-        // The seed is enough to see the same dice again.
+        // The recorded seed replays the same dice.
         let seed = json!({"seed": event["rng"]["seed_used"], "roll_mode": "REPLAY"});
         let mut again = input.clone();
         again["rng"] = seed;
@@ -196,14 +196,14 @@ fn a_request_sent_twice_happens_once(seat: &mut Seat) {
         assert_eq!(after, before + 1, "{tool} happened once");
         (before, made) = (after, [made, vec![first]].concat());
     }
-    // What has been sent under a key is found again after everything else.
+    // A key still finds its answer after later requests.
     let again = of(json!({"display_name": "Alice", "role": "PLAYER"}));
     assert_eq!(seat.call_so("participant_create", &again, keyed("participant_create 0")), Ok(made[0].clone()));
     let fault = seat.call_so("actor_create", &of(json!({"name": "x", "kind": "PC"})), keyed("participant_create 0"));
     assert_eq!(named(&fault.expect_err("a fault")), ("IDEMPOTENCY_MISMATCH", "Aborted"));
 }
 
-/// The end of a session that has ended was once answered as the session stood, and not as it had been answered.
+/// A retried `session_end` was once answered with the current session instead of the stored answer.
 fn what_was_answered_is_answered_again_whatever_happened_since(seat: &mut Seat) {
     let Play { campaign: campaign_id, session, participant, actor } = play(seat);
     let of = |mut input: Value| {
@@ -265,7 +265,7 @@ fn a_revision_that_is_not_the_current_one_is_refused(seat: &mut Seat) {
     let fault = seat.call_so("campaign_update", &rename("Second"), pinned(seen)).expect_err("a fault");
     assert_eq!(named(&fault), ("REVISION_CONFLICT", "Aborted"));
     assert_eq!(seat.listing(&format!("campaign://{campaign_id}"))["campaign"]["name"], "First");
-    // A retry that was answered is answered again, whatever was done since.
+    // A retry gets the stored answer, though the revision has changed since.
     let how = How { key: Some("third"), revision: Some(seen + 1) };
     let third = seat.call_so("campaign_update", &rename("Third"), how);
     assert!(third.is_ok(), "{third:?}");
@@ -324,7 +324,7 @@ fn every_answer_about_a_campaign_says_what_to_expect_next() {
             input["campaign_id"] = campaign["id"].clone();
             input
         };
-        // Each goes on from the one before, and nobody has to look in between.
+        // Each call expects the revision of the previous answer, without a read in between.
         let expect =
             |revision: &Value, key: &str| json!({"skald/expectedRevision": revision, "skald/idempotencyKey": key});
         let (revision, session) = told("session_start", of(json!({})), expect(&revision, "start"));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use skald_testkit::Client;
 use skald_testkit::message::JSON;
 
-/// A caller of REST, on one connection.
+/// A REST client with one connection.
 pub(crate) struct Rest(Client);
 
 impl Rest {
@@ -31,13 +31,13 @@ impl Rest {
         reply.json()
     }
 
-    /// The status and the body of a page.
+    /// The status and the body of a GET request.
     pub(crate) fn page(&mut self, path: &str) -> (u16, Value) {
         let reply = self.0.send("GET", path, &[], b"");
         (reply.status, reply.json())
     }
 
-    /// A campaign with a session under way.
+    /// Creates a campaign with a running session, and returns its id.
     pub(crate) fn open_campaign(&mut self, name: &str) -> String {
         let campaign = self.call("campaign_create", &json!({"name": name, "gm_mode": "HUMAN"}));
         let id = campaign["id"].as_str().expect("an id").to_owned();
@@ -45,7 +45,7 @@ impl Rest {
         id
     }
 
-    /// The events of a campaign by revision; the revisions are known to be dense.
+    /// The events of a campaign, grouped by revision. Asserts that no revision is missing.
     pub(crate) fn history(&mut self, campaign_id: &str) -> Vec<Vec<Value>> {
         let mut input = json!({"campaign_id": campaign_id, "order": "oldest", "limit": 200});
         let mut commands: BTreeMap<u64, Vec<Value>> = BTreeMap::new();

@@ -10,7 +10,7 @@ use crate::process::{Running, skald};
 use crate::rest::Rest;
 use skald_testkit::TemporaryFolder;
 
-/// The documented walk with a cookie jar, as curl walks it: its own `Accept`, the cookie of the first answer.
+/// The documented session with a cookie jar, as curl does it: its own `Accept`, and the cookie of the first answer.
 #[test]
 fn the_walk_with_cookies() {
     let (_running, address) = Running::serve(&[]);
@@ -94,7 +94,7 @@ fn it_serves_again_after_being_killed() {
     assert_eq!(Client::connect(address).send("GET", "/ready", &[], b"").status, 200);
 }
 
-/// Whoever copies the file of a server that has stopped has everything.
+/// A copy of the database file of a stopped server is complete.
 #[test]
 fn a_server_that_stops_leaves_one_file() {
     let folder = TemporaryFolder::new();

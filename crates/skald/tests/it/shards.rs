@@ -1,4 +1,4 @@
-//! The shard of a stream: all streams of one campaign have the same, so that they can be taken to another database.
+//! Tests of shards: all streams of one campaign have the same shard, so that they can be moved to another database.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ const TABLES: [(&str, &str); 6] = [
     ("documents", "collection, id, shard, stream, rank, body, partition"),
     ("snapshots", "stream, shard, version, revision, hash, body, mark, parts, digest"),
     ("snapshot_parts", "stream, mark, part, shard, revision, body"),
-    // The position orders the records of one database, which gives it anew.
+    // Without the position, which each database assigns anew.
     ("records", "shard, stream, revision, kind, at, by, body, previous, hash, answer"),
 ];
 
@@ -59,7 +59,7 @@ impl Played {
         self.run.emits(owner, "submit_clue", &fields);
     }
 
-    /// Reads it and goes on with it, where it is.
+    /// Reads the campaign and continues it, in the database where it is.
     fn goes_on(&self, owner: &mut Seat) {
         let campaigns = owner.listing("campaigns://list");
         let ids: Vec<&Value> = campaigns["campaigns"].as_array().expect("a list").iter().map(|c| &c["id"]).collect();
@@ -78,7 +78,7 @@ fn the_streams_of_a_shard_move_to_a_second_database() {
     let mut owner = first.stdio(&[]);
     let [stays, moves] = ["stays", "moves"].map(|name| Played::new(&mut owner, name));
     owner.end();
-    // A database with the tables, and nothing in them.
+    // Creates a database with empty tables.
     second.stdio(&[]).end();
     let file = rusqlite::Connection::open(database(&first)).expect("a file");
     let shard_of = |stream: String| -> i64 {
@@ -89,7 +89,8 @@ fn the_streams_of_a_shard_move_to_a_second_database() {
     assert_eq!(shard_of(format!("run/{}", moves.run.id)), shard);
     assert_ne!(shard_of(format!("campaign/{}", stays.campaign_id)), shard);
     file.execute("ATTACH ?1 AS second", [database(&second).display().to_string()]).expect("the second file");
-    // Rows without a shard: attempts belong to their run, and what is named by its hash is needed on both sides.
+    // Rows without a shard: attempts move with their run, and rows named by their hash are copied, since both sides
+    // need them.
     let run_id = &moves.run.id;
     let campaign_id = &moves.campaign_id;
     let beside = format!("kind = 'attempt/{run_id}' OR key IN ('run/{run_id}', 'campaign/{campaign_id}')");

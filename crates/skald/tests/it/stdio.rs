@@ -24,7 +24,7 @@ fn nothing_but_the_protocol_is_on_standard_output() {
 #[test]
 fn it_ends_soon_after_its_input() {
     let (mut starting, mut ending) = (Duration::ZERO, Duration::ZERO);
-    // The listener is still being told of its resources when the input ends, now sooner and now later.
+    // The listener still gets its first notifications when the input ends, now sooner and now later.
     for listens in [false, true].repeat(10) {
         let began = Instant::now();
         let mut running = Running::start(skald(&["mcp"]));
@@ -41,7 +41,7 @@ fn it_ends_soon_after_its_input() {
         assert!(status.success());
         ending += took;
     }
-    // Where it waits for somebody who has gone, it waits for a second at least.
+    // If the process waited for a client that is gone, that would take a second at least.
     assert!(ending < 3 * starting, "20 starts took {starting:?}, the ends {ending:?}");
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::test_stores::{Place, told};
 
-/// The processes that serve connections, but for the one that asks.
+/// The processes of client connections, except the one of this query.
 const CLIENTS: &str =
     "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
 
@@ -13,7 +13,7 @@ pub(crate) struct Stoppable {
     /// A schema of the test's own.
     pub(crate) place: Place,
     server: String,
-    /// What a shell runs, with a word after it.
+    /// The shell command that controls the server; an action such as `stop` is appended.
     control: String,
     _turn: MutexGuard<'static, ()>,
 }
@@ -40,7 +40,7 @@ impl Stoppable {
         assert!(stopped.status.success(), "PostgreSQL does not stop");
     }
 
-    /// From now on all its processes do nothing, and say nothing on connections that stay open.
+    /// Suspends all its processes: connections stay open, but nothing is answered.
     pub(crate) fn freeze(&self) -> Frozen {
         let mut frozen = self.freeze_listener();
         let children = children(frozen.0[0]);
@@ -49,14 +49,14 @@ impl Stoppable {
         frozen
     }
 
-    /// All connections end, and nobody who connects again is answered.
+    /// Ends all connections and suspends the listener, so that new connections are not answered.
     pub(crate) fn cut_and_freeze(&self) -> Frozen {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let (frozen, clients) = runtime.block_on(async {
             let connected = tokio_postgres::connect(&self.server, tokio_postgres::NoTls).await;
             let (client, connection) = connected.expect("PostgreSQL answers");
             tokio::spawn(connection);
-            // From here on there are no new ones.
+            // From here on there are no new connections.
             let frozen = self.freeze_listener();
             let rows = client.query(CLIENTS, &[]).await.expect("processes");
             (frozen, rows.iter().map(|row| row.get::<_, i32>(0).unsigned_abs()).collect::<Vec<_>>())
@@ -66,7 +66,7 @@ impl Stoppable {
         frozen
     }
 
-    /// Freezes the process that takes connections, from which all others come.
+    /// Suspends the process that accepts connections, which is the parent of all others.
     fn freeze_listener(&self) -> Frozen {
         let status = run(&self.control, "status", Stdio::piped());
         let text = String::from_utf8_lossy(&status.stdout).into_owned();
@@ -77,14 +77,14 @@ impl Stoppable {
     }
 }
 
-/// Has the server stopped, started or asked how it is.
+/// Runs the control command with an action: start, stop or status.
 fn run(control: &str, deed: &str, output: Stdio) -> Output {
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("{control} {deed}")).current_dir("/").stdin(Stdio::null()).stdout(output);
     command.spawn().and_then(Child::wait_with_output).expect("a shell")
 }
 
-/// Processes that do nothing until this is dropped.
+/// Suspended processes, which continue when this is dropped.
 pub(crate) struct Frozen(Vec<u32>);
 
 impl Drop for Frozen {
@@ -93,13 +93,13 @@ impl Drop for Frozen {
     }
 }
 
-/// The processes that a process has started.
+/// The child processes of a process.
 fn children(parent: u32) -> Vec<u32> {
     let folders = std::fs::read_dir("/proc").expect("processes").filter_map(Result::ok);
     let ids = folders.filter_map(|folder| folder.file_name().to_str()?.parse().ok());
     let is_child = |id: &u32| {
         let line = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // Its name comes first, in parentheses; then its state, and then its parent.
+        // The name comes first, in parentheses; then the state, and then the parent.
         let fields = line.rsplit(')').next().unwrap_or_default();
         fields.split_whitespace().nth(1).and_then(|field| field.parse().ok()) == Some(parent)
     };
@@ -108,6 +108,6 @@ fn children(parent: u32) -> Vec<u32> {
 
 fn signal(name: &str, processes: &[u32]) {
     let ids = processes.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-    // One that has ended meanwhile hears nothing.
+    // A process that has ended meanwhile is no error.
     let _ = Command::new("sh").arg("-c").arg(format!("kill -s {name} {ids}")).stderr(Stdio::null()).status();
 }

@@ -35,7 +35,7 @@ fn play_all(place: impl Fn() -> Place) {
         let story = read(&path);
         for surface in SURFACES {
             let place = place();
-            // Another process makes the tokens, and memory is for one process alone.
+            // Another process creates the tokens, and a store in memory belongs to one process.
             if story.has_company() && place.address == "memory" {
                 continue;
             }
@@ -46,12 +46,12 @@ fn play_all(place: impl Fn() -> Place) {
     }
 }
 
-/// Everybody who speaks in a story, on one store, each with a client of one kind.
+/// The clients of all speakers of a story, on one store and one surface.
 struct Table<'a> {
     surface: Surface,
     store: &'a str,
     players: BTreeMap<Speaker, Player>,
-    /// The first campaign of the story, which roles are in.
+    /// The first campaign of the story, for which roles are given.
     campaign_id: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
         created["token"].as_str().expect("a token").to_owned()
     }
 
-    /// A campaign that the story knows nothing of.
+    /// Creates a campaign outside of the story.
     fn elsewhere(&mut self) -> String {
         let owner = self.players.get_mut(&Speaker::Owner).expect("the owner is there from the start");
         let created = owner.call("campaign_create", &json!({"name": "Another table", "gm_mode": "HUMAN"}), None);
@@ -99,7 +99,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What does not depend on dice or on the hour is answered alike to the last letter, wherever it is asked.
+/// Answers that depend neither on dice nor on the time are equal on every surface.
 #[test]
 fn answers_are_equal_on_every_surface() {
     let calls = [

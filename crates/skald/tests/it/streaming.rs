@@ -13,7 +13,7 @@ use crate::rest::Rest;
 const WRITERS: u64 = 4;
 /// Commands of each writer.
 const COMMANDS: u64 = 60;
-/// How often a reader is cut.
+/// How often a reader disconnects.
 const CUTS: u64 = 25;
 
 #[test]
@@ -54,8 +54,8 @@ fn command(revision: u64, dt: u64) -> Event {
     Event { event: "command".to_owned(), id: Some(revision.to_string()), data: json!({"type": "tick", "dt": dt}) }
 }
 
-/// Half of the writers write through one process and half through another. One reader stays with the first; one is cut
-/// again and again, after a few commands, and goes on with whichever process it finds.
+/// Half of the writers use one process and half another. One reader stays connected to the first; another disconnects
+/// after every few commands and continues with either process.
 fn read_while_written(kind: Kind) {
     let world = World::new(kind);
     let servers = [world.serve(&[]), world.serve(&[])];
@@ -69,7 +69,7 @@ fn read_while_written(kind: Kind) {
             let (mut heard, mut last) = (Vec::new(), "1".to_owned());
             for cut in 0_u64.. {
                 let mut reader = open(addresses[usize::from(cut % 3 == 1)], "sol", Some(&last));
-                // As good as by chance, and the same every time.
+                // Pseudo-random, and the same in every run.
                 let few = if cut < CUTS { cut * 7_919 % 13 } else { total };
                 for _ in 0..few.min(total - heard.len() as u64) {
                     let event: Event = reader.event().expect("another command");
@@ -101,7 +101,7 @@ fn read_while_written(kind: Kind) {
     }
 }
 
-/// REQ-MCP-25: the stream of a session and that of a universe are apart.
+/// REQ-MCP-25: the stream of a session and that of a universe are independent.
 #[test]
 fn req_mcp_25_the_streams_of_mcp_and_of_a_universe_do_not_touch() {
     apart(Kind::Memory);
@@ -116,7 +116,7 @@ fn apart(kind: Kind) {
     create(&mut rest, "other");
     let mut seat = server.seat(Surface::Session);
     let mut news = seat.watch(&["universe://other"]);
-    // That there are two universes may be told late.
+    // The notification of the list of universes may come late.
     let hear = |news: &mut News| {
         let heard = news.until("universe://other");
         assert!(heard.iter().all(|uri| uri == "list" || uri == "universe://other"), "not subscribed to: {heard:?}");
@@ -128,7 +128,7 @@ fn apart(kind: Kind) {
         hear(&mut news);
         assert_eq!(reader.event(), Some(command(number + 1, number)), "a reader hears of its universe");
     }
-    // Each goes on without the other.
+    // Each stream continues without the other.
     drop(reader);
     tick(&mut rest, "other", 4);
     hear(&mut news);
@@ -184,7 +184,7 @@ fn readers_that_go_are_forgotten() {
     assert_eq!(reader.event(), Some(command(2, 1)), "the next is read to as the first was");
 }
 
-/// The metrics and the door know the routes as REST; a bridge says whom to ask.
+/// The metrics count the route as REST, and the checks of origin and token apply to it. A bridge refers to its server.
 #[test]
 fn the_stream_is_behind_the_door_and_not_on_a_bridge() {
     let world = World::sqlite();

@@ -18,7 +18,7 @@ at_every_table! {
     uris_are_taken_as_they_are_printed_only,
 }
 
-/// Whether an object has what the document prints, and beside it exactly what is listed here.
+/// Asserts that an object has exactly the printed fields and those in `beside`.
 fn has(answer: &Value, printed: &[&str], beside: &[&str]) {
     let keys: BTreeSet<&str> = answer.as_object().expect("an object").keys().map(String::as_str).collect();
     assert_eq!(keys, printed.iter().chain(beside).copied().collect(), "{answer}");
@@ -29,14 +29,14 @@ fn has(answer: &Value, printed: &[&str], beside: &[&str]) {
     }
 }
 
-/// As printed: `2025-01-15T10:30:00Z`.
+/// Whether a value is a time as printed: `2025-01-15T10:30:00Z`.
 fn is_moment(value: &Value) -> bool {
     let text = value.as_str().unwrap_or_default();
     let shape: String = text.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
     shape == "0000-00-00T00:00:00Z"
 }
 
-/// Whether each printed field has the printed value.
+/// Asserts that each printed field has the printed value.
 fn says(answer: &Value, printed: &Value) {
     for (field, value) in printed.as_object().expect("an object") {
         assert_eq!(&answer[field], value, "{field} of {answer}");
@@ -288,7 +288,7 @@ fn what_belongs_elsewhere_is_refused(seat: &mut Seat) {
     }
     let unset = json!({"campaign_id": null, "session_id": null, "participant_id": null});
     assert_eq!(seat.listing("context://current")["context"], unset, "nothing changes on an error");
-    // A table sees nothing of another one.
+    // A campaign has no access to the participants and actors of another.
     let mine = seat.ok("actor_create", &json!({"campaign_id": here, "name": "Thorin", "kind": "PC"}));
     let foreign = seat.ok("actor_create", &json!({"campaign_id": there, "name": "Balin", "kind": "PC"}));
     for (actor, controller, path) in [(&mine, &participant["id"], "/controller"), (&foreign, &json!("GM"), "/actor_id")]
@@ -297,7 +297,7 @@ fn what_belongs_elsewhere_is_refused(seat: &mut Seat) {
         let fault = seat.refused("actor_control_set", &input);
         assert_eq!((named(&fault), &fault["path"]), (("NOT_FOUND", "NotFound"), &json!(path)), "{fault}");
     }
-    // Whoever has left the other table is nowhere.
+    // A participant who has left the other campaign is not found.
     let input = json!({"campaign_id": there, "participant_id": participant["id"], "method": "remove"});
     seat.ok("participant_update", &input);
     let fault = seat.refused("set_context", &json!({"campaign_id": here, "participant_id": participant["id"]}));

@@ -19,12 +19,12 @@ impl Place {
         Self { address: format!("sqlite:{}", folder.file("world.db").display()), _folder: Some(folder) }
     }
 
-    /// A schema in the PostgreSQL that is there for tests and nothing else.
+    /// A new schema in the PostgreSQL for tests.
     pub(crate) fn postgres() -> Self {
         Self::schema_in(&told("SKALD_TEST_POSTGRES"))
     }
 
-    /// A schema in a PostgreSQL.
+    /// A new schema in this PostgreSQL.
     pub(crate) fn schema_in(server: &str) -> Self {
         let schema = fresh("program");
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -38,12 +38,12 @@ impl Place {
     }
 }
 
-/// What `cargo xtask test` tells the tests.
+/// An environment variable that `cargo xtask test` sets.
 pub(crate) fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set; `cargo xtask test` sets it"))
 }
 
-/// A name that nobody else has.
+/// A unique name.
 fn fresh(kind: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("{kind}_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed))

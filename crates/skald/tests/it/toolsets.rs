@@ -7,7 +7,7 @@ use crate::program_under_test::{Seat, Surface, World};
 use crate::table::create_campaign;
 use crate::universe;
 
-/// Whether a text has a name, and not only a longer one that it is a part of.
+/// Whether a text contains a name, and not only as a part of a longer one.
 fn has_name(text: &str, name: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.';
     text.match_indices(name).any(|(at, _)| {
@@ -22,7 +22,7 @@ fn has_name(text: &str, name: &str) -> bool {
     })
 }
 
-/// What an error must not name. A tool whose name is a common word counts where it stands in backticks.
+/// Names that an error must not contain. A tool whose name is a common word counts only in backticks.
 fn hidden_names(visible: Visible) -> Vec<String> {
     let catalogue = Catalogue::whole();
     let is_tool = |entry: &&skald_app::OperationEntry| visible.admits(entry) && entry.exposed == Exposed::Everywhere;
@@ -36,7 +36,7 @@ fn hidden_names(visible: Visible) -> Vec<String> {
     tools.chain(places).collect()
 }
 
-/// Something of a type, which is there nowhere.
+/// A value of the schema's type that names nothing that exists.
 fn anything(schema: &Value) -> Value {
     let kind = schema["type"].as_str().or_else(|| schema["type"][0].as_str()).unwrap_or("string");
     match kind {
@@ -48,8 +48,8 @@ fn anything(schema: &Value) -> Value {
     }
 }
 
-/// Inputs that are wrong in one way each: nothing, what is required, and to that each field with what does not belong
-/// there, and with each word that does.
+/// Inputs, most of them wrong: empty, only the required fields, an unknown field, and each field with wrong values and
+/// with each allowed word.
 fn inputs(schema: &Value) -> Vec<Value> {
     let none = Map::new();
     let fields = schema["properties"].as_object().unwrap_or(&none);
@@ -68,7 +68,7 @@ fn inputs(schema: &Value) -> Vec<Value> {
     inputs
 }
 
-/// Tries every tool in every way, and returns how many errors came.
+/// Calls every tool with these inputs, asserts that no error contains a hidden name, and returns how many errors came.
 fn provoke(seat: &mut Seat, hidden: &[String]) -> usize {
     let listed = seat.ask("tools/list", &json!({}));
     let mut errors = 0;
@@ -115,7 +115,7 @@ fn no_error_names_what_a_toolset_does_not_have() {
     assert!(errors > 20, "{errors} errors");
 }
 
-/// The three tools of this toolset create no universe; where they are listed is a resource.
+/// The toolset has no tool that creates a universe, and lists them by a resource; the hint names no others.
 #[test]
 fn an_unknown_universe_is_answered_with_what_is_at_hand() {
     let world = World::sqlite();

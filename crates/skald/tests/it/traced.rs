@@ -15,10 +15,10 @@ const COMMANDS: usize = 20;
 /// How long the tracer may take to write its last line.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What matters of one system call that has ended.
+/// A completed system call that matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    /// A request or an answer, with its marker.
+    /// The number is that of the marker in the request or the answer.
     Arrived(usize),
     Answered(usize),
     Written,
@@ -30,7 +30,7 @@ fn an_answer_comes_after_the_disk_has_it() {
     let folder = TemporaryFolder::new();
     let (trace, store) = (folder.file("trace"), format!("sqlite:{}", folder.file("world.db").display()));
     let mut command = Command::new("strace");
-    // The tracer is the program's grandchild, so that the program is ours to signal.
+    // With `-D` the tracer is a grandchild, so that the traced program is the child that gets our signals.
     command.args([
         "-D",
         "-f",
@@ -51,7 +51,7 @@ fn an_answer_comes_after_the_disk_has_it() {
         let input = json!({"campaign_id": campaign_id, "text": format!("marker-{number}.")});
         rest.call("session_note", &input);
     }
-    // A roll that nobody records, to see that a synchronisation is not found wherever it is looked for.
+    // A roll that is not recorded must not synchronise: this shows that the test can tell the difference.
     rest.call("roll", &json!({"expression": format!("1d6 # marker-{COMMANDS}.")}));
     drop(rest);
     server.signal("TERM");
@@ -67,7 +67,7 @@ fn an_answer_comes_after_the_disk_has_it() {
     assert!(!between.contains(&Seen::Synchronised), "what stores nothing waits for no disk: {between:?}");
 }
 
-/// The trace, once the program's end is in it.
+/// The whole trace, once it contains the program's exit.
 fn whole(trace: &Path) -> String {
     let began = Instant::now();
     loop {

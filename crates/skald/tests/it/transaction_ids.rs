@@ -15,8 +15,8 @@ mod postgres {
     /// More records than there are in this test.
     const ALL: usize = 1_000;
 
-    /// The ids were ordered as text, in which 10001 comes before 9975. So a node that slept across a border told of the
-    /// later change only, for good, and a node that started then began thousands of records before the end.
+    /// The ids were once ordered as text, in which 10001 comes before 9975. A node that slept across a border announced
+    /// only the later change, and a node that started then began thousands of records before the end.
     #[test]
     fn changes_on_both_sides_of_a_border_are_told_in_order() {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -28,7 +28,7 @@ mod postgres {
         let campaigns = ["before", "after"].map(|name| rest.open_campaign(name));
         let uris = campaigns.each_ref().map(|campaign_id| format!("campaign://{campaign_id}/events"));
         let mut news = listening.seat(Surface::Stateless).watch(&uris.each_ref().map(String::as_str));
-        // What is told on entry is not what is looked for.
+        // Skip the notifications that come right after subscribing.
         while news.comes() {}
         let mut note =
             |turn: usize| drop(rest.call("session_note", &json!({"campaign_id": campaigns[turn], "text": "x"})));
@@ -46,7 +46,7 @@ mod postgres {
         }
     }
 
-    /// Whether a node that starts now begins after the last record.
+    /// Asserts that a node that starts now begins after the last record.
     async fn check_end(world: &World) {
         let journal = skald_store::open(world.store()).await.expect("the store");
         let records = journal.follow(Cursor::default(), ALL).await.expect("records");
@@ -55,7 +55,7 @@ mod postgres {
         assert_eq!(journal.end().await.expect("the end"), *places.last().expect("a record"));
     }
 
-    /// The database that is there for this, and nothing else.
+    /// The database that only this test uses.
     struct Database(tokio_postgres::Client);
 
     impl Database {
@@ -74,7 +74,7 @@ mod postgres {
             row.get::<_, &str>(0).parse().expect("a number")
         }
 
-        /// Uses up ids until this one.
+        /// Uses up transaction ids until this one.
         async fn reach(&self, id: u64) {
             let block = format!("DO $$ BEGIN WHILE pg_current_xact_id() < '{id}'::xid8 LOOP COMMIT; END LOOP; END $$");
             self.0.batch_execute(&block).await.expect("ids are used up");

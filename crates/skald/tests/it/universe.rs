@@ -223,7 +223,7 @@ fn a_wrong_command_is_named_with_a_right_example(seat: &mut Seat) {
     assert_eq!(seat.listing("universe://u-1")["revision"], 1);
 }
 
-/// REQ-MCP-16: also where the input cannot be read, and so before the universe is looked for.
+/// REQ-MCP-16: also if the input cannot be parsed, which is before the universe is looked up.
 fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
     create(seat, "u-42");
     for (tool, input) in [
@@ -244,7 +244,7 @@ fn req_mcp_16_every_error_names_the_universe(seat: &mut Seat) {
     }
 }
 
-/// A client that reads a body and sends it back has fields in it that follow from the rest.
+/// A client that reads a body and sends it back also sends its derived fields.
 fn what_was_read_can_be_sent_back(seat: &mut Seat) {
     create(seat, "u-1");
     let mut sun = star("sun", None);
@@ -338,7 +338,7 @@ fn req_mcp_1_to_5_three_tools_are_registered(world: &World) {
     }
 }
 
-/// REQ-MCP-10 to 12, scenarios 10 to 12: whatever is answered is text, and JSON where it is not a refusal.
+/// REQ-MCP-10 to 12, scenarios 10 to 12: every answer is text, and JSON unless it is a refusal.
 fn req_mcp_10_to_12_answers_are_text(world: &World) {
     let (mut seat, _server) = world.seat(Surface::Session);
     create(&mut seat, "u-1");
@@ -361,7 +361,7 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
             assert_eq!(entry["type"], "text");
             assert!(!entry["text"].as_str().expect("a text").is_empty());
         }
-        // REQ-MCP-16: in the sentence that a model reads as well as in the object beside it.
+        // REQ-MCP-16: the id is in the sentence for models and in the object for programs.
         if let Some(id) = arguments["universeId"].as_str().filter(|_| is_error) {
             for entry in result["content"].as_array().expect("content") {
                 assert!(entry["text"].as_str().is_some_and(|text| text.contains(id)), "{entry}");
@@ -374,7 +374,7 @@ fn req_mcp_10_to_12_answers_are_text(world: &World) {
     }
 }
 
-/// Past what a listener of the newer revision is told on entry.
+/// Subscribes, and skips the notifications that the newer MCP revision sends right after that.
 pub(crate) fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
     let mut news = seat.watch(uris);
     if surface == Surface::Stateless {
@@ -385,7 +385,7 @@ pub(crate) fn watch(seat: &mut Seat, surface: Surface, uris: &[&str]) -> News {
     news
 }
 
-/// Scenario 8: real-time subscribers hear of a command, also of one that another process was sent; and of no refused one.
+/// Scenario 8: subscribers are notified of a command, also of one that another process got, but not of a refused one.
 #[test]
 fn a_change_is_told_to_those_who_watch() {
     let world = World::sqlite();
@@ -408,7 +408,7 @@ fn a_change_is_told_to_those_who_watch() {
     }
 }
 
-/// Whoever has no role in its campaign hears nothing of a universe, not even of its end.
+/// Callers without a role in its campaign get no notification of a universe, not even of its deletion.
 #[test]
 fn a_change_is_told_to_nobody_else() {
     let world = World::sqlite();
@@ -430,7 +430,7 @@ fn a_change_is_told_to_nobody_else() {
     assert!(!others.comes(), "and nothing of u-1");
 }
 
-/// What is found past the first page is found by its cursor; and an id that is far too long costs no more than another.
+/// A cursor leads to what is past the first page; and an id that is far too long costs no more time than another.
 #[test]
 fn everything_is_found_and_nothing_takes_long() {
     let world = World::new(crate::program_under_test::Kind::Memory);

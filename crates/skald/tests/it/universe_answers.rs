@@ -37,7 +37,7 @@ fn nothing_to_do_is_an_answer(server: &Server) {
     }
     assert_eq!(program.get("/universes/u-1").json(), before, "nothing is stored");
 
-    // Among others it is passed over, and they are done.
+    // In a list of commands it is skipped, and the others are applied.
     let some = json!([again("sun", "system"), {"type": "tick"}, again("spur", "group"), star("earth", Some("sun"))]);
     let answer = program.command("u-1", &some);
     let events = json!([already("sun"), already("spur"), {"type": "starAdded", "id": "earth"}]);
@@ -45,7 +45,7 @@ fn nothing_to_do_is_an_answer(server: &Server) {
     let all = json!([again("sun", "system"), again("spur", "group")]);
     let answer = program.command("u-1", &all);
     assert_eq!((&answer["events"], &answer["revision"]), (&json!([already("sun"), already("spur")]), &json!(3)));
-    // A refusal is still named by its place in what was sent.
+    // A refusal still names the index in the list as it was sent.
     let wrong = json!([again("sun", "system"), {"type": "removeStar", "id": "mars"}]);
     let (status, fault) = program.refused("POST", "/universes/u-1/commands", &wrong);
     assert_eq!((status, &fault["path"]), (422, &json!("/commands/1")), "{fault}");
@@ -54,7 +54,7 @@ fn nothing_to_do_is_an_answer(server: &Server) {
     assert_eq!(reply.status, 409, "an expected revision is minded all the same");
 }
 
-/// Over MCP and REST alike.
+/// The hint is the same over MCP and REST.
 fn a_long_answer_says_how_to_read_the_rest(server: &Server) {
     let (mut program, mut agent) = (Program::of(server), server.seat(Surface::Session));
     program.create("u-1");
@@ -81,7 +81,7 @@ fn a_long_answer_says_how_to_read_the_rest(server: &Server) {
     }
 }
 
-/// All of it, page by page, as the hint says.
+/// Reads as the hint says: a page of bodies, and the whole state, which is returned.
 fn agent_reads_as_told(agent: &mut Seat) -> Value {
     let page = agent.ok(TOOLS[0], &json!({"universeId": "u-1", "view": "bodies", "limit": 200}));
     assert_eq!((&page["total"], page["items"].as_array().map(Vec::len)), (&json!(201), Some(200)));

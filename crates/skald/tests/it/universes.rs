@@ -21,7 +21,7 @@ on_every_store! {
     req_mcp_24_the_other_routes_answer_beside_it,
 }
 
-/// A program with one connection.
+/// A REST client of `/universes` with one connection.
 pub(crate) struct Program(Client);
 
 impl Program {
@@ -54,7 +54,8 @@ impl Program {
         reply.json()
     }
 
-    /// The status, and the fields of the error, which the sentence for people stands beside.
+    /// The status and the error of a request that must fail. Asserts that its `error` is a sentence of message and
+    /// hint.
     pub(crate) fn refused(&mut self, method: &str, path: &str, body: &Value) -> (u16, Value) {
         let reply = self.send(method, path, body);
         let fault = reply.json();
@@ -231,7 +232,7 @@ fn what_is_wrong_is_refused(server: &Server) {
         let (status, fault) = program.refused("POST", commands, &body);
         assert_eq!((status, &fault["code"]), (400, &json!("INVALID_PARAMS")), "{body}: {fault}");
     }
-    // As it was: what is no command is told before the universe is looked for.
+    // An invalid command is refused before the universe is looked up.
     assert_eq!(program.refused("POST", "/universes/nowhere/commands", &json!({})).0, 400);
     let (status, fault) = program.refused("POST", "/universes/nowhere/commands", &json!({"type": "tick"}));
     assert!(status == 404 && fault["message"].as_str().is_some_and(|message| message.contains("nowhere")), "{fault}");
@@ -254,7 +255,7 @@ fn what_is_wrong_is_refused(server: &Server) {
         assert!(fault["error"].is_string(), "{fault}");
         let large = vec![b' '; 10_485_761];
         let reply = Client::connect(server.address).try_send(method, path, &[JSON], &large);
-        // A server that has heard enough may close before everything was sent.
+        // The server may close the connection before the whole body is sent.
         assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413));
     }
     let (status, fault) = program.refused("PUT", "/universes/u-1", &json!({"title": "x"}));
@@ -289,7 +290,7 @@ fn revisions_are_minded(server: &Server) {
         assert_eq!((late.status, &late.json()["code"]), (409, &json!("REVISION_CONFLICT")), "{method}");
     }
     assert_eq!(pinned(&mut program, "x", "POST", commands, &tick).status, 400);
-    // Of what is yet to be created nobody is told where it stands.
+    // A universe that is yet to be created has no revision to expect.
     let another = json!({"id": "u-1", "name": "x", "state": {}});
     assert_eq!(pinned(&mut program, "\"99\"", "POST", "/universes", &another).status, 400);
     assert_eq!(pinned(&mut program, "\"2\"", "DELETE", "/universes/u-1", &Value::Null).status, 204);
@@ -319,11 +320,11 @@ fn a_universe_of_ten_mebibytes_is_taken(server: &Server) {
     assert_eq!((&kept["stars"]["s7"]["name"], &kept["rootIds"]), (&stars["s7"]["name"], &json!(root_ids)));
     sent.push(' ');
     let reply = Client::connect(server.address).try_send("PUT", "/universes/u-1", &[JSON], sent.as_bytes());
-    // A server that has heard enough may close before everything was sent.
+    // The server may close the connection before the whole body is sent.
     assert!(reply.is_err() || reply.is_ok_and(|reply| reply.status == 413), "one byte more");
 }
 
-/// REQ-MCP-8, scenario 8: whatever is sent comes to the same over MCP and over REST, answers and refusals alike.
+/// REQ-MCP-8, scenario 8: the same commands get the same answers and refusals over MCP and over REST.
 fn req_mcp_8_the_same_service_is_behind_both(server: &Server) {
     let (mut program, mut agent) = (Program::of(server), server.seat(Surface::Session));
     program.create("by-rest");
@@ -343,7 +344,7 @@ fn req_mcp_8_the_same_service_is_behind_both(server: &Server) {
     for command in commands {
         let reply = program.send("POST", "/universes/by-rest/commands", &command);
         let mut over_rest = reply.json();
-        // For people there is a sentence beside the fields.
+        // REST adds a sentence for people to the fields of an error.
         let is_refused = over_rest.as_object_mut().is_some_and(|fields| fields.shift_remove("error").is_some());
         let over_rest = if is_refused { Err(over_rest) } else { Ok(over_rest) };
         let over_mcp = agent.call(TOOLS[2], &json!({"universeId": "by-mcp", "command": command}));
@@ -367,29 +368,29 @@ fn req_mcp_17_to_23_sessions_begin_and_end(server: &Server) {
     assert_eq!((opened.status, &opened.json()["result"]["serverInfo"]["name"]), (200, &json!("skald")));
     let session = opened.header("mcp-session-id").expect("a session").to_owned();
     assert!(!session.is_empty());
-    // 19: each its own.
+    // 19: each client gets its own.
     let other = post(&[], &initialize("2025-11-25"));
     assert_ne!(other.header("mcp-session-id"), Some(session.as_str()));
-    // 18a: a call within it.
+    // 18a: a call within the session.
     let within = [("mcp-session-id", session.as_str())];
     let call = request(2, "tools/call", &json!({"name": TOOLS[0], "arguments": {"universeId": "u-1"}}));
     let called = post(&within, &call);
     assert_eq!((called.status, &called.json()["result"]["structuredContent"]["time"]), (200, &json!(0)));
-    // 21: what is no handshake and names no session gets none.
+    // 21: a request that is no handshake and names no session gets none.
     let lost = post(&[], &call);
     assert_eq!((lost.status, lost.header("mcp-session-id")), (400, None));
     // 18b: the stream for notifications.
     let events = Client::connect(server.address).open("GET", "/mcp", &within, b"");
     assert_eq!((events.status, events.kind.as_str()), (200, "text/event-stream"));
     drop(events);
-    // 18c and 22: it ends, and has ended for whoever names it.
+    // 18c and 22: the session ends, and requests that name it get 404.
     let send = |method: &str, id: &str| {
         Client::connect(server.address).send(method, "/mcp", &[BOTH, ("mcp-session-id", id)], b"").status
     };
     assert_eq!(send("DELETE", &session), 200);
     for method in ["GET", "DELETE"] {
         assert_eq!(send(method, &session), 404, "{method}");
-        // 23: as one that never was.
+        // 23: the same as for a session that never existed.
         assert_eq!(send(method, "session-expired"), 404, "{method}");
     }
 }
@@ -406,7 +407,7 @@ fn req_mcp_24_the_other_routes_answer_beside_it(server: &Server) {
     assert_eq!(agent.ok(TOOLS[0], &json!({"universeId": "u-1"}))["time"], 3);
 }
 
-/// Pages elsewhere that are allowed may call, and read what they need of the headers.
+/// Pages of allowed origins may call, and read the headers that they need.
 #[test]
 fn pages_of_allowed_origins_may_call() {
     let world = World::new(Kind::Memory);
@@ -438,7 +439,7 @@ fn pages_of_allowed_origins_may_call() {
     assert!(stranger.json()["error"].is_string(), "{}", stranger.text());
 }
 
-/// What may not be seen is not there; what may not be changed is not changed.
+/// Toolsets, read-only mode and roles restrict these routes too.
 #[test]
 fn toolsets_and_roles_hold_here_too() {
     let world = World::sqlite();
@@ -464,7 +465,7 @@ fn toolsets_and_roles_hold_here_too() {
     assert_eq!((wrong.status, wrong.json()["error"].is_string()), (401, true));
 }
 
-/// The same but for the stream of commands, which only the server that keeps the universe has.
+/// A bridge has all routes except the stream of commands, which only the server with the store has.
 #[test]
 fn a_bridge_has_the_same_routes() {
     let world = World::sqlite();

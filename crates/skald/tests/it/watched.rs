@@ -14,9 +14,9 @@ use crate::stories::story;
 use crate::universe::TOOLS;
 use crate::universes::Program;
 
-/// How long a watcher may take to hear of something.
+/// How long a notification may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// What the subscriber watches: all of the universe, and a part of it.
+/// The subscribed resources: the whole universe, and a part of it.
 const WATCHED: [&str; 2] = ["universe://sol", "universe://sol/summary"];
 
 #[test]
@@ -29,7 +29,7 @@ fn a_story_is_followed_on_sqlite() {
 mod postgres {
     use super::{Kind, World, follow};
 
-    /// Those who watch are at another node than the one that is told the story.
+    /// The watchers are on another node than the one that plays the story.
     #[test]
     fn a_story_is_followed_from_another_node_on_postgres() {
         let world = World::new(Kind::Postgres);
@@ -37,7 +37,7 @@ mod postgres {
     }
 }
 
-/// Plays the story at one server, and watches it at another or at the same.
+/// Plays the story on one server, and watches it on another or on the same.
 fn follow(told_at: &Server, watched_at: &Server) {
     let mut author = told_at.seat(Surface::Session);
     let mut told = Told::default();
@@ -46,7 +46,7 @@ fn follow(told_at: &Server, watched_at: &Server) {
         let played = story("the-solar-system.md").play(&mut |call| {
             let answer = author.call_so(call.operation, call.input, How { key: call.key, ..How::default() });
             match call.operation {
-                // There has to be something to watch.
+                // The universe exists from here on, so it can be watched.
                 "universe" => watchers = Some((read(scope, watched_at), subscribe(scope, watched_at))),
                 "send_universe_command" => told.note(&call.input["command"], &answer),
                 _ => {}
@@ -65,7 +65,7 @@ fn follow(told_at: &Server, watched_at: &Server) {
             assert_eq!(found, expected, "{uri} at the end");
         }
 
-        // The end of the universe is that of the watchers as well.
+        // Deleting the universe ends the watchers as well.
         let mut program = Program::of(told_at);
         assert_eq!(program.send("DELETE", "/universes/sol", &Value::Null).status, 204);
         let mut heard = reader.join().expect("a reader");
@@ -86,13 +86,13 @@ fn follow(told_at: &Server, watched_at: &Server) {
     });
 }
 
-/// What became of the commands of the story.
+/// The outcomes of the story's commands.
 #[derive(Default)]
 struct Told {
-    /// By the revision that they made.
+    /// By the revision that each created.
     accepted: BTreeMap<u64, Value>,
     refused: u32,
-    /// Answered as before, under the same key.
+    /// Retries under the same key, which got the same answer.
     again: u32,
 }
 
@@ -123,10 +123,10 @@ fn read<'scope>(
     scope.spawn(move || std::iter::from_fn(|| events.event()).collect())
 }
 
-/// What a subscriber finds whenever it looks: the resource, and what it holds.
+/// A read of a changed resource: its URI, and its contents.
 type Finding = (String, Value);
 
-/// Subscribes, and looks at what changed whenever it is told to, until that is gone.
+/// Subscribes, and reads each resource that changed, until it is deleted.
 fn subscribe<'scope>(scope: &'scope Scope<'scope, '_>, server: &Server) -> Receiver<Finding> {
     let (sender, receiver): (Sender<Finding>, _) = mpsc::channel();
     let mut seat = server.seat(Surface::Session);
@@ -138,7 +138,7 @@ fn subscribe<'scope>(scope: &'scope Scope<'scope, '_>, server: &Server) -> Recei
                 continue;
             }
             match seat.read(&uri) {
-                // Nobody listens any more once all has been found.
+                // The receiver is dropped once everything has been found.
                 Ok(found) => drop(sender.send((uri, found))),
                 Err(fault) => return assert_eq!(fault["code"], "NOT_FOUND", "{fault}"),
             }
@@ -147,8 +147,7 @@ fn subscribe<'scope>(scope: &'scope Scope<'scope, '_>, server: &Server) -> Recei
     receiver
 }
 
-/// What a subscriber found last of each resource, once that is of this revision. It never finds what is older than
-/// what it found before.
+/// The last read of each resource, once all are at this revision. Asserts that no read is older than the one before.
 fn up_to(revision: &Value, findings: &Receiver<Finding>) -> BTreeMap<String, Value> {
     let mut last: BTreeMap<String, Value> = BTreeMap::new();
     while !WATCHED.iter().all(|uri| last.get(*uri).is_some_and(|found| found["revision"] == *revision)) {

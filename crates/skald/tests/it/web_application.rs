@@ -18,7 +18,7 @@ on_every_store! {
     errors_can_be_printed,
 }
 
-/// How long a page waits for what must come.
+/// How long a page waits for an event.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One page of the application, with its own copy of a universe.
@@ -28,7 +28,7 @@ struct Page<'a> {
     id: String,
     state: Value,
     heard: Option<Receiver<Event>>,
-    /// Commands of others that it applied, each with a toast.
+    /// The toasts it has shown: the type of each command of others that it applied.
     toasts: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Page<'a> {
         Self { server, client, id: String::new(), state: Value::Null, heard: None, toasts: Vec::new() }
     }
 
-    /// Any status but those it knows is shown to the person as `status — error`.
+    /// Sends a request. The application shows an error to its user as `status — error`.
     fn send(&mut self, method: &str, path: &str, body: &Value) -> Result<Reply, String> {
         let headers = [("Content-Type", "application/json"), ("Origin", "http://localhost:5173")];
         let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -51,7 +51,7 @@ impl<'a> Page<'a> {
         Err(format!("{} — {}", reply.status, error.unwrap_or_else(|| "[object Object]".to_owned())))
     }
 
-    /// It shows the whole array, and knows no pages.
+    /// The application shows the whole array, and has no pagination.
     fn list(&mut self) -> Vec<Value> {
         self.send("GET", "/universes", &Value::Null).expect("a list").json().as_array().expect("a bare array").clone()
     }
@@ -81,19 +81,20 @@ impl<'a> Page<'a> {
         self.state = self.send("GET", &format!("/universes/{id}"), &Value::Null).expect("it").json()["state"].take();
     }
 
-    /// Save is the whole state but for the time, without a look at what others did.
+    /// Saves the whole state except the time, without checking what others did.
     fn save(&mut self) -> Value {
         let mut body = json!({"state": self.state});
         body["state"].as_object_mut().expect("a state").shift_remove("time");
         self.send("PUT", &format!("/universes/{}", self.id), &body).expect("it is stored").json()
     }
 
-    /// Somebody types: only this copy changes.
+    /// An edit by the user, which changes only this copy.
     fn edit(&mut self, body_id: &str, field: &str, value: Value) {
         self.state["stars"][body_id][field] = value;
     }
 
-    /// Takes events until a command is among them: those of the one name that it listens to. Ticks are ignored.
+    /// Waits for the next event named `command`, the only name that the application listens to, and applies it. Ticks
+    /// are ignored.
     fn hear(&mut self) -> Event {
         loop {
             let event = self.heard.as_ref().and_then(|heard| heard.recv_timeout(PATIENCE).ok()).expect("an event");
@@ -104,7 +105,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// As much of its reducer as these tests need.
+    /// The part of the application's reducer that these tests need.
     fn apply(&mut self, command: &Value) {
         let kind = command["type"].as_str().expect("a type").to_owned();
         let state = &mut self.state;
@@ -170,7 +171,7 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
                 (json!(by_script), json!(by_agent))
             );
         }
-        // On one page somebody types, saves, and types on while the save is told to all who follow.
+        // On one page the user edits, saves, and edits on while followers are told of the save.
         let (saver, other) = if round % 2 == 0 { (&mut one, &mut two) } else { (&mut two, &mut one) };
         saver.edit(&by_script, "name", json!(format!("saved {round}")));
         saver.save();
@@ -185,7 +186,7 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
         saver.save();
         names.insert(by_script, json!(format!("saved {round}")));
         names.insert(by_agent, json!(format!("typed meanwhile {round}")));
-        // The other page loads what was saved, as its person does before editing.
+        // The other page loads what was saved, as its user does before editing.
         other.load(&id);
     }
     for page in [&mut one, &mut two] {
@@ -202,19 +203,19 @@ fn two_pages_edit_and_nothing_is_lost(server: &Server) {
         assert!(!page.toasts.contains(&"replaceSnapshot".to_owned()), "{:?}", page.toasts);
         assert_eq!(page.list().len(), 61);
     }
-    // A snapshot that somebody sends is a command, and comes as one.
+    // A snapshot sent as a command comes as an event.
     let snapshot = json!({"type": "replaceSnapshot", "snapshot": {"stars": {}, "rootIds": []}});
     command(&mut script, &id, &snapshot);
     assert_eq!(one.hear().data["type"], "replaceSnapshot");
     assert_eq!((&one.state["stars"], &two.hear().data["type"]), (&json!({}), &json!("replaceSnapshot")));
-    // Gone is gone, whoever deletes it first.
+    // Deleting it again, from another page, is a 404.
     assert_eq!(one.send("DELETE", &format!("/universes/{id}"), &Value::Null).expect("gone").status, 204);
     let again = two.send("DELETE", &format!("/universes/{id}"), &Value::Null).expect_err("gone already");
     assert!(again.starts_with("404 — ") && again.contains(&id), "{again}");
     assert_eq!(two.list().len(), 60);
 }
 
-/// A body as its inspector may leave it.
+/// A body as the application's inspector may save it.
 fn body(id: &str, fields: &Value) -> Value {
     let mut body = star(id, None)["payload"].take();
     (body["id"], body["children"]) = (json!(id), json!([]));
@@ -224,7 +225,8 @@ fn body(id: &str, fields: &Value) -> Value {
     body
 }
 
-/// Nothing of it needs a repair, and nothing of it is changed. Views stay within what can be drawn.
+/// What the editor saves is stored unchanged and without repairs, also values out of range. Views clamp those to what
+/// can be drawn.
 fn what_the_editor_makes_is_stored(server: &Server) {
     let mut page = Page::open(server);
     let ring = json!({
@@ -266,7 +268,7 @@ fn what_the_editor_makes_is_stored(server: &Server) {
     assert!((placed - minor).abs() < 1e-9, "{placed} is not {minor}");
     let map = page.send("GET", &format!("/api/v1/universes/{id}/map.svg"), &Value::Null).expect("a picture").text();
     assert!(map.starts_with("<svg") && !map.contains("1.75") && !map.contains("NaN"), "{map}");
-    // A single command that names such a number is told so.
+    // A single command with such a number is refused.
     let wrong = json!({"type": "updateStar", "id": "far", "payload": {"eccentricity": 1.2}});
     let told = page.send("POST", &format!("/universes/{id}/commands"), &wrong).expect_err("out of range");
     assert!(told.starts_with("422 — ") && told.contains("allowed: 0 to 1"), "{told}");
@@ -275,7 +277,7 @@ fn what_the_editor_makes_is_stored(server: &Server) {
 fn a_repair_is_told(server: &Server) {
     let mut page = Page::open(server);
     let group = |id: &str, parent: Value| json!({"id": id, "name": id, "children": [], "parentGroupId": parent});
-    // The middle of three nested groups was removed, three others are in a ring, and a field was left empty.
+    // The middle of three nested groups was removed, three others are in a cycle, and a field was left empty.
     let state = json!({
         "stars": {"sun": body("sun", &json!({"mass": null}))},
         "rootIds": ["sun"],
@@ -312,14 +314,14 @@ fn a_repair_is_told(server: &Server) {
     page.load("u-1");
     assert_eq!(page.state, kept);
     assert!(page.save().get("repaired").is_none(), "what was read needs no repair");
-    // The same by a command, and over MCP.
+    // The same repairs by a command, and over MCP.
     let command = json!({"type": "replaceSnapshot", "snapshot": state});
     let answer = page.send("POST", "/universes/u-1/commands", &command).expect("it is done").json();
     assert!(paths(&answer).contains(&"/command/snapshot/groups/top/children".to_owned()), "{answer}");
     let mut agent = server.seat(Surface::Session);
     let replace = json!({"method": "replace", "universeId": "u-1", "state": state});
     assert_eq!(paths(&agent.ok("universe", &replace)), expected);
-    // Many repairs are counted, and not all listed.
+    // Of many repairs, the first are listed and the others counted.
     let many: Map<String, Value> = (0..150)
         .map(|number| {
             let id = format!("s{number}");
@@ -382,7 +384,8 @@ fn errors_can_be_printed(server: &Server) {
     }
 }
 
-/// Its own origins: the development server, which is on loopback, needs no option, and its published page does.
+/// The application's origins: its development server, which is on loopback, needs no option, and its published page
+/// does.
 #[test]
 fn the_published_page_may_call_where_it_is_allowed() {
     let world = World::new(Kind::Memory);

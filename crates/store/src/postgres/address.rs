@@ -14,10 +14,10 @@ use super::session::WAIT;
 use super::tls::{self, Trust};
 use crate::OpenError;
 
-/// The modes of `sslmode` that are known here. `allow`, which encrypts only if it must, is no use to anybody.
+/// The supported values of `sslmode`. `allow` is left out, since it encrypts only if the server insists.
 const MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
-/// A database, and the way to it.
+/// The configuration of connections to a database.
 #[derive(Clone)]
 pub(super) struct Database {
     config: Config,
@@ -37,7 +37,8 @@ impl Database {
             config.application_name("skald");
         }
         if config.get_connect_timeout().is_none() {
-            // A host that swallows what it is sent leaves time for the others, or for its own second address.
+            // Share the timeout, so that a host that never answers leaves time for the other hosts, or for its own
+            // second address.
             let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
             config.connect_timeout(WAIT / u32::try_from(hosts + 1).unwrap_or(u32::MAX));
         }
@@ -46,12 +47,12 @@ impl Database {
         Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
     }
 
-    /// What is said of it. The address may hold a password.
+    /// The name in messages. The address is not shown, since it may contain a password.
     pub(super) fn name(&self) -> String {
         format!("the database {:?}", self.config.get_dbname().unwrap_or_default())
     }
 
-    /// Why it could not be opened.
+    /// The error for a database that could not be opened.
     pub(super) fn not_opened(&self, trouble: &Trouble) -> OpenError {
         let (what, why) = (self.name(), trouble.words());
         if trouble.is_passing() { OpenError::Unreachable { what, why } } else { OpenError::Failed { what, why } }
@@ -62,7 +63,7 @@ impl Database {
     }
 }
 
-/// What an address says of encryption, beyond what the library reads.
+/// The TLS parameters of an address that the library does not parse.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct AddressOptions {
     mode: Option<String>,
@@ -70,7 +71,7 @@ struct AddressOptions {
 }
 
 impl AddressOptions {
-    /// The address without these parameters, and what they said.
+    /// Returns the address without these parameters, and their values.
     fn taken_from(address: &str) -> (String, Self) {
         let mut asked = Self::default();
         let Some((place, query)) = address.split_once('?') else { return (address.to_owned(), asked) };
@@ -91,11 +92,11 @@ impl AddressOptions {
         (address, asked)
     }
 
-    /// Whether to encrypt, and whom to trust; or why that is not clear.
+    /// The TLS mode and the trusted certificates, or why the parameters are refused.
     fn resolved(&self) -> Result<(SslMode, Trust), String> {
         let root = self.root.as_deref();
         let file = root.filter(|root| *root != "system").map(PathBuf::from);
-        // As elsewhere: whoever trusts the system's authorities wants the name to be right too.
+        // As in other clients: with the system's authorities, the name is verified by default.
         let default = if root == Some("system") { "verify-full" } else { "prefer" };
         let mode = self.mode.as_deref().unwrap_or(default);
         match (mode, root, file) {

@@ -18,7 +18,7 @@ use crate::answer_digest::answer_column;
 use crate::rebase_batch::MISSED_MAX;
 use crate::signed_number::signed;
 
-/// How long a commit waits for company, and only while fewer wait than the last one held.
+/// How long a commit waits for more jobs, and only while there are fewer than in the last one.
 const GATHER: Duration = Duration::from_micros(150);
 /// Rows after which a commit takes no more.
 const ROWS_MAX: usize = 1_024;
@@ -37,7 +37,7 @@ impl CommitJob {
     }
 
     fn answer(self, answer: Result<(), StoreError>) {
-        // Whoever gave up does not listen.
+        // The receiver is gone if the caller gave up.
         let _ = self.answer.send(answer);
     }
 }
@@ -46,12 +46,12 @@ pub(super) struct Committer {
     pub(super) link: ReconnectingConnection,
     pub(super) jobs: mpsc::Receiver<CommitJob>,
     pub(super) wakes: watch::Sender<u64>,
-    /// Told of every commit; other nodes hear of it from there.
+    /// Wakes the notifier after every commit, to notify other nodes.
     pub(super) news: Arc<Notify>,
 }
 
 impl Committer {
-    /// Works until nobody can send any more.
+    /// Runs until all senders are dropped.
     pub(super) async fn run(mut self) {
         let (mut last, mut waiting) = (0, VecDeque::new());
         while let Some(group) = self.gather(&mut waiting, last).await {
@@ -66,7 +66,7 @@ impl Committer {
         }
     }
 
-    /// What is to be stored next: each stream once, since one statement can move a head only once.
+    /// Collects the next group of jobs: each stream once, since one statement can move a head only once.
     async fn gather(&mut self, waiting: &mut VecDeque<CommitJob>, last: usize) -> Option<Vec<CommitJob>> {
         if waiting.is_empty() {
             waiting.push_back(self.jobs.recv().await?);
@@ -78,13 +78,13 @@ impl Committer {
                 rows += job.rows();
                 waiting.push_back(job);
             } else if waiting.len() < last && Instant::now() < deadline {
-                // The runtime's timers are too coarse for so short a wait, and others have work to do.
+                // Yield instead of sleeping: the runtime's timers are too coarse for so short a wait.
                 tokio::task::yield_now().await;
             } else {
                 break;
             }
         }
-        // Whoever has been told that the outcome is unknown sends it again, and finds it stored or not.
+        // Drop jobs whose callers have timed out: they were told that the outcome is unknown, and retry.
         waiting.retain(|job| !job.answer.is_closed());
         let mut streams = HashSet::new();
         let (now, later): (Vec<_>, Vec<_>) =
@@ -93,7 +93,7 @@ impl Committer {
         Some(now)
     }
 
-    /// Stores a group, and answers those that were stored or never will be.
+    /// Stores a group, and answers the jobs that are stored or cannot be. The others go back to `waiting`.
     async fn store(&self, session: &DatabaseSession, group: Vec<CommitJob>, waiting: &mut VecDeque<CommitJob>) {
         match append(session, &group).await {
             Ok(stored) => {
@@ -111,7 +111,7 @@ impl Committer {
                 }
             }
             Err(trouble) if trouble.is_collision() => waiting.extend(group),
-            // One that can never be stored must not take the others with it.
+            // Store the jobs one by one, so that a job that can never be stored does not fail the others.
             Err(trouble) if trouble.is_refusal() && group.len() > 1 => {
                 for job in group {
                     Box::pin(self.store(session, vec![job], waiting)).await;
@@ -129,12 +129,12 @@ fn answer_all(group: Vec<CommitJob>, error: &StoreError) {
     }
 }
 
-/// A statement that has its full time.
+/// Runs a statement with the full timeout.
 async fn query(session: &DatabaseSession, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
     session.query(text, parameters, Instant::now() + WAIT).await
 }
 
-/// One statement for all of them. Answers the streams whose batches fitted.
+/// Appends the batches of all jobs in one statement. Returns the streams whose batches were stored.
 async fn append(session: &DatabaseSession, group: &[CommitJob]) -> Result<HashSet<String>, Trouble> {
     let mut columns = Columns::default();
     for job in group {
@@ -188,7 +188,7 @@ type Texts<'a> = Vec<&'a str>;
 type Bytes<'a> = Vec<&'a [u8]>;
 type OptionalBytes<'a> = Vec<Option<&'a [u8]>>;
 
-/// What the statement takes, column by column.
+/// The parameters of the statement, column by column.
 #[derive(Default)]
 struct Columns<'a> {
     heads: (Texts<'a>, Vec<i32>, Vec<i64>, Bytes<'a>, Vec<i64>, Bytes<'a>),
@@ -253,7 +253,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A batch that did not fit is decided again, or answered. What comes back is to be stored next.
+/// Decides a batch again after a conflict, or answers its job. Returns the job if its batch is to be stored next.
 async fn decide_again(session: &DatabaseSession, mut job: CommitJob) -> Option<CommitJob> {
     job.attempts += 1;
     let (head, missed) = match missed(session, &job.append).await {
@@ -280,7 +280,7 @@ async fn decide_again(session: &DatabaseSession, mut job: CommitJob) -> Option<C
 async fn missed(session: &DatabaseSession, append: &Append) -> Result<(Head, ConcurrentAppends), Trouble> {
     let (stream, batch) = (append.stream.as_str(), &append.batch);
     let keys: Vec<&str> = batch.answers.iter().map(|command| command.key.key.as_str()).collect();
-    // Records first: a key that is answered after them is found in the next attempt.
+    // Read the records before the answers: a key that is answered later is found in the next attempt.
     let limit = crate::signed_number::rows(MISSED_MAX + 1);
     let records = query(session, sql::READ, &[&stream, &signed(batch.expected.revision), &limit]).await?;
     let answered = query(session, sql::ANSWERED, &[&stream, &keys]).await?;

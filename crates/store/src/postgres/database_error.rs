@@ -7,12 +7,12 @@ use skald_journal::StoreError;
 
 use super::tls;
 
-/// What the database calls damage to a table and to an index.
+/// SQLSTATE codes for a damaged table and a damaged index.
 const DAMAGE: [&str; 2] = ["XX001", "XX002"];
-/// How the codes of errors begin that pass: a connection failed, there are too many, the server starts or stops.
+/// SQLSTATE prefixes of temporary errors: a connection failed, there are too many, the server starts or stops.
 const PASSING: [&str; 3] = ["08", "53", "57P"];
 
-/// Why a statement has no answer.
+/// Why a statement failed.
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// It took too long; whether it ran is unknown.
@@ -25,7 +25,8 @@ impl Trouble {
     pub(super) fn is_loss(&self) -> bool {
         match self {
             Self::Late => true,
-            // Without a word from the database nothing is known; 57P is an administrator who ends sessions.
+            // An error that is not from the database leaves the connection in an unknown state; 57P means that an
+            // administrator ended the session.
             Self::Failed(error) => {
                 error.is_closed()
                     || error.as_db_error().is_none()
@@ -34,8 +35,8 @@ impl Trouble {
         }
     }
 
-    /// Whether it is worth trying again later with the same configuration: the server is down, starting, full or silent. A
-    /// wrong password, a database that does not exist and a certificate that is not trusted are not.
+    /// Whether it is worth trying again later with the same configuration: the server is down, starting, full or
+    /// silent. A wrong password, a database that does not exist and a certificate that is not trusted are not.
     pub(super) fn is_passing(&self) -> bool {
         let Self::Failed(error) = self else { return true };
         if let Some(code) = error.code() {
@@ -48,7 +49,7 @@ impl Trouble {
         !tls::is_refusal(cause) && !matches!(cause.kind(), ErrorKind::InvalidInput | ErrorKind::InvalidData)
     }
 
-    /// The class of the database's complaint, its first two letters.
+    /// The SQLSTATE class: the first two characters of the code.
     fn class(&self) -> &str {
         match self {
             Self::Late => "",
@@ -56,12 +57,12 @@ impl Trouble {
         }
     }
 
-    /// Whether the database objects to what was to be stored, and would again.
+    /// Whether the database rejects the values, as it would on a retry.
     pub(super) fn is_refusal(&self) -> bool {
         matches!(self.class(), "21" | "22" | "23" | "42")
     }
 
-    /// Whether the same statement may be sent again at once: a deadlock, or a transaction that lost to another.
+    /// Whether the same statement may be sent again at once: a deadlock or a serialization failure.
     pub(super) fn is_collision(&self) -> bool {
         self.class() == "40"
     }
@@ -85,7 +86,8 @@ impl Trouble {
     }
 }
 
-/// The library's own words leave out what the database said, and why it could not be reached.
+/// A message with the error of the database and the cause of a failed connection, which the library's own message
+/// leaves out.
 pub(super) fn explain(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
         return format!("{} ({})", said.message(), said.code().code());

@@ -42,20 +42,20 @@ use status::Status;
 
 /// Tasks that commit. More connections would mean smaller batches.
 const COMMITTERS: usize = 2;
-/// Batches that may wait for each of them.
+/// Batches that may wait for each committer.
 const QUEUE: usize = 4_096;
-/// After this time a follower looks again for what another transaction still hides.
+/// The delay after which followers are woken again for records that a running transaction still hides.
 const HIDDEN: Duration = Duration::from_millis(10);
 
 /// A journal in a database that other nodes use too.
 pub struct Postgres {
     jobs: Vec<mpsc::Sender<CommitJob>>,
-    /// For all that read, and for the little that is written outside the journal.
+    /// The connection for reads, and for writes outside of appends.
     link: ReconnectingConnection,
     notifier: JoinHandle<()>,
     status: Arc<Status>,
     wakes: watch::Sender<u64>,
-    /// Followers are about to be woken.
+    /// Whether a wake-up of followers is scheduled.
     is_waking: Arc<AtomicBool>,
     database: Database,
     has_tokens_in_rows: AtomicBool,
@@ -86,7 +86,7 @@ impl Postgres {
 }
 
 impl Postgres {
-    /// Wakes followers once more in a moment; however many ask, once.
+    /// Wakes followers again after a short delay. Several calls in that time cause one wake-up.
     fn wake_later(&self) {
         if self.is_waking.swap(true, Ordering::AcqRel) {
             return;
@@ -100,7 +100,7 @@ impl Postgres {
     }
 }
 
-/// Committers finish what was sent and end.
+/// Committers finish the queued jobs and end by themselves.
 impl Drop for Postgres {
     fn drop(&mut self) {
         self.notifier.abort();
@@ -325,8 +325,8 @@ impl Journal for Postgres {
         self.wakes.subscribe()
     }
 
-    /// Other nodes are heard of some milliseconds after they have written, which is too late for whoever wrote there and
-    /// reads here.
+    /// Notifications from other nodes arrive some milliseconds after their commits, which is too late for a client that
+    /// writes on one node and reads on another.
     fn version(&self) -> Result<Option<u64>, StoreError> {
         Ok(None)
     }

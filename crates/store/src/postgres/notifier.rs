@@ -16,20 +16,20 @@ use super::reconnecting_connection::PAUSES;
 use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
 
-/// Commits within this time are told of together.
+/// Commits within this time share one notification.
 const COALESCE: Duration = Duration::from_millis(5);
-/// Followers look this often even if they hear nothing.
+/// Followers are woken this often even without a notification.
 const LOOK: Duration = Duration::from_secs(1);
 
 pub(super) struct Notifier {
     pub(super) database: Database,
-    /// This node among those on the database.
+    /// A random name of this node, to recognise its own notifications.
     pub(super) node: String,
     pub(super) news: Arc<Notify>,
     pub(super) wakes: watch::Sender<u64>,
 }
 
-/// A connection that listens. What is heard comes through the channel, which ends with the connection.
+/// A connection that listens. The payloads of notifications come through the channel, which ends with the connection.
 struct ListenConnection {
     client: Client,
     heard: mpsc::UnboundedReceiver<String>,
@@ -44,7 +44,7 @@ impl Notifier {
             match self.connect().await {
                 Ok(listening) => {
                     pause = PAUSES.0;
-                    // Whatever was said while nobody listened.
+                    // Notifications may have been missed without a connection.
                     self.wake();
                     self.pass_on(listening).await;
                 }
@@ -52,7 +52,7 @@ impl Notifier {
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(PAUSES.1);
-            // Followers still look, and learn that the database cannot be reached.
+            // Wake followers, so that they find out that the database cannot be reached.
             self.wake();
         }
     }
@@ -84,7 +84,7 @@ impl Notifier {
                 },
                 () = self.news.notified() => {
                     if within(WAIT, listening.client.execute(sql::NOTIFY, &[&self.node])).await.is_err() {
-                        // It is told of again once there is a connection.
+                        // Notify again once there is a connection.
                         self.news.notify_one();
                         return;
                     }

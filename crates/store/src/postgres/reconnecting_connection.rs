@@ -18,10 +18,10 @@ use super::status::Status;
 /// The first and the longest pause between attempts to connect. The longest decides how soon a node is ready after its
 /// database.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(500));
-/// How long after a loss callers wait for a new connection. Later they are told at once that there is none.
+/// How long after a loss callers wait for a new connection. After that, calls fail at once.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// A connection for all who use it, made again when it is lost.
+/// A shared connection that is opened again when it is lost.
 pub(super) struct ReconnectingConnection {
     state: watch::Receiver<ConnectionState>,
     keeper: JoinHandle<()>,
@@ -29,14 +29,14 @@ pub(super) struct ReconnectingConnection {
 
 enum ConnectionState {
     Connected(Arc<DatabaseSession>),
-    /// Lost just now. Mostly there is another at once, so callers wait for it.
+    /// Just lost. A new connection usually comes at once, so callers wait for it.
     Reconnecting,
-    /// There is none, and why.
+    /// There is no connection, for this reason.
     Unreachable(String),
 }
 
 impl ReconnectingConnection {
-    /// Connects. `number` is this connection's among those of the node.
+    /// Connects. `number` identifies this connection within the node.
     pub(super) async fn open(database: &Database, number: usize, status: Arc<Status>) -> Result<Self, Trouble> {
         let session = DatabaseSession::open(database).await?;
         let (sender, state) = watch::channel(ConnectionState::Connected(Arc::clone(&session)));
@@ -63,7 +63,7 @@ impl ReconnectingConnection {
         }
     }
 
-    /// A read that a lost connection cuts off is asked once more on a new one, if there is time.
+    /// Runs a read. If the connection is lost, the read is repeated once on a new one, if there is time.
     pub(super) async fn query(&self, text: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, StoreError> {
         let deadline = Instant::now() + WAIT;
         let mut found = self.session(deadline).await?.query(text, parameters, deadline).await;
@@ -86,7 +86,7 @@ impl Drop for ReconnectingConnection {
     }
 }
 
-/// Watches over the connection of a link.
+/// The task that opens a lost connection again.
 struct Keeper {
     database: Database,
     number: usize,
@@ -107,7 +107,7 @@ impl Keeper {
         }
     }
 
-    /// Tries until it works.
+    /// Tries to connect until it succeeds.
     async fn reconnect(&self) -> Arc<DatabaseSession> {
         let mut attempts = std::pin::pin!(self.attempts());
         tokio::select! {

@@ -11,7 +11,7 @@ use crate::signed_number::unsigned;
 
 fn hash(row: &Row, column: usize) -> Hash {
     let bytes: &[u8] = row.get(column);
-    // A hash of another length is one that no record has.
+    // A hash of another length becomes zeros, which match no record.
     bytes.try_into().unwrap_or_default()
 }
 
@@ -78,7 +78,7 @@ pub(super) fn snapshot(row: &Row) -> StoredSnapshot {
     }
 }
 
-/// A part of a snapshot, in the row that it came in.
+/// A row with the text of a snapshot part, which is read without a copy.
 pub(super) struct PartRow(pub(super) Row);
 
 impl AsRef<str> for PartRow {

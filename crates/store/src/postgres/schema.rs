@@ -11,10 +11,10 @@ use super::session::{ConnectionTask, WAIT, within};
 use super::sql;
 use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 
-/// How long migrations may take. They go through whole tables, and nobody is answered before they are done.
+/// The timeout of migrations. They scan whole tables, and the node serves nothing before they are done.
 const MIGRATIONS_WAIT: Duration = Duration::from_mins(10);
 
-/// Brings the schema up to date, one node at a time. Answers whether it is one with tokens in rows.
+/// Migrates the schema, one node at a time. Returns whether it has tokens in side rows.
 pub(super) async fn migrate(database: &Database) -> Result<bool, OpenError> {
     let migrated = connect_and_migrate(database, version_after_opening).await;
     let version = migrated.map_err(|trouble| database.not_opened(&trouble))?;
@@ -25,7 +25,7 @@ pub(super) async fn migrate(database: &Database) -> Result<bool, OpenError> {
     Ok(version <= TOKENS_IN_ROWS)
 }
 
-/// Runs what is left once tokens are events. Another node may have been faster.
+/// Runs the remaining migrations after the import of tokens. Another node may have run them already.
 pub(super) async fn finish_migrations(database: &Database) -> Result<(), StoreError> {
     let migrated = connect_and_migrate(database, |_, known| known).await;
     migrated.map(drop).map_err(|trouble| trouble.explain())
@@ -35,7 +35,8 @@ fn known_version() -> i64 {
     i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Answers the version that the schema has afterwards. `wanted` is given the one that was found and the one that is known.
+/// Migrates, and returns the schema version afterwards. `wanted` chooses it from the version found and the newest
+/// version known.
 async fn connect_and_migrate(database: &Database, wanted: fn(i64, i64) -> i64) -> Result<i64, Trouble> {
     let (mut client, connection) = within(WAIT, database.connect()).await?;
     let _connection = ConnectionTask::spawn(async move { drop(connection.await) });

@@ -16,14 +16,14 @@ use super::address::Database;
 use super::database_error::Trouble;
 use super::sql;
 
-/// How long the database has for anything: to connect, to run a statement, to send the next row. Callers are promised a
-/// second more, for what else their call takes.
+/// The timeout of every step: to connect, to run a statement, to receive the next row. Callers are promised a second
+/// more, for the rest of their call.
 pub(super) const WAIT: Duration = Duration::from_secs(limits::DATABASE_WAIT_SECONDS - 1);
 /// A statement that runs out of time after at least this long closes its connection. After less it was a retry that had
 /// little time left, which is not the connection's fault.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Waits for something of the database, but not for ever.
+/// Waits for the database, with a timeout.
 pub(super) async fn within<T>(limit: Duration, work: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
     until(Instant::now() + limit, work).await
 }
@@ -32,7 +32,7 @@ async fn until<T>(deadline: Instant, work: impl Future<Output = Result<T, Error>
     timeout_at(deadline, work).await.map_err(|_| Trouble::Late)?.map_err(Trouble::Failed)
 }
 
-/// The task that reads and writes for a connection. Without it the connection is closed, whatever it still waits for.
+/// The task that drives a connection. Dropping it closes the connection, even while statements are waiting.
 pub(super) struct ConnectionTask(JoinHandle<()>);
 
 impl ConnectionTask {
@@ -65,7 +65,7 @@ impl DatabaseSession {
         let (client, connection) = until(deadline, database.connect()).await?;
         let (alive, ended) = watch::channel(());
         let connection = ConnectionTask::spawn(async move {
-            // How a connection ends is told to whoever uses it.
+            // Statements on the connection get its error.
             let _ = connection.await;
             drop(alive);
         });
@@ -74,8 +74,9 @@ impl DatabaseSession {
         Ok(Arc::new(session))
     }
 
-    /// Runs a statement, prepared the first time. Statements of several callers share the connection without waiting
-    /// for each other's answers. Once the first row has come, each other has the full time: many rows may take longer.
+    /// Runs a statement, which is prepared at first use. Statements of several callers share the connection without
+    /// waiting for each other's answers. After the first row, each further row has the full timeout, since many rows
+    /// may take longer.
     pub(super) async fn query(
         &self,
         text: &'static str,
@@ -118,7 +119,7 @@ impl DatabaseSession {
         Ok(statement)
     }
 
-    /// Waits for an answer, and closes a connection that is lost, so that all others who wait on it hear of that too.
+    /// Waits for an answer. A lost connection is closed, so that all other statements on it fail at once too.
     async fn answer<T>(&self, deadline: Instant, work: impl Future<Output = Result<T, Error>>) -> Result<T, Trouble> {
         let began = Instant::now();
         let answer = until(deadline, work).await;
@@ -128,7 +129,7 @@ impl DatabaseSession {
                 Trouble::Failed(_) => trouble.is_loss(),
             };
             if is_lost {
-                // Whoever is first has the reason; the others are cut off because of it.
+                // Only the first error is the reason; the others follow from it.
                 let _ = self.closed.set(trouble.words());
                 self.connection.0.abort();
             }
@@ -140,9 +141,9 @@ impl DatabaseSession {
         self.client.is_closed()
     }
 
-    /// Waits until the connection has ended. Answers why.
+    /// Waits until the connection has ended. Returns why.
     pub(super) async fn ended(&self) -> &str {
-        // Nothing is ever sent: it fails once the other side is gone.
+        // Nothing is ever sent: this fails once the sender is dropped.
         let _ = self.ended.clone().changed().await;
         self.closed.get().map_or("the connection to the database ended", String::as_str)
     }

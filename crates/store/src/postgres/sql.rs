@@ -46,7 +46,8 @@ statements! {
     STREAMS "streams";
 }
 
-/// In order; the schema's version is how many have run. Never changed, only added to.
+/// Migrations in order. The schema version is the number of migrations that have run, so they are only added, never
+/// changed.
 pub(super) const MIGRATIONS: [&str; 6] = [
     include_str!("../../sql/postgres/migrations/001.sql"),
     include_str!("../../sql/postgres/migrations/002.sql"),

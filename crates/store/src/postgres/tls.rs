@@ -13,18 +13,18 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
-/// Who the database may be.
+/// Which certificates of the database are accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// Whoever answers. Nobody can listen, but anybody can answer.
+    /// Any certificate. The connection is encrypted, but the server may be an impostor.
     Anybody,
-    /// Whoever has a certificate of the authorities in this file, or one that is in it itself.
+    /// Certificates of the authorities in this file, or a certificate that is itself in the file.
     Authority(PathBuf),
-    /// The same, and it is for the name that was called. Without a file, the system's authorities.
+    /// Like `Authority`, and the certificate must match the host name. Without a file, the system's authorities.
     AuthorityAndName(Option<PathBuf>),
 }
 
-/// What connections are encrypted with.
+/// The TLS configuration of connections.
 pub(super) fn client(trust: &Trust, is_direct: bool) -> Result<ClientConfig, String> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Verifier::new(trust, Arc::clone(&provider))?;
@@ -32,7 +32,7 @@ pub(super) fn client(trust: &Trust, is_direct: bool) -> Result<ClientConfig, Str
     let builder = builder.map_err(|error| error.to_string())?.dangerous();
     let mut config = builder.with_custom_certificate_verifier(Arc::new(verifier)).with_no_client_auth();
     if is_direct {
-        // Without a question first, this says that it is PostgreSQL that is spoken.
+        // Direct TLS skips the negotiation, so ALPN says that the protocol is PostgreSQL.
         config.alpn_protocols = vec![b"postgresql".to_vec()];
     }
     Ok(config)
@@ -41,14 +41,14 @@ pub(super) fn client(trust: &Trust, is_direct: bool) -> Result<ClientConfig, Str
 #[derive(Debug)]
 struct Verifier {
     provider: Arc<CryptoProvider>,
-    /// Without any, everybody is trusted.
+    /// `None` accepts every certificate.
     known: Option<KnownIssuer>,
 }
 
 #[derive(Debug)]
 struct KnownIssuer {
     authorities: Arc<WebPkiServerVerifier>,
-    /// What the file holds. A certificate that signed itself is trusted if it is one of these.
+    /// The certificates in the file. A self-signed certificate is accepted if it is one of these.
     certificates: Vec<CertificateDer<'static>>,
     is_name_checked: bool,
 }
@@ -112,7 +112,7 @@ impl KnownIssuer {
             };
         }
         match self.authorities.verify_server_cert(certificate, intermediates, name, ocsp, now) {
-            // The name is looked at last, when all else is right.
+            // The name is verified last, so everything else is valid.
             Err(error) if is_about_name(&error) && !self.is_name_checked => Ok(()),
             verified => verified.map(drop),
         }

@@ -23,7 +23,7 @@ impl Damage {
         self.is_found.load(Ordering::Acquire)
     }
 
-    /// What an error means to whoever asked. Damage is remembered.
+    /// Converts an error for the caller, and remembers damage.
     pub(super) fn explain(&self, error: &rusqlite::Error) -> StoreError {
         if is_damage(error) && !self.is_found.swap(true, Ordering::AcqRel) {
             tracing::error!(%error, "the file is damaged; nothing more is written to it");
@@ -34,7 +34,7 @@ impl Damage {
         explain(error)
     }
 
-    /// What a write is told.
+    /// The error for writes to a damaged file.
     pub(super) fn refusal() -> StoreError {
         StoreError::Damaged("nothing is written to a damaged file".to_owned())
     }

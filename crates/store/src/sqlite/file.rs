@@ -14,14 +14,14 @@ use crate::{OpenError, TOKENS_IN_ROWS, version_after_opening};
 const APPLICATION: i64 = 0x534b_4c44;
 /// Pages after which a commit moves the write-ahead log into the file.
 const CHECKPOINT_PAGES: i64 = 4_000;
-/// What the log is cut to after that.
+/// The size in bytes to which the log is truncated after that.
 const LOG_BYTES: i64 = 64 << 20;
 /// `PRAGMA synchronous` as a number.
 const FULL: i64 = 2;
 /// How long to wait for a program that holds the file without asking for our lock.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Where the store is, and how it is opened.
+/// The path of the file, and its settings.
 #[derive(Debug, Clone)]
 pub(super) struct DatabasePath {
     pub(super) path: PathBuf,
@@ -29,8 +29,8 @@ pub(super) struct DatabasePath {
 }
 
 impl DatabasePath {
-    /// Creates the file or brings it up to date, and refuses what is not ours.
-    /// Answers also whether it is a file with tokens in rows.
+    /// Creates or migrates the file, and refuses files of other programs. Also returns whether the file has tokens in
+    /// side rows.
     pub(super) fn prepare(path: &Path, settings: SqliteSettings) -> Result<(Self, bool), OpenError> {
         let place = Self { path: path.to_owned(), settings };
         let mut lock = place.lock()?;
@@ -40,8 +40,8 @@ impl DatabasePath {
         Ok((place, has_tokens_in_rows))
     }
 
-    /// A new file is its owner's alone. SQLite gives its other files the same mode, but would follow a link that leads
-    /// nowhere yet, and make a file there that everybody can read.
+    /// Creates a new file with permissions for its owner only, which SQLite copies to its other files. SQLite itself
+    /// would follow a dangling link, and create a file there that everybody can read.
     fn make_private(&self) -> std::io::Result<()> {
         match create_private_file(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
@@ -87,7 +87,7 @@ impl DatabasePath {
         Ok(Lock::new(file.map_err(|error| self.failed(&error))?, name))
     }
 
-    /// Answers the version that the file has afterwards.
+    /// Runs missing migrations. Returns the schema version afterwards.
     fn migrate(&self) -> Result<i64, OpenError> {
         let mut connection = Connection::open(&self.path).map_err(|error| self.explain(&error))?;
         connection.busy_timeout(PATIENCE).map_err(|error| self.explain(&error))?;
@@ -133,7 +133,7 @@ fn known_version() -> i64 {
     i64::try_from(sql::MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
 
-/// Runs what a file of the version that was found lacks, and gives it another version, in a transaction of the caller's.
+/// Runs the migrations that a file of version `found` lacks, and sets its version. The caller opens the transaction.
 fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite::Result<()> {
     for migration in sql::MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or_default()) {
         connection.execute_batch(migration)?;
@@ -145,7 +145,7 @@ fn run_migrations(connection: &Connection, found: i64, version: i64) -> rusqlite
     Ok(())
 }
 
-/// Runs what is left once tokens are events. Another process may have been faster.
+/// Runs the remaining migrations after the import of tokens. Another process may have run them already.
 pub(super) fn finish_migrations(connection: &Connection) -> rusqlite::Result<()> {
     let found = connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?;
     run_migrations(connection, found, known_version())

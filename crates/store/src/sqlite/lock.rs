@@ -29,30 +29,30 @@ pub(super) struct Lock {
     waiter: Option<Waiter>,
 }
 
-/// A thread that waits for the lock whenever it is asked to. It begins with the first wait.
+/// A thread that waits for the lock on request. It is started at the first wait.
 struct Waiter {
     asks: Sender<()>,
     taken: Receiver<io::Result<()>>,
     is_waiting: bool,
 }
 
-/// The lock, for as long as this lives.
+/// Holds the lock until it is dropped.
 pub(super) struct LockGuard<'a>(&'a File);
 
 impl Drop for LockGuard<'_> {
     fn drop(&mut self) {
-        // It also ends with the process.
+        // If unlocking fails, the lock still ends with the process.
         let _ = self.0.unlock();
     }
 }
 
 impl Lock {
-    /// The name is for whoever reads of it.
+    /// `name` is the name of the file in errors.
     pub(super) fn new(file: File, name: String) -> Self {
         Self { file: Arc::new(file), name, waiter: None }
     }
 
-    /// Takes the lock. Where nobody else has it, that is all that is done.
+    /// Takes the lock. If it is free, no thread is involved.
     pub(super) fn take(&mut self, patience: Duration) -> Result<LockGuard<'_>, LockError> {
         let is_waiting = self.waiter.as_ref().is_some_and(|waiter| waiter.is_waiting);
         if !is_waiting {
@@ -88,7 +88,7 @@ impl Waiter {
         Ok(Self { asks, taken, is_waiting: false })
     }
 
-    /// Whether the lock came in time.
+    /// Waits for the lock. Returns whether it was acquired in time.
     fn wait(&mut self, patience: Duration) -> io::Result<bool> {
         let gone = || io::Error::other("the thread that waits for the lock has ended");
         if !self.is_waiting {

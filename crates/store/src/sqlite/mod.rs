@@ -38,13 +38,13 @@ use writer::{AppendJob, Writer, WriterTask, explain};
 
 /// Batches that may wait for the writing thread.
 const QUEUE: usize = 4_096;
-/// Parts of a snapshot that are written at once.
+/// Parts of a snapshot that are written in one transaction.
 const PARTS_TOGETHER: usize = 8;
 
-/// What can be chosen about a file.
+/// Settings of a SQLite store.
 #[derive(Debug, Clone, Copy)]
 pub struct SqliteSettings {
-    /// Pages of 4 KiB that the file may have; as many as the disk takes if there is none.
+    /// The most pages of 4 KiB that the file may have; `None` for no limit.
     pub pages_max: Option<u32>,
     /// How long a writer waits while another program holds the lock.
     pub patience: Duration,
@@ -121,7 +121,7 @@ impl Sqlite {
         self.write(WriterTask::Other(Box::new(move |connection| change(connection).map(Ok))))
     }
 
-    /// Whether any row was changed.
+    /// Runs a write, and returns whether it changed any row.
     fn whether(
         &self,
         mut change: impl FnMut(&Connection) -> rusqlite::Result<usize> + Send + 'static,
@@ -146,19 +146,19 @@ impl Sqlite {
     }
 }
 
-/// The writer finishes what was sent, and the last connection tidies the log up.
+/// The writer finishes the queued jobs, and the last connection removes the write-ahead log.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         self.jobs = None;
         let lookout = self.watching.take().map(|(_, lookout)| lookout);
         for thread in self.writer.take().into_iter().chain(lookout) {
-            // Had it panicked, that would be in the log.
+            // A panic of the thread is already in the log.
             let _ = thread.join();
         }
     }
 }
 
-/// The names of partitions as a JSON array, which statements take apart.
+/// The names of partitions as a JSON array, which the statements expand.
 fn partition_names(partitions: Partitions<'_>) -> Option<String> {
     match partitions {
         Partitions::All => None,
@@ -236,7 +236,7 @@ impl Journal for Sqlite {
         self.reading(move |rows| rows.snapshot_part(&stream, (mark, part), revision, read))
     }
 
-    /// A few parts at a time, so that whoever else writes meanwhile does not wait for all of them.
+    /// Writes a few parts per transaction, so that other writes need not wait for all of them.
     fn keep_snapshot<'a>(&'a self, stream: &'a StreamName, snapshot: Snapshot) -> StoreFuture<'a, ()> {
         Box::pin(async move {
             let (kept, others) = marked(stream, snapshot);
@@ -348,13 +348,13 @@ impl Journal for Sqlite {
     }
 }
 
-/// Copies the file as it is at one moment; nobody finds a half-written copy under the name that was asked for.
+/// Copies a consistent state of the file. The copy gets its name only when it is complete.
 fn copy(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Unsupported(NO_REPLACEMENT));
     }
     let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
-    // SQLite writes into a file that is there and empty.
+    // `VACUUM INTO` accepts a file that exists and is empty.
     let partial = create_beside(path).map_err(unavailable)?;
     let copied = write_copy(place, &partial).and_then(|()| {
         rename_to_new(&partial, path).map_err(|error| match error.kind() {
@@ -363,7 +363,7 @@ fn copy(place: &DatabasePath, path: &Path) -> Result<(), StoreError> {
         })
     });
     copied.inspect_err(|_| {
-        // Half of a copy is none.
+        // Remove the incomplete copy.
         let _ = std::fs::remove_file(&partial);
     })
 }

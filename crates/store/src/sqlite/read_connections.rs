@@ -12,9 +12,9 @@ use super::damaged_file::Damage;
 use super::file::DatabasePath;
 use super::sql;
 
-/// Reads at once; more would only fight for the same two or four cores.
+/// Concurrent reads; more would only compete for the same two or four cores.
 const READERS: usize = 8;
-/// How often to look whether another process has written. inotify alone would be too early.
+/// The interval of polling for writes of other processes. inotify alone would wake too early.
 const LOOK: Duration = Duration::from_millis(10);
 
 pub(super) struct Readers {
@@ -49,7 +49,7 @@ impl Readers {
     }
 }
 
-/// Sees whether somebody else has written.
+/// Detects writes of other processes.
 pub(super) struct Lookout {
     process: i64,
     damage: Arc<Damage>,
@@ -59,11 +59,11 @@ pub(super) struct Lookout {
 
 struct SeenWrites {
     connection: Connection,
-    /// SQLite's mark of what other connections, of this process too, have committed.
+    /// SQLite's `data_version`, which changes when another connection commits, also one of this process.
     data_version: i64,
-    /// Who wrote last, and how often that changed.
+    /// The process that wrote last, and how often the writing process changed.
     writer: (i64, i64),
-    /// How often others may have written.
+    /// How often other processes may have written.
     version: u64,
 }
 
@@ -84,7 +84,7 @@ impl Lookout {
         lock(&self.seen).look(self.process).map_err(|error| self.damage.explain(&error))
     }
 
-    /// Looks again and again, on a thread of its own, until the other end of the channel is gone.
+    /// Polls on a thread of its own, until the sender of the channel is dropped.
     pub(super) fn watch(&self, over: &Receiver<()>) {
         let mut known = None;
         while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
@@ -107,7 +107,7 @@ impl SeenWrites {
         if data_version != self.data_version {
             let writer =
                 self.connection.prepare_cached(sql::WRITER)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            // As long as the last writer is this process, and was before, nobody else came between.
+            // If this process was the last writer both before and now, no other process wrote in between.
             if writer != self.writer || writer.0 != process {
                 self.version += 1;
             }

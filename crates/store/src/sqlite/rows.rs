@@ -28,7 +28,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-/// A hash of another length is one that no record has.
+/// A hash of another length becomes zeros, which match no record.
 fn hash(row: &Row<'_>, column: usize) -> rusqlite::Result<Hash> {
     Ok(row.get_ref(column)?.as_blob()?.try_into().unwrap_or_default())
 }
@@ -121,7 +121,7 @@ impl Rows<'_> {
         statement.query_row([stream.as_str()], snapshot).optional()
     }
 
-    /// A part is read where it lies: nothing of it is copied.
+    /// Calls `read` with the text in SQLite's buffer, without a copy.
     pub(super) fn snapshot_part(
         &self,
         stream: &StreamName,
@@ -151,7 +151,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Makes a snapshot the stream's own, once all parts but the first are there.
+    /// Replaces the snapshot of a stream, if all parts but the first are stored.
     pub(super) fn keep_snapshot(&self, stream: &StreamName, snapshot: &StoredSnapshot) -> rusqlite::Result<()> {
         let StoredSnapshot { version, head, mark, parts, digest, first } = snapshot;
         let (name, revision) = (stream.as_str(), signed(head.revision));
@@ -171,7 +171,7 @@ impl Rows<'_> {
         self.0.prepare_cached(sql::DOCUMENT)?.query_row(params![collection, id], document).optional()
     }
 
-    /// Partitions are named in a JSON array; without it, all are counted.
+    /// `partitions` is a JSON array of names; without it, all partitions are counted.
     pub(super) fn count_documents(&self, collection: &str, partitions: Option<&str>) -> rusqlite::Result<u64> {
         let count = |row: &Row<'_>| row.get(0).map(unsigned);
         match partitions {
@@ -183,7 +183,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Partitions are named in a JSON array; without it, all are listed.
+    /// `partitions` is a JSON array of names; without it, all partitions are listed.
     pub(super) fn documents(
         &self,
         collection: &str,
@@ -220,7 +220,7 @@ impl Rows<'_> {
         statement.execute(params![collection, id, shard, stream.as_str(), rank, body, partition]).map(drop)
     }
 
-    /// Stores a batch, unless the head is not where the batch expects it; then nothing is changed.
+    /// Stores a batch and returns true. If the head is not the expected one, it changes nothing and returns false.
     pub(super) fn store(&self, stream: &StreamName, batch: &skald_journal::Batch) -> rusqlite::Result<bool> {
         let Some(last) = batch.records.last() else { return Ok(true) };
         let Some(shard) = self.move_head(stream, batch.expected, last.head())? else { return Ok(false) };
@@ -257,7 +257,7 @@ impl Rows<'_> {
         Ok(true)
     }
 
-    /// A stream's shard is the one that it began with.
+    /// Moves the head if it is the expected one. Returns the shard that the stream began with.
     fn move_head(&self, stream: &StreamName, expected: Head, head: Head) -> rusqlite::Result<Option<u16>> {
         let (revision, hash) = (signed(head.revision), head.hash);
         if expected.revision == 0 {

@@ -15,22 +15,23 @@ use super::rows::Rows;
 use super::sql;
 use crate::rebase_batch::{RebaseOutcome, rebase};
 
-/// How long a commit waits for company, and only while fewer wait than the last one held. A fixed wait would halve the
-/// throughput of many writers and slow a single one.
+/// How long a commit waits for more jobs, and only while there are fewer than in the last one. A fixed wait would halve
+/// the throughput of many writers and slow a single one.
 const GATHER: Duration = Duration::from_micros(150);
 /// Rows after which a commit takes no more.
 const ROWS_MAX: usize = 1_024;
 /// The first and the longest pause between attempts to write again after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
-/// How long an attempt to write again waits for the lock: others are told meanwhile that nothing can be stored.
+/// How long an attempt to recover waits for the lock. It is short, since queued jobs are only answered between
+/// attempts.
 const GLANCE: Duration = Duration::from_millis(50);
-/// What is written and deleted again to see whether there is room.
+/// Bytes that are written and deleted again to see whether there is room.
 const PROBE_BYTES: usize = 64 << 10;
 
 pub(super) type StoreFuture = oneshot::Sender<Result<(), StoreError>>;
 pub(super) type Write = Box<dyn FnMut(&Connection) -> rusqlite::Result<Result<(), StoreError>> + Send>;
 
-/// Something to write, all of it or nothing.
+/// A write that is stored atomically.
 pub(super) enum WriterTask {
     Append(Append),
     Other(Write),
@@ -46,9 +47,9 @@ pub(super) struct Writer {
     jobs: Receiver<AppendJob>,
     connection: Connection,
     lock: Lock,
-    /// This process among those that write to the file.
+    /// A random number of this process, to tell it from others that write to the file.
     process: i64,
-    /// SQLite's mark of what other connections have committed.
+    /// SQLite's `data_version`, which changes when another connection commits.
     data_version: Option<i64>,
     /// How many jobs the last commit held.
     last: usize,
@@ -71,7 +72,7 @@ impl Writer {
         Ok(Self { place, jobs, connection, lock, process, data_version: None, last: 0, wakes, health, damage })
     }
 
-    /// Works until nobody can send any more.
+    /// Runs until all senders are dropped.
     pub(super) fn run(mut self) {
         while let Ok(first) = self.jobs.recv() {
             let group = self.gather(first);
@@ -111,11 +112,11 @@ impl Writer {
             Ok(outcomes) => {
                 self.wakes.send_modify(|wakes| *wakes += 1);
                 for (job, outcome) in group.into_iter().zip(outcomes) {
-                    // Whoever gave up does not listen.
+                    // The receiver is gone if the caller gave up.
                     let _ = job.answer.send(outcome);
                 }
             }
-            // One that can never be stored must not take the others with it.
+            // Write the jobs one by one, so that a job that can never be stored does not fail the others.
             Err(error) if is_refusal(&error) && group.len() > 1 => {
                 for job in group {
                     self.serve(vec![job]);
@@ -136,7 +137,7 @@ impl Writer {
         }
     }
 
-    /// One transaction for the whole group.
+    /// Writes the whole group in one transaction.
     fn commit(&mut self, group: &mut [AppendJob]) -> rusqlite::Result<Vec<Result<(), StoreError>>> {
         let _turn = self.lock.take(self.place.settings.patience)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -152,7 +153,7 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// After a failed commit nothing is certain: start anew, and try until it works. Meanwhile everyone is told so.
+    /// Reconnects after a failed commit, until a write succeeds. Jobs that arrive meanwhile fail with the error.
     fn recover(&mut self, error: &rusqlite::Error) {
         tracing::error!(%error, "the journal cannot be written");
         let mut pause = PAUSES.0;
@@ -190,7 +191,8 @@ impl Writer {
         self.connection = self.place.connect()?;
         self.data_version = None;
         let _turn = self.lock.take(GLANCE)?;
-        // On a full disk the log may be what fills it. Readers may stand in the way; then it waits for the next attempt.
+        // On a full disk, truncating the write-ahead log may free space. If readers prevent it, the next attempt tries
+        // again.
         let _ = self.connection.query_row(sql::CHECKPOINT, [], |_| Ok(()));
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         transaction.execute(sql::SHELF_PUT, params!["", "probe", "x".repeat(PROBE_BYTES)])?;
@@ -208,7 +210,7 @@ fn weight(job: &AppendJob) -> usize {
 
 fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result<Result<(), StoreError>> {
     let rows = Rows(transaction);
-    // The ordinary case: no key to look up, and a head that moves in the same statement that compares it.
+    // The common case: no key to look up, and one statement compares and moves the head.
     if append.batch.answers.is_empty() && rows.store(&append.stream, &append.batch)? {
         return Ok(Ok(()));
     }
@@ -220,7 +222,8 @@ fn store(transaction: &Transaction<'_>, append: &mut Append) -> rusqlite::Result
     })
 }
 
-/// Leaves this process's name in the file if another one has written since, so that readers can tell.
+/// Writes the number of this process to the file if another one has written since, so that readers can tell. Returns
+/// SQLite's `data_version`.
 fn sign(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusqlite::Result<i64> {
     let found: i64 = transaction.pragma_query_value(None, "data_version", |row| row.get(0))?;
     if known != Some(found) {
@@ -232,7 +235,7 @@ fn sign(transaction: &Transaction<'_>, process: i64, known: Option<i64>) -> rusq
     Ok(found)
 }
 
-/// Whether the database objects to what was to be stored, and would again.
+/// Whether the database rejects the values, as it would on a retry.
 fn is_refusal(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -240,7 +243,7 @@ fn is_refusal(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether somebody else held the lock, so that nothing was written.
+/// Whether another program held the lock, so that nothing was written.
 fn is_held(error: &rusqlite::Error) -> bool {
     let rusqlite::Error::ToSqlConversionFailure(cause) = error else { return false };
     matches!(cause.downcast_ref(), Some(LockError::Held { .. }))

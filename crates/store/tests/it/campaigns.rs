@@ -18,9 +18,9 @@ use skald_journal::{
 use crate::commands::{CAMPAIGN, Deed, Pin, Sent, command, evening};
 use crate::test_stores::{Kind, Place, block_on};
 
-/// Each case is played on a store for real, so there are fewer than of pure ones.
+/// Divides the number of cases, since each runs on a real store.
 const FEWER: u32 = 16;
-/// Groups of deeds after which somebody else goes on, who knows nothing but the store.
+/// The number of groups after which new `Streams` take over, which know nothing but the store.
 const HANDED_OVER: usize = 12;
 
 fn given(step: usize) -> Given {
@@ -28,7 +28,7 @@ fn given(step: usize) -> Given {
     Given { at: to_micros(at), by: format!("principal {}", step % 3) }
 }
 
-/// What the rules alone come to, and what is remembered of it.
+/// The reference model: the state by the rules alone, and the answers under keys.
 #[derive(Default)]
 struct Model {
     state: CampaignState,
@@ -36,7 +36,7 @@ struct Model {
     answered: BTreeMap<String, (CampaignCommand, Expected)>,
 }
 
-/// What a sender is told of a command that was accepted.
+/// The expected answer to an accepted command.
 #[derive(Debug, Clone, PartialEq)]
 struct Expected {
     revision: u64,
@@ -48,7 +48,7 @@ struct Expected {
 type Outcome = Result<Expected, JournalFailure<CampaignRefusal>>;
 
 impl Model {
-    /// A key that was answered comes first, then the revision, then the rules.
+    /// Checks for an earlier answer under the key first, then the revision, then the rules.
     fn take(&mut self, sent: &Sent, expected: Option<u64>, given: &Given) -> Outcome {
         if let Some(key) = &sent.key
             && let Some((command, answer)) = self.answered.get(key)
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// What is stored under a key.
+/// The answer that is stored under a key.
 fn words(revision: u64, events: &[CampaignEvent]) -> String {
     format!("{revision}: {}", serde_json::to_string(events).unwrap())
 }
@@ -87,7 +87,7 @@ fn ask(sent: &Sent, expected: Option<u64>, given: Given) -> Submission<CampaignS
     Submission { expected, key, ..Submission::new(sent.command.clone(), given) }
 }
 
-/// Plays a case on a store, and compares after every step.
+/// Runs a case on a store, and compares with the model after every group.
 async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
     let stream = StreamName::new("campaign", CAMPAIGN);
     let limits = Limits { records_per_snapshot: 7, ..Limits::default() };
@@ -112,7 +112,8 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
                     (sent, expected)
                 }
             };
-            // Of two at the same time under one key, either may count as the first if one is refused.
+            // Of two concurrent commands under one key, either may be the first if one is refused, so the second is not
+            // sent.
             if sent.key.as_ref().is_some_and(|key| in_doubt.contains(key)) {
                 continue;
             }
@@ -127,7 +128,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
         let answers = join_all(asks.into_iter().map(|ask| streams.execute(&stream, ask))).await;
         for ((expected, state), answer) in expectations.into_iter().zip(answers) {
             let told = answer.map(|done| {
-                // Who asks again is shown the state of now.
+                // A retry gets the current state.
                 assert!(done.replayed || done.committed.state == state, "{:?} is not {state:?}", done.committed.state);
                 let Applied { revision, events, answer, replayed, .. } = done;
                 Expected { revision, events: events.to_vec(), answer, replayed }
@@ -142,7 +143,7 @@ async fn played(place: &Place, groups: Vec<Vec<Deed>>) {
     listed(place, &model.state).await;
 }
 
-/// Whether the read models say what the state does.
+/// Asserts that the read models match the state.
 async fn listed(place: &Place, state: &CampaignState) {
     let body = |collection: &'static str, id: String| async move {
         place.journal.document(collection, &id).await.unwrap().map(|document| document.body)
@@ -195,7 +196,7 @@ mod postgres {
     }
 }
 
-/// Were something never sent, never accepted or never refused, the cases above would say nothing of it.
+/// The cases above do not test a command that is never sent, accepted or refused.
 #[test]
 fn every_command_and_every_refusal_is_among_the_cases() {
     let mut runner = TestRunner::deterministic();
@@ -217,7 +218,7 @@ fn every_command_and_every_refusal_is_among_the_cases() {
     }
     let kinds = BTreeSet::from(KINDS);
     assert_eq!((&accepted, &refused), (&kinds, &kinds));
-    // A campaign with too many of anything takes longer.
+    // Refusals of limits are not among them: reaching a limit takes more commands.
     assert_eq!(refusals, REFUSALS.map(str::to_owned).into());
 }
 
@@ -257,7 +258,8 @@ const REFUSALS: [&str; 14] = [
     "TooLong",
 ];
 
-/// Without a wildcard: whoever adds a command is asked to have it sent here too, and to name it above.
+/// Without a wildcard, so that a new command does not compile until it is named here. It must be generated and listed
+/// above too.
 fn kind(command: &CampaignCommand) -> &'static str {
     match command {
         CampaignCommand::Create { .. } => "Create",

@@ -19,7 +19,7 @@ const CLIENTS: u64 = 6;
 const COMMANDS: u64 = 15;
 const STREAMS: u64 = 2;
 
-/// Numbers that look like chance and repeat with their seed.
+/// A pseudo-random generator with a seed.
 struct Chance(u64);
 
 impl Chance {
@@ -72,7 +72,7 @@ async fn whatever_fails_each_command_happens_once(place: Place) {
     assert!(matches!(verdict, VerifyVerdict::Sound(_)), "{verdict:?}");
 }
 
-/// Lets one thing after the other go wrong, and sometimes nothing.
+/// Injects random failures, and sometimes none, until the test is over.
 async fn trouble(nodes: [Arc<Faulty>; 2], is_over: Arc<AtomicBool>) {
     let mut chance = Chance(77);
     while !is_over.load(Ordering::SeqCst) {

@@ -9,7 +9,7 @@ use skald_domain::campaign::{ActorKind, CampaignCommand, Controller, GmMode, Rec
 
 pub(crate) const CAMPAIGN: &str = "camp_1";
 
-/// Few ids, so that commands meet each other's things.
+/// Few ids, so that commands refer to what others created.
 fn id(prefix: &'static str) -> impl Strategy<Value = String> {
     (0..4_u8).prop_map(move |number| format!("{prefix}{number}"))
 }
@@ -70,7 +70,7 @@ fn play() -> impl Strategy<Value = CampaignCommand> {
     ]
 }
 
-/// Any command. A campaign is often created, or nothing else could happen.
+/// Any command. `Create` is frequent, since other commands need a campaign.
 pub(crate) fn command() -> impl Strategy<Value = CampaignCommand> {
     let mode = || prop_oneof![Just(GmMode::Human), Just(GmMode::Ai), Just(GmMode::Hybrid)];
     let create = |(name, gm_mode, theme_prompt)| CampaignCommand::Create {
@@ -99,20 +99,20 @@ pub(crate) struct Sent {
     pub(crate) pin: Option<Pin>,
 }
 
-/// The revision that a sender insists on.
+/// The revision that a sender expects.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Pin {
     /// The newest, as long as nobody sends at the same time.
     Newest,
-    /// This one, which is the newest once.
+    /// This revision, which is the newest only once.
     Fixed(u64),
 }
 
-/// One thing that a sender does.
+/// One action of a sender.
 #[derive(Debug, Clone)]
 pub(crate) enum Deed {
     Send(Sent),
-    /// Sends once more what was sent so many deeds ago.
+    /// Sends again what was sent this many actions ago.
     Redecide(usize),
 }
 
@@ -128,7 +128,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![5 => send, 1 => (1..12_usize).prop_map(Deed::Redecide)]
 }
 
-/// Deeds one after the other; those of one group at once.
+/// Groups of actions, one group after the other. The actions of a group are sent at the same time.
 pub(crate) fn evening() -> impl Strategy<Value = Vec<Vec<Deed>>> {
     vec(prop_oneof![3 => vec(deed(), 1), 1 => vec(deed(), 2..5)], 1..30)
 }

@@ -12,7 +12,7 @@ use skald_journal::{Journal, VerifyVerdict, verify};
 use crate::faulty::{Faulty, Trouble};
 use crate::test_stores::{Kind, Place, block_on};
 
-/// Every look at it is a millisecond later, and never the same twice.
+/// A clock and a source of entropy that count up with every call, so that no value repeats.
 struct Counting(AtomicI64);
 
 impl Counting {
@@ -36,10 +36,10 @@ impl Entropy for Counting {
 }
 
 const RUN: &str = "run-1";
-/// The kind of the rows with content.
+/// The kind of the side rows with content.
 const CONTENT: &str = "artifact";
 
-/// A store that goes wrong as told, and a run of the shipped quest on it, at revision 2.
+/// A store with injected failures, and a run of the shipped quest on it, at revision 2.
 struct Gate {
     journal: Arc<Faulty>,
     engine: Arc<Local>,
@@ -85,7 +85,7 @@ impl Gate {
     }
 }
 
-/// Content used to be put in a write of its own after the event: a crash between the two left an event without it.
+/// Content was once written after the event: a crash between the two left an event without content.
 #[test]
 fn an_accepted_event_has_its_content_although_nothing_but_the_append_is_written() {
     for kind in [Kind::Memory, Kind::Sqlite] {

@@ -16,19 +16,19 @@ type StoreFuture<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trouble {
     None = 0,
-    /// The append is stored, but nobody hears of it.
+    /// The append is stored, but fails for the caller.
     AnswerLost = 1,
-    /// The append is not stored, and nobody knows.
+    /// The append is not stored, and fails for the caller.
     AppendLost = 2,
     /// Nothing can be read or written.
     Down = 3,
-    /// Records are neither read nor written, and that is known only after a while.
+    /// Reads and appends of records fail after a while.
     Stuck = 4,
-    /// Nothing is written but appends.
+    /// Side rows cannot be written by themselves, only with appends.
     SideRowsLost = 5,
 }
 
-/// How often others have their turn before a stuck store fails.
+/// How often a stuck store yields before it fails.
 const STUCK_TURNS: usize = 100;
 
 pub(crate) struct Faulty {
@@ -36,9 +36,9 @@ pub(crate) struct Faulty {
     trouble: AtomicU8,
     /// How many records each append held.
     pub(crate) batches: Mutex<Vec<usize>>,
-    /// How often a head was asked for, and how often records.
+    /// The number of reads of heads, and of records.
     pub(crate) looks: [AtomicUsize; 2],
-    /// As of a database elsewhere, nothing is known of it without going there, which takes a while.
+    /// Behaves like a remote database: it has no version, and reads are delayed.
     pub(crate) is_far_away: AtomicBool,
 }
 

@@ -54,7 +54,7 @@ fn a_newer_file_is_refused_and_left_alone() {
     });
 }
 
-/// A file with tokens in rows stays at its version until these are events; one that was made anew never had any.
+/// A file with tokens in side rows keeps its version until they are imported as events; a new one never had any.
 #[test]
 fn only_an_older_file_awaits_the_import_of_tokens() {
     let folder = TemporaryFolder::new();
@@ -67,7 +67,7 @@ fn only_an_older_file_awaits_the_import_of_tokens() {
         assert!(!open(&path).await.unwrap().awaits_token_import());
         assert_eq!(version(), 6);
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
-        // Whoever is stopped before the import is done does it again.
+        // A process that was stopped before the end of the import repeats it.
         assert!(open(&path).await.unwrap().awaits_token_import());
         assert_eq!(version(), 4);
         let file = open(&path).await.unwrap();
@@ -224,7 +224,7 @@ fn a_full_file_is_unavailable_until_there_is_room() {
     });
 }
 
-/// A stopped process keeps the lock; once everybody waited for it without an end.
+/// A stopped process keeps the lock. Once others waited for it without a timeout.
 #[test]
 fn a_lock_that_another_holds_is_waited_for_with_an_end() {
     let folder = TemporaryFolder::new();
@@ -303,12 +303,12 @@ fn what_is_made_is_its_owners_alone_and_no_link_is_followed() {
         for name in names.map(|name| format!("new/{name}")) {
             assert_eq!(mode(&name), 0o600, "{name}");
         }
-        // Whatever lies under the names that a backup once used is left alone.
+        // A file under the name that backups once used is left alone.
         std::fs::write(folder.file("copy.db.partial"), "mine").unwrap();
         journal.backup(&folder.file("copy.db")).await.unwrap();
         assert_eq!(mode("copy.db"), 0o600);
         assert_eq!(std::fs::read_to_string(folder.file("copy.db.partial")).unwrap(), "mine");
-        // Nor is a link followed, or replaced, whether it leads somewhere or not.
+        // A link is neither followed nor replaced, whether its target exists or not.
         std::fs::write(folder.file("victim"), "mine").unwrap();
         for target in ["victim", "nowhere"] {
             symlink(folder.file(target), folder.file(&format!("to-{target}"))).unwrap();

@@ -74,8 +74,8 @@ fn what_waits_together_is_stored_together_up_to_a_limit() {
     });
 }
 
-/// Each looked again when its turn came, so those who waited for a stream that another node writes to went to the
-/// database one after the other, and the last waited for all.
+/// Once each waiting reader loaded again in turn: readers of a stream that another node writes to queried the database
+/// one after the other, and the last waited for all.
 #[test]
 fn who_waits_for_a_load_goes_nowhere_else() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -94,7 +94,8 @@ fn who_waits_for_a_load_goes_nowhere_else() {
     });
 }
 
-/// Each tried again when its turn came, so that with a store that fails after five seconds, the tenth waited for fifty.
+/// Once each waiting reader tried again in turn: with a store that fails after five seconds, the tenth waited for
+/// fifty.
 #[test]
 fn who_waits_for_a_load_that_fails_fails_with_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -105,13 +106,13 @@ fn who_waits_for_a_load_that_fails_fails_with_it() {
         let found = futures::future::join_all((0..50).map(|_| streams.read(&one))).await;
         assert!(found.iter().all(Result::is_err));
         assert_eq!(faulty.looks[1].swap(0, Ordering::SeqCst), 1, "one looked for all");
-        // That it failed once is not held against who comes later.
+        // A later read is not affected by the failure.
         faulty.has(Trouble::None);
         assert_eq!(streams.read(&one).await.unwrap().revision(), 0);
     });
 }
 
-/// The same of those who write.
+/// The same for writers.
 #[test]
 fn who_waits_behind_a_turn_that_fails_fails_with_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -13,7 +13,7 @@ use crate::test_stores::{block_on, client, postgres, server, until};
 const RECORD: &str = "INSERT INTO records (shard, stream, revision, kind, at, by, body, previous, hash)
     VALUES (1, $1, 1, 'added', 0, 'tester', '[]', '', '')";
 
-/// Within which every call is answered, and a second for a machine that is busy.
+/// The time limit of every call, and a second for a busy machine.
 const PROMISED: Duration = Duration::from_secs(skald_domain::limits::DATABASE_WAIT_SECONDS + 1);
 
 async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
@@ -22,8 +22,8 @@ async fn names(journal: &dyn Journal, after: &mut Cursor) -> Vec<String> {
     page.into_iter().map(|(_, record)| record.stream.as_str().to_owned()).collect()
 }
 
-/// A cursor on the position alone loses a record here: the transaction that began first takes the later position, commits
-/// first, and a follower that went on from its position would never see the other.
+/// A cursor on the position alone loses a record here: the transaction that began first takes the later position,
+/// commits first, and a follower that went on from its position would never see the other.
 #[test]
 fn a_follower_is_not_fooled_by_commits_out_of_order() {
     block_on(async {
@@ -53,7 +53,8 @@ fn a_follower_is_not_fooled_by_commits_out_of_order() {
     });
 }
 
-/// The other half of the trap: what committed first but began later waits for what began first.
+/// The reverse case: a record that was committed first in a later transaction stays hidden until the earlier
+/// transaction ends.
 #[test]
 fn a_follower_waits_for_a_transaction_that_began_before() {
     block_on(async {
@@ -111,7 +112,7 @@ fn a_lost_connection_is_unavailable_and_comes_back() {
     });
 }
 
-/// Connections are cut while many write: whatever was acknowledged is there, once, and every retry finds out.
+/// Connections are cut while many write: each acknowledged command is stored exactly once, and a retry gets its answer.
 #[test]
 fn nothing_is_lost_or_doubled_when_connections_are_cut() {
     block_on(async {
@@ -143,7 +144,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
         for writer in writers {
             writer.await.unwrap();
         }
-        // The last cut may come after the last write: whoever reads then is told to try again.
+        // The last cut may come after the last write, so the read may fail and is repeated.
         let kept = loop {
             match streams.read(&stream("one")).await {
                 Ok(kept) => break kept,
@@ -155,7 +156,7 @@ fn nothing_is_lost_or_doubled_when_connections_are_cut() {
     });
 }
 
-/// Ends the connections of one test, which are told by their name.
+/// Terminates the connections of one test, found by their application name.
 async fn kill(admin: &tokio_postgres::Client, name: &str) {
     let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
     admin.query(kill, &[&name]).await.unwrap();
@@ -172,7 +173,7 @@ fn a_newer_schema_is_refused() {
     });
 }
 
-/// A schema with tokens in rows stays at its version until these are events; one that was made anew never had any.
+/// A schema with tokens in side rows keeps its version until they are imported as events; a new one never had any.
 #[test]
 fn only_an_older_schema_awaits_the_import_of_tokens() {
     block_on(async {
@@ -205,7 +206,7 @@ fn what_is_not_reachable_is_named_without_its_password() {
     assert!(!refused.contains("secret"), "{refused}");
 }
 
-/// What passes is waited for, and what does not is an error to be mended.
+/// A temporary failure is worth another attempt; any other needs a change of the configuration.
 #[test]
 fn a_database_that_is_away_is_told_from_one_that_refuses() {
     let refused = |address: &str| block_on(skald_store::open(address)).err().unwrap();
@@ -230,8 +231,7 @@ fn a_database_that_is_away_is_told_from_one_that_refuses() {
     }
 }
 
-/// Somebody locks tables in a transaction that they forget to end. Each waited until it was its turn, and then as long
-/// again.
+/// Tables are locked by a transaction that nobody ends. Once each call waited for its turn, and then as long again.
 #[test]
 fn nobody_waits_for_a_lock_longer_than_promised() {
     block_on(async {
@@ -263,7 +263,7 @@ fn nobody_waits_for_a_lock_longer_than_promised() {
             assert!(took < PROMISED, "{took:?}");
         }
         forgetful.batch_execute("ROLLBACK").await.unwrap();
-        // What was cut off is sent again, and happens once.
+        // Retries of the failed commands are stored once.
         for number in (0..10).step_by(2) {
             let key = number.to_string();
             let sent_again = || async { nodes[1].execute(&one, keyed(add(&key, 1), &key)).await.is_ok() };
@@ -280,7 +280,7 @@ fn other_nodes_are_woken_at_once() {
         let address = postgres().await;
         let (here, there) = (skald_store::open(&address).await.unwrap(), skald_store::open(&address).await.unwrap());
         let mut wakes = here.wakes();
-        // The first comes when the node begins to listen.
+        // The first wake-up comes when the node begins to listen.
         wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
         let writes = Streams::<Tally>::new(there);
         let (mut stored_after, mut heard_after) = (Vec::new(), Vec::new());
@@ -295,7 +295,7 @@ fn other_nodes_are_woken_at_once() {
         }
         stored_after.sort();
         heard_after.sort();
-        // A node that had to look by itself would wait for a second or more.
+        // A node without notifications would wake after a second or more.
         assert!(
             heard_after[7] < 50 * stored_after[7],
             "a write takes {:?}, the other node hears after {:?}",
@@ -305,8 +305,7 @@ fn other_nodes_are_woken_at_once() {
     });
 }
 
-/// A node that is far from the stream decides on what is old by the time it arrives; it is not to lose for ever to one
-/// that is busy.
+/// The decisions of a slow node are outdated when they arrive. It must not lose every race to a busy node.
 #[test]
 fn a_busy_node_does_not_starve_another() {
     block_on(async {
@@ -316,7 +315,7 @@ fn a_busy_node_does_not_starve_another() {
             let busy = Arc::clone(&busy);
             tokio::spawn(async move {
                 for number in 0_u64.. {
-                    // The names come and go, so that the state stays small.
+                    // Names are added and removed, so that the state stays small.
                     let name = format!("{task}-{}", number / 2);
                     let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
                     busy.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
@@ -334,7 +333,7 @@ fn a_busy_node_does_not_starve_another() {
     });
 }
 
-/// What every node asks several times a second must not go through all records, not even on a database that has no
+/// Statements that every node runs several times a second must not scan all records, not even on a database that has no
 /// statistics yet.
 #[test]
 fn followers_need_no_statistics() {
@@ -363,7 +362,7 @@ fn followers_need_no_statistics() {
                 assert!(plan.contains("records_in_order") && !plan.contains("Seq Scan"), "{statement}:\n{plan}");
             }
         }
-        // And the answer is right: nothing is hidden here but by a transaction that runs.
+        // The answer is correct too: only a running transaction hides a record.
         let running = crate::test_stores::client(&address).await;
         running.batch_execute("BEGIN; SELECT pg_current_xact_id()").await.unwrap();
         client.execute(RECORD, &[&"x/hidden"]).await.unwrap();

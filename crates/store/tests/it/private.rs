@@ -19,7 +19,7 @@ mod postgres {
         format!("sslmode={mode}&sslrootcert={}", certificate(name).display())
     }
 
-    /// How many connections of a test are there, and how many of them are encrypted.
+    /// The number of connections of a test, and how many of them are encrypted.
     async fn connections(address: &str) -> (i64, i64) {
         let name = address.rsplit_once('=').unwrap().1;
         let count = "SELECT count(*), count(*) FILTER (WHERE ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
@@ -28,7 +28,7 @@ mod postgres {
         (row.get(0), row.get(1))
     }
 
-    /// The parameters stand before the others, so that the address still ends with the name of the test.
+    /// Adds parameters before the others, so that the address still ends with the name of the test.
     fn with(address: &str, parameters: &str) -> String {
         address.replacen('?', &format!("?{parameters}&"), 1)
     }
@@ -43,13 +43,13 @@ mod postgres {
                 (verified("require", "root"), true),
                 (verified("verify-ca", "root"), true),
                 (verified("verify-full", "root"), true),
-                // A certificate is its own authority.
+                // The server's certificate is accepted as its own authority.
                 (verified("verify-full", "server"), true),
             ] {
                 let address = postgres().await;
                 let journal = skald_store::open(&with(&address, &parameters)).await.unwrap();
                 let mut wakes = journal.wakes();
-                // The notifier listens once it wakes others.
+                // The first wake-up means that the notifier is listening.
                 wakes.wait_for(|wakes| *wakes > 0).await.unwrap();
                 let streams = Streams::<Tally>::new(journal);
                 streams.execute(&stream("one"), add("a", 1)).await.map_err(|_| "failed").unwrap();

@@ -12,7 +12,7 @@ use crate::tally::{Tally, add, is_fair, remove, rivals_let_past, stream};
 use crate::test_stores::{block_on, until};
 use skald_testkit::TemporaryFolder;
 
-/// Set in the child: the file, and the child's name.
+/// Environment variables of the child: the file, and the child's name.
 const FILE: &str = "SKALD_TEST_FILE";
 const NAME: &str = "SKALD_TEST_NAME";
 const EACH: u64 = 150;
@@ -43,7 +43,7 @@ fn child(test: &str, path: &Path, name: &str) -> Child {
     command.stdout(Stdio::null()).spawn().unwrap()
 }
 
-/// In a child: what it was told.
+/// In a child: the file and the child's name.
 fn told() -> Option<(std::path::PathBuf, String)> {
     Some((std::env::var_os(FILE)?.into(), std::env::var(NAME).ok()?))
 }
@@ -104,7 +104,7 @@ fn what_another_process_commits_is_seen_at_once() {
     });
 }
 
-/// With SQLite's own waiting, or if a batch had to be sent back to be decided again, the slower process would wait for as
+/// With SQLite's own busy wait, or if a batch were sent back to be decided again, the slower process would wait for as
 /// long as the other is busy.
 #[test]
 fn a_busy_process_does_not_starve_another() {
@@ -115,7 +115,7 @@ fn a_busy_process_does_not_starve_another() {
                 let (streams, name) = (Arc::clone(&streams), name.clone());
                 tokio::spawn(async move {
                     for number in 0_u64.. {
-                        // The names come and go, so that the state stays small.
+                        // Names are added and removed, so that the state stays small.
                         let name = format!("{name}-{task}-{}", number / 2);
                         let ask = if number % 2 == 0 { add(&name, 1) } else { remove(&name) };
                         streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
@@ -152,7 +152,7 @@ fn a_killed_process_takes_nothing_with_it() {
             for number in 0_u64.. {
                 let ask = add(&format!("{name}-{number}"), 1);
                 let done = streams.execute(&stream("one"), ask).await.map_err(|_| "failed").unwrap();
-                // What was acknowledged is noted outside of the journal.
+                // Acknowledged revisions are noted outside of the journal.
                 std::fs::write(path.with_extension("acknowledged"), done.revision.to_string()).unwrap();
             }
         });

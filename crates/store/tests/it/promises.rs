@@ -38,7 +38,7 @@ fn nouns() -> StreamKinds {
     StreamKinds::default().with::<Tally>()
 }
 
-/// A batch of so many records after a head.
+/// A batch of `count` records after a head.
 fn batch(stream: &StreamName, expected: Head, count: usize) -> Batch {
     let mut head = expected;
     let records = (0..count).map(|number| {
@@ -81,7 +81,7 @@ async fn a_batch_reads_back_as_it_was_written(place: Place) {
     assert_eq!(journal.head(&stream).await.unwrap(), last);
     let answered = journal.answered(&stream, vec!["other".to_owned(), "key".to_owned()]).await.unwrap();
     assert_eq!(answered, written.answers);
-    // A transaction elsewhere may hide it for a moment.
+    // A transaction of another test may hide them for a moment.
     until("the records", || async { !journal.follow(Cursor::default(), 10).await.unwrap().is_empty() }).await;
     let followed = journal.follow(Cursor::default(), 10).await.unwrap();
     assert_eq!(followed.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), written.records);
@@ -393,7 +393,7 @@ async fn a_sound_journal_verifies_and_rebuilds(place: Place) {
     assert_eq!(verify(&*journal, &nouns()).await.unwrap(), VerifyVerdict::Sound(before));
 }
 
-/// The same history has the same root wherever it is kept, and whatever is kept beside it counts.
+/// The same history has the same root hash on every store, and side rows are part of it.
 async fn the_same_history_has_the_same_root_everywhere(place: Place) {
     let mut roots = Vec::new();
     for journal in [Arc::new(skald_store::Memory::new()) as Arc<dyn Journal>, place.journal] {

@@ -31,7 +31,7 @@ fn snapshot(revision: u64, parts: &[&str]) -> Snapshot {
     Snapshot { version: 1, head: Head { revision, hash: [7; 32] }, parts }
 }
 
-/// A part, if it is there.
+/// A part, if it exists.
 async fn part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, part: u32) -> Option<String> {
     let found = Arc::new(Mutex::new(None));
     let read = Arc::clone(&found);
@@ -40,7 +40,7 @@ async fn part(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot, p
     found.lock().unwrap().take()
 }
 
-/// All parts of a snapshot, or `None` if some are not there.
+/// All parts of a snapshot, or `None` if some are missing.
 async fn parts(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot) -> Option<Vec<String>> {
     let mut parts = vec![of.first.clone()];
     for number in 1..of.parts {
@@ -49,7 +49,7 @@ async fn parts(journal: &dyn Journal, stream: &StreamName, of: &StoredSnapshot) 
     Some(parts)
 }
 
-/// The newest snapshot as it was given to be kept.
+/// The newest snapshot, in the form in which it was passed to the store.
 async fn newest(journal: &dyn Journal, stream: &StreamName) -> Option<Snapshot> {
     let kept = journal.snapshot(stream).await.unwrap()?;
     let parts = parts(journal, stream, &kept).await?;
@@ -96,7 +96,7 @@ async fn an_older_snapshot_does_not_replace_a_newer_one(place: Place) {
     assert_eq!(newest(journal, &stream).await, Some(newer));
 }
 
-/// Two keep snapshots at once, with equal revisions too, and a third reads.
+/// Two writers store snapshots at the same time, also with equal revisions, while a third reads.
 async fn a_snapshot_is_never_read_as_two(place: Place) {
     let stream = stream("one");
     let is_over = AtomicBool::new(false);
@@ -140,7 +140,7 @@ async fn state(journal: &Arc<dyn Journal>) -> State {
     Streams::<Tally>::new(Arc::clone(journal)).read(&stream("one")).await.unwrap().state.clone()
 }
 
-/// A stream of 35 records with one snapshot, and what it comes to.
+/// Writes a stream of 35 records with one snapshot, and returns its state.
 async fn filled(journal: &Arc<dyn Journal>) -> State {
     let limits = Limits { records_per_snapshot: 30, ..Limits::default() };
     let streams = Streams::<Tally>::with_limits(Arc::clone(journal), limits);
@@ -151,7 +151,7 @@ async fn filled(journal: &Arc<dyn Journal>) -> State {
     streams.read(&stream("one")).await.unwrap().state.clone()
 }
 
-/// A snapshot that is not what its stream came to: whoever opens from it can be told from who did not.
+/// A snapshot with another state than its stream, so that a test can tell whether it was used.
 async fn telling(journal: &dyn Journal) -> Snapshot {
     let amounts = [("a".to_owned(), 1), ("b".to_owned(), 2), ("c".to_owned(), 3)].into();
     let parts = Piece::write(&State { amounts, changed_at: None }).unwrap();
@@ -184,7 +184,7 @@ async fn a_stream_opens_from_its_snapshot_or_without(place: Place) {
     assert_eq!(state(journal).await, wanted);
 }
 
-/// Whoever makes a snapshot with a right digest is opened, but not unseen.
+/// A forged snapshot with a correct digest is used, but verification finds it.
 async fn a_snapshot_of_another_state_is_found_and_made_anew(place: Place) {
     let (journal, stream) = (&place.journal, stream("one"));
     let wanted = filled(journal).await;
@@ -282,7 +282,7 @@ fn an_older_file_is_brought_up_to_date_with_its_snapshots() {
     });
 }
 
-/// Stores records as they were before they noted digests of answers. Answers where they end.
+/// Stores records in the format from before answer digests. Returns the head.
 fn written_in_the_first_form(file: &Connection, records: Vec<Record>) -> Head {
     let mut head = Head::default();
     for record in records {

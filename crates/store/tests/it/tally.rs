@@ -35,7 +35,7 @@ pub(crate) enum Event {
     Removed {
         name: String,
     },
-    /// What no rules would decide, and none can replay.
+    /// An event that is never decided, and panics in a replay.
     Cursed,
 }
 
@@ -86,7 +86,7 @@ impl Decider for Tally {
     }
 }
 
-/// A part of a state in a snapshot: the moment, or one amount.
+/// A snapshot part: the time of the last change, or one amount.
 pub(crate) struct Piece(State);
 
 impl SnapshotPart<State> for Piece {
@@ -170,8 +170,8 @@ pub(crate) fn stream(id: &str) -> StreamName {
     StreamName::new(Tally::NAME, id)
 }
 
-/// Writes a hundred times beside a busy rival. Answers how many of the rival's commands were stored while each of these
-/// waited, the fewest first.
+/// Writes a hundred commands while another writer is busy. Returns how many commands of the other were stored while
+/// each of these waited, in ascending order.
 pub(crate) async fn rivals_let_past(streams: &Streams<Tally>) -> Vec<u64> {
     let mut passed = Vec::new();
     for number in 0..100 {
@@ -184,7 +184,7 @@ pub(crate) async fn rivals_let_past(streams: &Streams<Tally>) -> Vec<u64> {
     passed
 }
 
-/// Whether a rival with 16 commands at once was let past a few batches at a time, and never for long.
+/// Whether another writer with 16 commands at a time overtook by a few batches only, and never for long.
 pub(crate) fn is_fair(passed: &[u64]) -> bool {
     passed[50] <= 20 * 16 && passed[99] <= 500 * 16
 }

@@ -15,7 +15,7 @@ pub(crate) enum Kind {
     Postgres,
 }
 
-/// A fresh store, and the way to open it once more.
+/// A fresh store, and the address to open it again.
 pub(crate) struct Place {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) address: String,
@@ -33,7 +33,7 @@ impl Place {
         Self { journal: skald_store::open(&address).await.unwrap(), address, _folder: folder }
     }
 
-    /// The same store as another process or node would have it.
+    /// Opens the store again, as another process or node would.
     pub(crate) async fn beside(&self) -> Arc<dyn Journal> {
         match self.address.as_str() {
             "memory" => Arc::clone(&self.journal),
@@ -42,12 +42,12 @@ impl Place {
     }
 }
 
-/// A PostgreSQL for tests, and nothing else: each test gets a schema of its own.
+/// The address of the PostgreSQL server for tests. Each test gets a schema of its own.
 pub(crate) fn server() -> String {
     std::env::var("SKALD_TEST_POSTGRES").expect("SKALD_TEST_POSTGRES, which `cargo xtask test` sets, is an address")
 }
 
-/// The address of a fresh schema.
+/// Creates a schema, and returns its address.
 pub(crate) async fn postgres() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let schema = format!("test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -55,7 +55,7 @@ pub(crate) async fn postgres() -> String {
     format!("{}?options=-csearch_path%3D{schema}&application_name={schema}", server())
 }
 
-/// A connection of the test's own.
+/// A direct connection to the database, without the store.
 pub(crate) async fn client(address: &str) -> tokio_postgres::Client {
     let (client, connection) = tokio_postgres::connect(address, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
@@ -73,7 +73,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// Waits until something is so, and fails if it takes too long.
+/// Waits until a condition holds, and panics if that takes too long.
 pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl FnMut() -> F) {
     for _ in 0..1_000 {
         if is_so().await {
@@ -84,7 +84,7 @@ pub(crate) async fn until<F: Future<Output = bool>>(what: &str, mut is_so: impl 
     panic!("{what} did not come");
 }
 
-/// One test per promise and store.
+/// Defines one test per guarantee and store.
 macro_rules! on_every_store {
     ($($promise:ident,)+) => {
         on_every_store!(@ memory Memory $($promise,)+);

@@ -30,7 +30,7 @@ fn streams(journal: &Arc<dyn Journal>) -> Streams<Tally> {
     Streams::new(Arc::clone(journal))
 }
 
-/// What can be compared of a reply.
+/// The parts of a reply that can be compared.
 fn seen(reply: Reply) -> Result<(u64, Option<String>, bool), JournalFailure<Refusal>> {
     reply.map(|done| (done.revision, done.answer, done.replayed))
 }
@@ -64,7 +64,7 @@ async fn a_pinned_revision_must_be_the_current_one(place: Place) {
     ok(streams.execute(&stream, pinned(add("a", 1), 0)).await);
     let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 0)).await);
     assert_eq!(conflict, Err(JournalFailure::RevisionConflict { expected: 0, actual: 1 }));
-    // Somebody else is faster.
+    // Another node appends first.
     let elsewhere = Streams::<Tally>::new(place.beside().await);
     ok(elsewhere.execute(&stream, pinned(add("c", 1), 1)).await);
     let conflict = seen(streams.execute(&stream, pinned(add("b", 1), 1)).await);

@@ -2,12 +2,12 @@
 
 use super::lexer::Letter;
 
-/// Words that one word may become.
+/// Maximum number of words that one word may expand to.
 const WORDS_MAX: usize = 64;
-/// Letters of a word that is expanded: each group of braces is one step of recursion.
+/// Maximum letters of a word that is expanded: each brace group is one level of recursion.
 const LETTERS_MAX: usize = 1024;
 
-/// The words that a word stands for; `None` if that is too much.
+/// Expands the braces of a word; `None` if it exceeds a limit.
 pub(super) fn expand(word: &[Letter]) -> Option<Vec<Vec<Letter>>> {
     if word.len() > LETTERS_MAX {
         return None;
@@ -24,7 +24,7 @@ pub(super) fn expand(word: &[Letter]) -> Option<Vec<Vec<Letter>>> {
     Some(words)
 }
 
-/// The first group of braces that stands for something: where it begins and ends, and its parts.
+/// The first brace group that expands: the indices of its braces, and its parts.
 fn first_group(word: &[Letter]) -> Option<(usize, usize, Vec<Vec<Letter>>)> {
     let is = |at: usize, letter: char| word[at].letter == letter && !word[at].is_quoted;
     for open in (0..word.len()).filter(|at| is(*at, '{')) {

@@ -25,7 +25,7 @@ pub(super) fn find(command: &ShellCommand, depth: usize) -> Vec<InnerCommands> {
     }
 }
 
-/// The first word after the options. Options of `valued` are followed by a value.
+/// Index of the first word after the options. Options of `valued` are followed by a value.
 pub(super) fn after_options(words: &[Word], from: usize, valued: &[&str]) -> usize {
     let mut at = from;
     while let Some(text) = words.get(at).map(|word| word.text.as_str()) {
@@ -41,7 +41,7 @@ pub(super) fn after_options(words: &[Word], from: usize, valued: &[&str]) -> usi
 }
 
 impl Wrapper {
-    /// Where its command stands, if there is one.
+    /// Index of the command that it runs, if there is one.
     pub(super) fn command_at(&self, words: &[Word]) -> usize {
         let at = after_options(words, 1, self.valued);
         let sets = words.get(at..).unwrap_or_default().iter().take_while(|word| lexer::is_assignment(&word.source));
@@ -56,7 +56,7 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The words from a place on, as a command.
+    /// The words from an index on, as a command.
     fn rest(&self, at: usize, has_more_words: bool) -> Vec<InnerCommands> {
         self.command_at(at, self.words.len(), has_more_words)
     }
@@ -79,7 +79,7 @@ impl Finder<'_> {
         vec![InnerCommands { at, line: Some(CommandLine { commands: vec![command], is_understood: true }) }]
     }
 
-    /// A text that is read as a command line. What is added to it when it runs is not known.
+    /// Parses a text as a command line. `is_known` is false if a part of the text is known only when it runs.
     fn line(&self, at: usize, text: &str, is_known: bool) -> InnerCommands {
         let mut line = read_nested(text, self.depth + 1);
         line.is_understood &= is_known;
@@ -96,7 +96,7 @@ impl Finder<'_> {
         vec![self.line(at, &text, words.iter().all(|word| word.is_literal))]
     }
 
-    /// The lines that are given by an option, as `-c LINE`, `--command=LINE` or `-cLINE`.
+    /// The command lines in the values of an option: `-c LINE`, `--command=LINE` or `-cLINE`.
     fn lines_of(&self, options: &[&str]) -> Vec<InnerCommands> {
         let mut found = Vec::new();
         for (at, word) in self.words.iter().enumerate().skip(1) {
@@ -126,7 +126,7 @@ impl Finder<'_> {
         at.map(|at| self.rest(at + 1, false)).unwrap_or_default()
     }
 
-    /// A shell runs a line, a file, or what it reads.
+    /// A shell runs a command line, a script, or its standard input.
     fn shell(&self) -> Vec<InnerCommands> {
         let (mut at, mut takes_line, mut reads) = (1, false, false);
         while let Some(text) = self.words.get(at).map(|word| word.text.as_str()) {
@@ -184,7 +184,7 @@ impl Finder<'_> {
         found
     }
 
-    /// Aliases that are given with the command, and subcommands that run a command.
+    /// Aliases that `-c` sets, and subcommands that run a command.
     fn git(&self) -> Vec<InnerCommands> {
         let at = normal_form::subcommand_at("git", self.words).unwrap_or(self.words.len());
         let Some(subcommand) = self.words.get(at) else { return Vec::new() };
@@ -197,7 +197,7 @@ impl Finder<'_> {
         });
         let rest = |from: usize| self.words.get(from..).unwrap_or_default();
         let joined = |words: &[Word]| words.iter().map(|word| word.source.as_str()).collect::<Vec<_>>().join(" ");
-        // The last one counts.
+        // If an alias is set twice, the last one counts.
         let aliased = aliased.next_back().map(|(place, value)| match value.strip_prefix('!') {
             Some(line) => self.line(place, &format!("{line} {}", joined(rest(at + 1))), true),
             None => self.line(place, &format!("git {value} {}", joined(rest(at + 1))), true),

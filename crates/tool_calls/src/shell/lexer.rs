@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use super::{CommandLine, Redirection, ShellCommand, Word, braces};
 
-/// Redirections, the longest first.
+/// Redirection operators, the longest first.
 const OPERATORS: [&str; 12] = ["&>>", "<<<", "<<-", "&>", "<<", ">>", "<>", ">|", ">&", "<&", "<", ">"];
-/// Words with which a compound command begins that is not followed here.
+/// First words of compound commands that the lexer does not support.
 const NOT_FOLLOWED: [&str; 3] = ["case", "function", "select"];
 /// Commands that set variables of the shell.
 const DECLARATIONS: [&str; 5] = ["export", "declare", "local", "readonly", "typeset"];
-/// Substitutions in substitutions that are followed.
+/// Maximum nesting of substitutions.
 pub(super) const NESTED_MAX: usize = 40;
 
 /// A letter of a word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Letter {
     pub letter: char,
-    /// Whether quotes keep the shell from reading more into it.
+    /// Whether quotes keep the shell from interpreting it.
     pub is_quoted: bool,
 }
 
@@ -38,14 +38,15 @@ pub(super) struct Lexer {
     pub nested: usize,
 }
 
-/// What the line itself sets; `None` for what it sets to several values, of which one is taken when it runs.
+/// Variables that the line itself sets; `None` if it sets several values, since the one in effect is known only when it
+/// runs.
 pub(super) type Variables = BTreeMap<String, Option<String>>;
 
 pub(super) struct HereDocument {
     delimiter: String,
     is_literal: bool,
     strips_tabs: bool,
-    /// The command that reads it, by its place among the commands.
+    /// Index of the command that reads it.
     command: Option<usize>,
 }
 
@@ -54,7 +55,7 @@ pub(super) struct HereDocument {
 pub(super) struct Draft {
     pub letters: Vec<Letter>,
     pub is_unknown: bool,
-    /// Whether a variable outside of quotes brought blanks, at which the shell splits the word.
+    /// Whether an unquoted variable contains blanks, where the shell splits the word.
     pub is_split: bool,
     pub has_quotes: bool,
 }
@@ -106,7 +107,7 @@ impl Lexer {
                 ' ' | '\t' => self.at += 1,
                 '\\' if self.peek(1) == Some('\n') => self.at += 2,
                 '\n' | '\r' => {
-                    // Elsewhere it is a letter of a word.
+                    // A `\r` that does not end a line is part of a word.
                     self.is_understood &= letter == '\n' || matches!(self.peek(1), Some('\n') | None);
                     self.at += 1;
                     self.finish(&mut command);
@@ -126,7 +127,7 @@ impl Lexer {
                     command.is_piped_into = is_pipe;
                 }
                 '(' => {
-                    // A function, an array or a pattern of zsh: what it does is not followed.
+                    // A function, an array or a pattern of zsh, which are not supported.
                     self.is_understood &= command.words.is_empty() && command.assignments.is_empty();
                     self.at += 1;
                     self.finish(&mut command);
@@ -154,7 +155,7 @@ impl Lexer {
         self.nested -= 1;
     }
 
-    /// A command has ended.
+    /// Ends a command: stores it, and the variables that it sets.
     fn finish(&mut self, command: &mut ShellCommand) {
         let command = std::mem::take(command);
         if command.assignments.is_empty() && command.words.is_empty() && command.redirections.is_empty() {
@@ -186,7 +187,8 @@ impl Lexer {
         self.commands.push(command);
     }
 
-    /// A comment has no effect where shells read comments. A shell that does not would run what stands in it.
+    /// Skips a comment. A shell without comments would run its text, so a line with shell syntax in it is not
+    /// understood.
     fn comment(&mut self) {
         while let Some(letter) = self.peek(0).filter(|letter| !matches!(letter, '\n' | '\r')) {
             self.is_understood &= !"'\"`$;&|<>(){}\\".contains(letter);
@@ -222,7 +224,7 @@ impl Lexer {
         command.redirections.push(Redirection { operator, target });
     }
 
-    /// The texts of the here-documents that begin here.
+    /// Reads the texts of the here-documents that begin here.
     fn here_documents(&mut self) {
         for document in std::mem::take(&mut self.documents) {
             let mut text = String::new();
@@ -249,7 +251,7 @@ impl Lexer {
         }
     }
 
-    /// The commands that a text runs where it is expanded as in double quotes.
+    /// Adds the commands of substitutions in a text that is expanded as in double quotes.
     fn substitutions_in(&mut self, text: &str) {
         let mut lexer = Self::new(text, self.variables.clone(), self.nested + 1);
         lexer.quoted(None, &mut Draft::default());
@@ -261,7 +263,7 @@ impl Lexer {
     fn word_of(&mut self, command: &mut ShellCommand) {
         let begin = self.at;
         let words = self.words();
-        // A word that did not begin would be read for ever.
+        // Without progress the loop would never end.
         if self.at == begin {
             self.is_understood = false;
             self.at += 1;
@@ -284,7 +286,7 @@ impl Lexer {
         }
     }
 
-    /// The next word; several where braces or a variable make several of it.
+    /// Reads the next word; several if braces or a variable expand to several.
     fn words(&mut self) -> Vec<Word> {
         let begin = self.at;
         let mut draft = Draft::default();

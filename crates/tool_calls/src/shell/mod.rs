@@ -2,7 +2,7 @@
 //! and the commands that they run in turn (`sudo rm x`, `sh -c 'rm x'`, `find . -exec rm {} +`).
 //!
 //! Nothing is expanded that is known only when the line runs. A word with such a part is not literal, and a line with
-//! syntax that this parser does not follow is not understood; callers must treat both as unknown.
+//! syntax that this parser does not support is not understood; callers must treat both as unknown.
 
 mod braces;
 mod inner_commands;
@@ -13,17 +13,17 @@ mod quotes_and_expansions;
 #[cfg(test)]
 mod tests;
 
-/// Longer lines are not read, and so not understood.
+/// Longer lines are not parsed, and so not understood.
 pub const LINE_BYTES_MAX: usize = 1 << 18;
-/// Lines in lines (`sh -c "sh -c …"`) that are read.
+/// Maximum nesting of command lines (`sh -c "sh -c …"`).
 const DEPTH_MAX: usize = 12;
 
 /// A command line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandLine {
-    /// Its commands in the order of the text, those of subshells and substitutions too.
+    /// Its commands in the order of the text, including those of subshells and substitutions.
     pub commands: Vec<ShellCommand>,
-    /// Whether all of the text was followed. If not, there may be commands that are not listed.
+    /// Whether all of the text was parsed. If not, there may be commands that are not listed.
     pub is_understood: bool,
 }
 
@@ -35,11 +35,11 @@ pub struct ShellCommand {
     /// The program and its arguments.
     pub words: Vec<Word>,
     pub redirections: Vec<Redirection>,
-    /// Whether it gets arguments that are not written here, as a command of `xargs` does.
+    /// Whether it gets more arguments when it runs, like a command of `xargs`.
     pub has_more_words: bool,
     /// Whether it reads the output of the command before it.
     pub is_piped_into: bool,
-    /// What it reads from a here-document or a here-string.
+    /// The text of its here-document or here-string.
     pub input: Option<String>,
     /// The commands that it runs.
     pub inner: Vec<InnerCommands>,
@@ -48,9 +48,9 @@ pub struct ShellCommand {
 /// Commands that a command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InnerCommands {
-    /// The word of the outer command by which they are given.
+    /// Index of the outer command's word that contains or begins them.
     pub at: usize,
-    /// The commands; `None` where they are not written in the line, as with `eval "$x"`.
+    /// The commands; `None` if they are not written in the line, as with `… | sh`.
     pub line: Option<CommandLine>,
 }
 
@@ -59,9 +59,9 @@ pub struct InnerCommands {
 pub struct Word {
     /// As it is written.
     pub source: String,
-    /// Without quotes, and with the values of variables that the line itself sets. An unknown part stays as it is written.
+    /// Without quotes, and with the values of variables that the line itself sets. An unknown part stays as written.
     pub text: String,
-    /// Whether the shell takes `text` as it is, file patterns aside.
+    /// Whether the shell uses `text` as it is, except for file patterns.
     pub is_literal: bool,
     /// Whether `*`, `?` or `[` stand in it without quotes.
     pub has_pattern: bool,
@@ -75,7 +75,7 @@ pub struct Redirection {
     pub target: Word,
 }
 
-/// Reads a command line.
+/// Parses a command line.
 pub fn read(text: &str) -> CommandLine {
     read_nested(text, 0)
 }
@@ -92,7 +92,7 @@ fn read_nested(text: &str, depth: usize) -> CommandLine {
 }
 
 impl CommandLine {
-    /// All commands, those that others run too.
+    /// All commands, including those that other commands run.
     pub fn all(&self) -> Vec<&ShellCommand> {
         let mut all = Vec::new();
         self.collect(&mut all);
@@ -108,7 +108,7 @@ impl CommandLine {
         }
     }
 
-    /// Whether all of it was followed, the lines in it too.
+    /// Whether all of it was parsed, including nested command lines.
     pub fn is_understood_throughout(&self) -> bool {
         let inner = |inner: &InnerCommands| inner.line.as_ref().is_some_and(Self::is_understood_throughout);
         self.is_understood && self.commands.iter().all(|command| command.inner.iter().all(inner))
@@ -119,7 +119,7 @@ impl ShellCommand {
     /// The program without its folder, in lower case: `git` for `/usr/bin/Git.exe`. `None` if it is known only when the
     /// line runs, or if there is none.
     pub fn program(&self) -> Option<String> {
-        // `$(dirname x)/git` is a git wherever it lies.
+        // Only the file name counts: `$(dirname x)/git` is `git`.
         let name = self.words.first()?.text.rsplit('/').next()?.trim_start_matches('=').to_lowercase();
         let is_test = matches!(name.as_str(), "[" | "[[");
         let is_known =

@@ -6,7 +6,7 @@ use super::programs::{CODE_LETTERS, PROGRAM_OPTIONS, ProgramOptions, TAKES_VARIA
 use super::{CommandLine, ShellCommand, Word, lexer};
 
 impl ShellCommand {
-    /// The command in its plainest forms.
+    /// The normal forms of the command: with and without the options before the subcommand.
     pub fn normal_forms(&self) -> Vec<String> {
         let Some(program) = self.program() else { return Vec::new() };
         let form = |from: usize| {
@@ -19,7 +19,7 @@ impl ShellCommand {
             && at > 1
         {
             forms.push(form(at));
-            // An option that is not known here may be followed by a value.
+            // The word after an unknown option may be its value.
             if is_unknown_option(&program, &self.words[at - 1]) {
                 forms.push(form(at + 1));
             }
@@ -27,7 +27,8 @@ impl ShellCommand {
         forms
     }
 
-    /// Where the first argument would stand that is no option: the subcommand, or the command that it runs, if it has one.
+    /// Index of the first argument that is no option: the subcommand, or the command that it runs, if it has one. The
+    /// index may be past the end.
     pub fn first_argument_at(&self) -> Option<usize> {
         let program = self.program()?;
         let wrapped =
@@ -36,12 +37,12 @@ impl ShellCommand {
         Some(at.unwrap_or_else(|| after_options(&self.words, 1, &[])))
     }
 
-    /// Whether it is known only when the line runs which program this is, or which of its subcommands.
+    /// Whether the program or its subcommand is known only when the line runs.
     pub fn is_subcommand_unknown(&self) -> bool {
         let Some(program) = self.program() else { return !self.words.is_empty() };
         let Some(at) = subcommand_at(&program, &self.words) else { return false };
         let before = &self.words[1..at.min(self.words.len())];
-        // An option may set an alias; an unknown word without quotes may bring the subcommand with it.
+        // An option may set an alias; an unknown word without quotes may expand to several, the subcommand among them.
         let is_open = |(place, word): (usize, &Word)| {
             let is_one_word = word.source.len() > 1 && word.source.starts_with('"') && word.source.ends_with('"');
             let sets = word.text.starts_with("-c") || (place > 0 && before[place - 1].text == "-c");
@@ -51,7 +52,7 @@ impl ShellCommand {
             || self.words.get(at).map_or(self.has_more_words, |word| !word.is_literal || word.has_pattern)
     }
 
-    /// The word by which a program is given code, or is told which program to run: `python -c`, `cargo --config`.
+    /// Index of the option that gives a program code, or names a program to run: `python -c`, `cargo --config`.
     pub fn program_option_at(&self) -> Option<usize> {
         let program = self.program()?;
         let subcommand = subcommand_at(&program, &self.words).and_then(|at| self.words.get(at));
@@ -90,7 +91,7 @@ impl CommandLine {
     }
 }
 
-/// Where the subcommand of a program stands, if the program has subcommands.
+/// Index of the subcommand of a program, if the program has subcommands.
 pub(super) fn subcommand_at(program: &str, words: &[Word]) -> Option<usize> {
     let (_, valued) = WITH_SUBCOMMANDS.iter().find(|(name, _)| *name == program)?;
     Some(after_options(words, 1, valued))
@@ -101,7 +102,7 @@ fn is_unknown_option(program: &str, word: &Word) -> bool {
     word.text.starts_with('-') && !word.text.contains('=') && !valued.contains(&word.text.as_str())
 }
 
-/// Whether a word is an option, alone or with its value behind it.
+/// Whether a word is an option, alone or with its value attached.
 fn is_option(text: &str, option: &str) -> bool {
     let Some(rest) = text.strip_prefix(option) else { return false };
     let is_short = option.len() < 3 && !option.starts_with("--");

@@ -1,6 +1,6 @@
 //! Tables of programs: those that run other programs, by which arguments, and the position of their subcommand.
 
-/// Words that may stand before a command.
+/// Reserved words that may precede a command.
 pub(super) const RESERVED: [&str; 9] = ["if", "then", "elif", "else", "do", "while", "until", "!", "coproc"];
 
 pub(super) const SHELLS: [&str; 11] =
@@ -68,7 +68,7 @@ pub(super) const WRAPPERS: &[Wrapper] = &[
 /// Wrappers whose command gets arguments that are not written in the line.
 pub(super) const ADDS_WORDS: [&str; 2] = ["xargs", "parallel"];
 
-/// Subcommands that run the command after them, with the arguments between: `rustup run stable cargo test`.
+/// Subcommands that run the command after them, and the number of arguments in between: `rustup run stable cargo test`.
 pub(super) const WRAPPING_SUBCOMMANDS: &[(&str, &[&str], usize)] = &[
     ("rustup", &["run"], 1),
     ("npm", &["exec", "x"], 0),
@@ -117,13 +117,13 @@ pub(super) const WITH_SUBCOMMANDS: &[(&str, &[&str])] = &[
     ("skald", &["--log", "--log-format"]),
 ];
 
-/// Options by which a program is given code, or is told which program to run or which file to write.
+/// Options that give a program code, or name a program to run or a file to write.
 pub(super) struct ProgramOptions {
     pub names: &'static [&'static str],
-    /// The subcommand that has them; every one if empty.
+    /// The subcommand that has them; empty for every subcommand.
     pub subcommand: &'static str,
     pub options: &'static [&'static str],
-    /// Whether they are options of the program only before its first argument, as `-c` of Python before the script.
+    /// Whether they count only before the first argument, like `-c` of Python before the script.
     pub is_before_arguments: bool,
 }
 
@@ -183,9 +183,9 @@ pub(super) const PROGRAM_OPTIONS: &[ProgramOptions] = &[
     anywhere(&["gcc", "g++", "cc", "c++", "clang", "clang++"], &["-wrapper", "-fplugin", "-B"]),
 ];
 
-/// Programs where several letters behind one dash may hide the option that takes code: `perl -ne …`.
+/// Programs whose combined short options may include the one that takes code: `perl -ne …`.
 pub(super) const CODE_LETTERS: &[(&str, &[char])] =
     &[("perl", &['e', 'E']), ("ruby", &['e']), ("python", &['c']), ("python3", &['c'])];
 
-/// Programs whose arguments `NAME=value` are variables that name programs.
+/// Programs whose `NAME=value` arguments set variables that may name programs.
 pub(super) const TAKES_VARIABLES: [&str; 2] = ["make", "gmake"];

@@ -3,10 +3,10 @@
 use super::lexer::{Draft, Letter, Lexer, NESTED_MAX};
 
 impl Lexer {
-    /// One step of a word outside of double quotes.
+    /// Reads one element of a word outside of double quotes: a letter, a quoted part or an expansion.
     pub(super) fn letter(&mut self, letter: char, draft: &mut Draft) {
         match letter {
-            // A backslash at the end of a line joins the next one to it.
+            // A backslash at the end of a line continues it on the next line.
             '\\' if self.peek(1) == Some('\n') => self.at += 2,
             '\\' => {
                 match self.peek(1) {
@@ -35,7 +35,7 @@ impl Lexer {
             '$' => self.dollar(false, draft),
             '`' => self.backtick(draft),
             letter => {
-                // Shells do not agree on what other control characters are.
+                // Shells differ in how they treat other control characters.
                 self.is_understood &= !letter.is_control();
                 draft.push(letter, false);
                 self.at += 1;
@@ -57,7 +57,7 @@ impl Lexer {
         }
     }
 
-    /// Reads as in double quotes, up to a letter or to the end.
+    /// Reads text as in double quotes, up to `end`, or to the end of the text.
     pub(super) fn quoted(&mut self, end: Option<char>, draft: &mut Draft) {
         loop {
             let Some(letter) = self.peek(0) else {
@@ -88,7 +88,8 @@ impl Lexer {
         }
     }
 
-    /// `$'…'`: escapes as in C. A shell that does not know it ends the quotes elsewhere, so that an escape is unknown.
+    /// `$'…'` with escapes as in C. A shell without this syntax may end the quotes elsewhere, so a word with an escape
+    /// counts as unknown.
     fn ansi_quoted(&mut self, draft: &mut Draft) {
         loop {
             let Some(letter) = self.peek(0) else {
@@ -136,7 +137,7 @@ impl Lexer {
     /// `$name`, `${…}` or `$(…)`.
     fn dollar(&mut self, is_quoted: bool, draft: &mut Draft) {
         let is_name = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
-        // A line that is joined in the middle of a variable.
+        // A line continuation right after `$` is not supported.
         self.is_understood &= !(self.peek(1) == Some('\\') && self.peek(2) == Some('\n'));
         match self.peek(1) {
             Some('(') => self.substitution(2, draft),
@@ -182,7 +183,7 @@ impl Lexer {
         draft.push_all(&value);
     }
 
-    /// A part that is known only when the line runs.
+    /// Adds a part that is known only when the line runs, as it is written.
     fn unknown(&mut self, begin: usize, draft: &mut Draft) {
         draft.is_unknown = true;
         let source: String = self.letters[begin..self.at].iter().collect();

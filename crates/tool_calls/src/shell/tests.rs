@@ -1,6 +1,6 @@
 use super::*;
 
-/// The commands of a line, each as its words, those that others run too.
+/// The commands of a line, each as its words, including those that others run.
 fn commands(text: &str) -> Vec<Vec<String>> {
     let line = read(text);
     line.all().iter().map(|command| command.words.iter().map(|word| word.text.clone()).collect()).collect()
@@ -153,7 +153,7 @@ fn what_is_known_only_when_it_runs_is_unknown() {
     for text in ["git push $x", "git -C \"$x\" status", "xargs git add", "git"] {
         assert!(!is_unknown(text), "{text}");
     }
-    // Which of two values a variable has is known only then.
+    // Which of two values a variable has is known only when the line runs.
     assert!(read("x=ls; true || x=rm; $x a").has_unknown_program());
 }
 
@@ -203,7 +203,7 @@ fn options_that_name_a_program_are_found() {
     }
 }
 
-/// A line may come from anybody: none takes long, and none ends the program.
+/// Lines are untrusted input: none may take long or crash the program.
 #[test]
 fn no_line_takes_long() {
     let deep = 100_000;

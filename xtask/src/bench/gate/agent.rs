@@ -19,7 +19,7 @@ pub(in crate::bench) struct Agent {
 }
 
 impl Agent {
-    /// Starts the server and shakes hands with it.
+    /// Starts the server and performs the handshake.
     pub(in crate::bench) fn start(command: &mut Command) -> anyhow::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut process = ServerProcess::start(command)?;
@@ -33,7 +33,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Calls a tool. Says how long the answer took, and what it was.
+    /// Calls a tool. Returns the latency and the structured answer.
     pub(in crate::bench) fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<(Duration, Value)> {
         let params = json!({"name": tool, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": self.next_id, "method": "tools/call", "params": params});
@@ -43,7 +43,7 @@ impl Agent {
         Ok((time, answer["result"]["structuredContent"].take()))
     }
 
-    /// Sends a line, and reads until its answer has come: the server also tells what changed.
+    /// Sends a line, and reads until its answer comes. Notifications before it are skipped.
     fn exchange(&mut self, request: &str) -> anyhow::Result<(Duration, Value)> {
         let id = self.next_id;
         self.next_id += 1;
@@ -61,7 +61,7 @@ impl Agent {
         }
     }
 
-    /// Ends the conversation, after which the server leaves its file in order.
+    /// Closes the server's input and waits until it has ended, so that its store is closed cleanly.
     pub(in crate::bench) fn leave(self) -> anyhow::Result<()> {
         let Self { mut process, input, output, .. } = self;
         drop(input);

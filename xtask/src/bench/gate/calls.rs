@@ -16,7 +16,7 @@ pub(super) const WARM_UP_ROUNDS: u64 = 10;
 /// The three kinds of calls.
 pub(super) const CALLS: [&str; 3] = ["emit_event", "get_state", "replay"];
 
-/// What calls of one kind took, in milliseconds.
+/// Latencies of the calls of one kind, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Took {
     pub(super) p50: f64,
@@ -24,7 +24,7 @@ pub(super) struct Took {
     pub(super) mean: f64,
 }
 
-/// By size, then by kind.
+/// Latencies by the size of the run, then by the kind of call.
 pub(super) type Figures = Vec<[Took; CALLS.len()]>;
 
 pub(super) fn measure(agents: &mut [Agent], all: &mut [RunGroup], rounds: u64) -> anyhow::Result<Figures> {

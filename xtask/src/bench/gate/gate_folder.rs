@@ -25,10 +25,10 @@ transitions:
   - {from: working, event: work, to: working}
   - {from: working, event: finish, to: done}
 ";
-/// Files here are only in memory, where there is such a place.
+/// A file system in memory, on machines that have one.
 const MEMORY: &str = "/dev/shm";
 const STORE: &str = "runs.db";
-/// What SQLite has written and not yet taken over.
+/// SQLite's write-ahead log.
 const LOG: &str = "runs.db-wal";
 
 pub(super) struct House {
@@ -36,18 +36,18 @@ pub(super) struct House {
     folder: PathBuf,
 }
 
-/// A folder that is gone when nobody needs it any more.
+/// A folder that is removed on drop.
 pub(super) struct GateFolder(PathBuf);
 
 impl Drop for GateFolder {
     fn drop(&mut self) {
-        // What cannot be removed is removed the next time.
+        // If this fails, the next run removes it.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
 impl House {
-    /// A house with its process, and no runs yet.
+    /// Prepares the folder with the process, without runs.
     pub(super) fn build(options: &BenchOptions) -> anyhow::Result<Self> {
         let house = Self { skald: options.skald.clone(), folder: paths::target().join("gate-bench") };
         let processes = house.folder.join("processes");
@@ -57,15 +57,15 @@ impl House {
         Ok(house)
     }
 
-    /// A place in memory.
+    /// A new folder in memory, if the machine has such a file system.
     pub(super) fn in_memory(&self, name: &str) -> anyhow::Result<GateFolder> {
         let memory = Path::new(MEMORY);
         let folder = if memory.is_dir() { memory } else { &self.folder };
-        // Another workspace may be measured at the same time; what was left behind in this one is found again.
+        // The name has a hash of the workspace, so that two workspaces do not collide and leftovers are found again.
         made(folder.join(format!("skald-gate-bench-{:x}-{name}", chance(&self.folder))))
     }
 
-    /// Takes the runs to the disk. No server may have them open.
+    /// Copies the store to the disk. No server may have it open.
     pub(super) fn bring(&self, from: &GateFolder) -> anyhow::Result<GateFolder> {
         let place = made(self.folder.join("runs"))?;
         for name in [STORE, LOG] {
@@ -78,13 +78,13 @@ impl House {
         Ok(place)
     }
 
-    /// An agent that talks to a server over the runs in a place.
+    /// Starts a server on the store in a folder. Returns its client.
     pub(super) fn open(&self, place: &GateFolder) -> anyhow::Result<Agent> {
         let mut command = Command::new(&self.skald);
         command.args(["mcp", "--store", &format!("sqlite:{}", place.0.join(STORE).display())]);
         command.arg("--process-dir").arg(self.folder.join("processes"));
         command.arg("--artifact-dir").arg(self.folder.join("artifacts"));
-        // A gate of the folder that the bench runs in would be another one.
+        // The folder in which the bench runs may have a gate of its own.
         Agent::start(command.current_dir(&self.folder))
     }
 }

@@ -4,14 +4,15 @@ use super::super::report::{Gate, ReportTable, grouped};
 use super::calls::{CALLS, Figures, Took};
 use super::runs::RunGroup;
 
-/// How much dearer a call may be in the largest run than in the smallest.
+/// The highest ratio of a call's latency in the largest run to that in the smallest.
 const FLAT_MAX: f64 = 1.2;
-/// Where the original was measured last, and how many times as fast is wanted there.
+/// The largest run in which the original was measured, and how many times as fast Skald must be there.
 const COMPARED_AT: u64 = 10_000;
 const TIMES_MIN: f64 = 200.0;
 
-/// Milliseconds of the original on two cores such as these, busy with other work, over stdio, one call after the other: by events, the
-/// medians of each kind of call, and the 99th percentile of `emit_event`. It does not wait for the disk.
+/// Latencies of the original in milliseconds, over stdio, one call after the other, on two cores like these that were
+/// busy with other work: by events in the run, the median of each kind of call and the 99th percentile of `emit_event`.
+/// The original does not wait for the disk.
 struct Original {
     events: u64,
     medians: [f64; CALLS.len()],
@@ -69,14 +70,14 @@ pub(super) fn print_without_disk(all: &[RunGroup], figures: &Figures) {
     table.print();
 }
 
-/// Each kind of call in the larger runs, as a share of what it takes in the smallest.
+/// The median latency of a kind of call in each large run, divided by that in the smallest run.
 fn flat(all: &[RunGroup], figures: &Figures, kind: usize, from: u64) -> Vec<(u64, f64)> {
     let Some(smallest) = figures.first() else { return Vec::new() };
     let large = all.iter().zip(figures).filter(|(group, _)| group.size >= from);
     large.map(|(group, of_size)| (group.size, of_size[kind].p50 / smallest[kind].p50)).collect()
 }
 
-/// From here on a run is large.
+/// From this many events on a run counts as large.
 const LARGE: u64 = 100_000;
 
 pub(super) fn durable(all: &[RunGroup], figures: &Figures) -> Vec<Gate> {
@@ -96,7 +97,7 @@ pub(super) fn durable(all: &[RunGroup], figures: &Figures) -> Vec<Gate> {
     gates
 }
 
-/// Nothing hides behind the disk.
+/// The same targets without the disk, whose latency could hide a cost that grows with the run.
 pub(super) fn without_disk(all: &[RunGroup], figures: &Figures) -> Vec<Gate> {
     let mut gates = Vec::new();
     for (kind, name) in CALLS.into_iter().enumerate() {
@@ -125,7 +126,7 @@ mod tests {
         let missed = |gates: &[(String, bool)]| -> Vec<String> {
             gates.iter().filter(|(_, is_met)| !is_met).map(|(name, _)| name.clone()).collect()
         };
-        // A replay of three milliseconds is not 200 times the original's.
+        // A replay of three milliseconds is not 200 times as fast as the original's.
         assert_eq!(missed(&flat), ["replay at 10,000 events, of the original"]);
         assert_eq!(missed(&grown).len(), 1 + 2 * CALLS.len());
         assert_eq!(missed(&grown)[0], "emit_event at 100,000 events, of that at 10");

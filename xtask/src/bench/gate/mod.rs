@@ -1,8 +1,8 @@
 //! Benchmark of the gate: emitting, reading and replaying in runs of 10 to 100,000 events, against the original. The
 //! long mode has runs of a million events.
 //!
-//! The runs are filled where a commit costs no disk, by ordinary calls, and first measured there: a cost that grew with
-//! the run would not be hidden behind the disk. Then the file is moved to the disk, where every event waits for it.
+//! The runs are filled by ordinary calls on a store in memory, and first measured there: the disk's latency could hide
+//! a cost that grows with the run. Then the store is copied to the disk, where every event waits for a sync.
 
 pub(super) mod agent;
 mod calls;
@@ -29,8 +29,8 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     let events = 2 * (WARM_UP_ROUNDS + rounds);
     let mut all: Vec<RunGroup> = sizes.map(|size| RunGroup::new(size, events, 0)).collect();
     let shared = all.len();
-    // All of them are in one file. Whether the small ones pay for it is seen beside one that holds nothing else; its
-    // server rests while the other is called, and wakes up more slowly for it.
+    // All runs are in one file. A small run in a file of its own shows whether the others slow it down. Its server
+    // idles while the other one is called, and wakes up more slowly.
     all.push(RunGroup::new(SIZES[0], events, 1));
 
     let house = House::build(options)?;

@@ -10,7 +10,8 @@ use super::runs::RunGroup;
 const STARTS: usize = 5;
 const MILLISECONDS: f64 = 1e3;
 
-/// From the start of the server to the first state of a run of each size: its snapshot, and what came after it.
+/// Measures the time from the server's start to the first `get_state` of a run of each size, which loads the snapshot
+/// and the events after it.
 #[expect(clippy::cast_precision_loss, reason = "a million at most")]
 pub(super) fn compare(house: &House, place: &GateFolder, all: &[RunGroup]) -> anyhow::Result<()> {
     let mut times = vec![(Vec::new(), Vec::new()); all.len()];

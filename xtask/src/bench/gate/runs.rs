@@ -16,12 +16,12 @@ const GROWTH_MIN: u64 = 10;
 
 pub(super) struct RunGroup {
     pub(super) size: u64,
-    /// Which of the agents has them.
+    /// The index of the agent whose store has them.
     pub(super) agent: usize,
-    /// How much one of them may grow.
+    /// By how many events a run may grow.
     growth: u64,
     runs: Vec<Run>,
-    /// The one that is called.
+    /// The index of the run that is called.
     current: usize,
 }
 
@@ -31,7 +31,7 @@ struct Run {
     revision: u64,
 }
 
-/// The same number for the same things, and any other for others.
+/// A pseudorandom number that depends only on its argument.
 pub(super) fn chance(of: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);
@@ -39,7 +39,7 @@ pub(super) fn chance(of: impl Hash) -> u64 {
 }
 
 impl RunGroup {
-    /// As many as are needed for so many events.
+    /// As many runs as are needed for this many events.
     pub(super) fn new(size: u64, events: u64, agent: usize) -> Self {
         let growth = (size / 10).max(GROWTH_MIN);
         let run = |number: u64| Run { id: format!("run-{size}-{number}"), revision: 0 };
@@ -58,8 +58,8 @@ impl RunGroup {
         Ok(())
     }
 
-    /// Has a run of the right size ready, and looks at it: its stream is open and its server awake, as they are for an
-    /// agent that works on it.
+    /// Moves on to the next run if this one has grown too large, and reads its state, so that its stream is loaded and
+    /// its server awake, as for an agent that works on it.
     pub(super) fn prepare(&mut self, agent: &mut Agent) -> anyhow::Result<()> {
         if self.run().revision >= self.size + self.growth && self.current + 1 < self.runs.len() {
             self.current += 1;
@@ -76,7 +76,7 @@ impl RunGroup {
         self.run().look(agent)
     }
 
-    /// Sends any event of the run again.
+    /// Sends a random earlier event of the run again.
     pub(super) fn replay(&self, agent: &mut Agent, round: u64) -> anyhow::Result<Duration> {
         let run = self.run();
         run.replay(agent, 1 + chance((&run.id, round)) % (run.revision - 1))
@@ -88,7 +88,7 @@ impl RunGroup {
 }
 
 impl Run {
-    /// The event that follows a revision. Keys of agents are in no order.
+    /// The input of the event after a revision. Its key is pseudorandom, since the keys of agents have no order.
     fn emission(&self, revision: u64) -> Value {
         let key = format!("{:016x}", chance((&self.id, revision, "key")));
         let mut emission = json!({

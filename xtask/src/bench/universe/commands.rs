@@ -16,24 +16,24 @@ const ALONE: usize = 150;
 /// Writers at once, and commands of each in a round.
 const WRITERS: usize = 16;
 const EACH: usize = 100;
-/// How much dearer a command may be in the largest universe than in the smallest.
+/// The highest ratio of a command's cost in the largest universe to that in the smallest.
 const FLAT_MAX: f64 = 1.2;
-/// Commands a second of the Solar System Constructor over PostgreSQL, measured on two cores such as these: by bodies, with
-/// one writer and with 16, nine of ten of whose additions it loses.
+/// Commands per second of the Solar System Constructor over PostgreSQL, measured on two cores like these: by bodies,
+/// with one writer and with 16. With 16 writers it loses nine of ten additions.
 const ORIGINAL_TICKS: [(usize, f64, f64); 3] = [(10, 216.0, 657.0), (1_000, 20.0, 41.0), (10_000, 2.1, 2.4)];
 const ORIGINAL_ADDS: [(usize, f64, f64); 3] = [(10, 91.0, 86.0), (1_000, 26.0, 29.0), (10_000, 1.4, 1.9)];
-/// How many times its rate is wanted there.
+/// How many times the original's rate Skald must reach.
 const TIMES_MIN: f64 = 3_000.0;
 
-/// What is measured. Each leaves the universe as large as it was.
+/// The measured commands. Each leaves the universe as large as it was.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Tick,
-    /// Bodies that are added and removed again; only the adding is timed where one writes alone.
+    /// Adds a body and removes it again. With one writer, only the addition is timed.
     Add,
-    /// The same the other way round, under a parent with all the others.
+    /// Removes a body and adds it again, under the same parent as all others.
     Remove,
-    /// To the parent that it has: it moves to the end of the children.
+    /// Attaches a body to the parent that it has: it moves to the end of the children.
     Attach,
 }
 
@@ -41,7 +41,7 @@ const KINDS: [(Kind, &str); 4] =
     [(Kind::Tick, "tick"), (Kind::Add, "addStar"), (Kind::Remove, "removeStar"), (Kind::Attach, "attachStar")];
 
 impl Kind {
-    /// A command that is timed, and one that is not.
+    /// A command that is timed, and the one that undoes it, which is not.
     fn pair(self, writer: usize, number: usize, size: usize) -> (Value, Option<Value>) {
         let new = format!("new-{writer}-{number}");
         let old = body(1 + (writer * 7 + number) % (size - 1));
@@ -147,7 +147,7 @@ fn print(name: &str, kind: Kind, alone: &[Vec<f64>], together: &[Vec<f64>]) {
 }
 
 fn judge(name: &str, alone: &[Vec<f64>], together: &[Vec<f64>]) -> Vec<Gate> {
-    // Round by round: the machine's speed drifts.
+    // Compare round by round, since the machine's speed drifts.
     let ratio = |small: &[f64], large: &[f64]| median(small.iter().zip(large).map(|(small, large)| large / small));
     let (smallest, largest) = (0, SIZES.len() - 1);
     let flat = ratio(&alone[smallest], &alone[largest]);

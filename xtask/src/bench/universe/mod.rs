@@ -21,7 +21,7 @@ pub(crate) fn compare(options: &BenchOptions) -> anyhow::Result<Vec<Gate>> {
     Ok(gates)
 }
 
-/// What an example prints: names and numbers.
+/// Runs a part of an example, and parses its output, lines of `name: number`.
 fn figures(example: &Path, part: &str) -> anyhow::Result<BTreeMap<String, f64>> {
     let text = crate::run::captured(Command::new(example).arg(part))?;
     let lines = text.lines().filter_map(|line| line.rsplit_once(": "));

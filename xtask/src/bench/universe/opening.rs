@@ -12,7 +12,7 @@ use super::super::statistics::median;
 use super::figures;
 use super::universe_server::{BenchClient, UniverseServer, commands, universe};
 
-/// Bodies, the milliseconds in which they are wanted, and the figure of the example that is beside them.
+/// Bodies, the most milliseconds to open them, and the figure of the example that is printed next to it.
 const PROMISES: [(usize, f64, &str); 2] =
     [(10_000, 30.0, "open 10000 with a tail of 1000"), (99_900, 200.0, "open 100000 with a tail of 1000")];
 /// The revision at which a stream is snapshotted for the first time, and the commands after it.
@@ -34,7 +34,7 @@ pub(super) fn compare(mut sky: UniverseServer, options: &BenchOptions) -> anyhow
     for _ in 0..STARTS {
         sky = sky.restarted(options)?;
         let mut client = BenchClient::open(sky.address())?;
-        // What a first request costs whatever it is about.
+        // Keeps the cost of any first request out of the measurement.
         client.send("GET", "/universes", &Value::Null)?;
         for (times, (size, _, _)) in first.iter_mut().zip(PROMISES) {
             let took = client.send("POST", &commands(size), &json!({"type": "tick", "dt": 1}))?;
@@ -57,7 +57,7 @@ pub(super) fn compare(mut sky: UniverseServer, options: &BenchOptions) -> anyhow
     Ok((sky, gates))
 }
 
-/// Sends ticks until a universe has seen so many commands.
+/// Sends ticks until a universe is at this revision.
 fn advance(sky: &UniverseServer, size: usize, to: u64) -> anyhow::Result<()> {
     let mut client = BenchClient::open(sky.address())?;
     client.send("GET", &format!("/api/v1/universes/{}/summary", universe(size)), &Value::Null)?;

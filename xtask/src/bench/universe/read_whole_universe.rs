@@ -17,13 +17,13 @@ use super::universe_server::{BenchClient, UniverseServer, commands, universe};
 
 const SIZE: usize = 10_000;
 const ROUNDS: usize = 25;
-/// How much dearer than writing the state once the first read may be.
+/// The highest ratio of a first read to serialising the state once.
 const FIRST_MAX: f64 = 2.0;
-/// How much dearer than sending the bytes a further one may be.
+/// The highest ratio of a repeated read to sending the bytes.
 const AGAIN_MAX: f64 = 1.5;
 const MILLISECONDS: f64 = 1e3;
 
-/// The way in which a universe is read.
+/// A way to read a universe, with its measurements.
 struct Way {
     name: &'static str,
     client: BenchClient,
@@ -123,7 +123,7 @@ fn over_mcp(sky: &UniverseServer) -> anyhow::Result<Way> {
     })
 }
 
-/// A server that answers whatever it is asked with the same bytes, for as long as this process lives.
+/// Starts a server that answers every request with the same bytes. Returns its address.
 fn sender(bytes: Vec<u8>) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
@@ -144,7 +144,7 @@ fn send(listener: &TcpListener, bytes: &[u8]) -> std::io::Result<()> {
     }
 }
 
-/// Reads a request and forgets it.
+/// Reads a request and discards it.
 fn take(stream: &mut BufReader<TcpStream>) -> std::io::Result<()> {
     let (mut line, mut length) = (String::new(), 0);
     loop {

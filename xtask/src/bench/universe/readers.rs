@@ -15,10 +15,10 @@ use super::universe_server::{BenchClient, UniverseServer, commands, universe};
 
 const SIZE: usize = 1_000;
 const READERS: u32 = 5_000;
-/// Commands that each of them hears.
+/// Commands that each reader waits for.
 const HEARD: u32 = 100;
 const WRITERS: usize = 4;
-/// What a reader may cost the server.
+/// Most memory that a reader may cost the server.
 const KILOBYTES_MAX: f64 = 50.0;
 const BYTES_PER_KILOBYTE: f64 = 1e3;
 
@@ -65,14 +65,14 @@ pub(super) fn compare(sky: &UniverseServer, options: &BenchOptions) -> anyhow::R
     ])
 }
 
-/// Sends commands until the readers have had enough, and says how many.
+/// Sends commands until the readers have finished. Returns how many.
 fn write(sky: &UniverseServer, has_ended: &AtomicBool) -> anyhow::Result<u32> {
     let (mut client, path) = (BenchClient::open(sky.address())?, commands(SIZE));
     let mut sent = 0;
     while !has_ended.load(Ordering::Relaxed) {
         client.send("POST", &path, &json!({"type": "tick", "dt": 1}))?;
         sent += 1;
-        // A thousandth of what a server can take, and still more than a table sends.
+        // A thousandth of what a server can take, and still more than players send.
         thread::sleep(std::time::Duration::from_millis(5));
     }
     Ok(sent)

@@ -14,7 +14,7 @@ use super::super::load::Connection;
 use super::super::process::BenchServer;
 use crate::paths;
 
-/// Bodies of the universes, each of which is called by its number of them. The last leaves room for the writers.
+/// The number of bodies in each universe, which is also its name. The largest leaves room for bodies that writers add.
 pub(super) const SIZES: [usize; 4] = [10, 1_000, 10_000, 99_900];
 /// Commands that are sent together while a universe is built.
 const TOGETHER: usize = 100;
@@ -75,7 +75,7 @@ pub(super) fn body(number: usize) -> String {
     format!("s{number}")
 }
 
-/// Where commands go, so that the answer has what they changed and not all there is.
+/// The path for commands, with an option that leaves the whole state out of the answer.
 pub(super) fn commands(size: usize) -> String {
     format!("/universes/{}/commands?state=none", universe(size))
 }

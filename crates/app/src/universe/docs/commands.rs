@@ -60,7 +60,7 @@ pub(super) fn failure(entry: &FailureEntry) -> String {
     format!("`{}` ({})", entry.event, reasons.join(", "))
 }
 
-/// A reason as events write it.
+/// The spelling of a reason in events.
 pub(super) fn word(reason: Reason) -> String {
     serde_json::to_value(reason).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -69,7 +69,7 @@ fn words<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// The fields of each event beside its type.
+/// The fields of each event, without its type.
 fn event_fields() -> BTreeMap<String, Vec<String>> {
     let (_, full) = schema::made(WireEvent::json_schema);
     let events = full.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_default();

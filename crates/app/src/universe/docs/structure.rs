@@ -13,7 +13,7 @@ use crate::{reference, schema};
 const HEAD: &str = "# Structure\n\nA universe is an object with nine keys, and all of them are always there. Everything \
     in it has an id of your choice, up to 200 characters, which is also its key.\n";
 
-/// What each thing is, and where its fields are from.
+/// A section: its title, its text, and the schema of the type whose fields it lists.
 type Thing = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
 
 const THINGS: [Thing; 7] = [

@@ -13,13 +13,13 @@ use crate::universe::stream::{not_found, role_place, stream};
 use crate::{App, Caller, Code, EVERY_CAMPAIGN, Fault, limits, short};
 use skald_journal::{CommittedState, Record, StreamName, events};
 
-/// Records that are looked through at once.
+/// Records that are read at once.
 const LOOKED_AT_ONCE: usize = 256;
 
 impl App {
-    /// The commands of a universe from now on, or after one that the caller was told.
+    /// Opens the feed of a universe, from now on or after the event with the id `after`.
     pub(crate) async fn feed(&self, caller: &Caller, universe_id: &str, after: Option<&str>) -> Result<Feed, Fault> {
-        // What could never have been created is not looked for.
+        // No universe can have such an id, so skip the lookup.
         if universe_id.is_empty() || universe_id.chars().count() > limits::ID_CHARS_MAX {
             return Err(not_found(universe_id));
         }
@@ -30,7 +30,7 @@ impl App {
             None => Ok(Position::after(committed.revision())),
             Some(text) => Position::read(text).ok_or_else(|| unreadable(text)),
         };
-        // Whoever may see nothing of it is told the same as if there were nothing, whatever they ask for.
+        // Check the role before reporting a bad event id, so that a hidden universe looks like a missing one.
         let asked = heard.as_ref().copied().unwrap_or(Position::after(committed.revision()));
         let place =
             self.place_of_reading(caller, &stream, &committed, asked).await?.ok_or_else(|| not_found(universe_id))?;
@@ -43,10 +43,10 @@ impl App {
         Ok(Feed::of(shared, Pages::of(Arc::clone(&self.journal), stream), position, place))
     }
 
-    /// The campaign whose roles count for what a reader will be told; `None` if that is nothing, and never will be.
+    /// The campaign whose roles count for the events after a position; `None` if there are and will be none.
     ///
-    /// An id may be used again once its universe is deleted, for another campaign. A reader hears of one universe, up to
-    /// its end: of the one that the record after the position belongs to.
+    /// The id of a deleted universe may be reused in another campaign. A feed is about one universe, up to its
+    /// deletion: the one that the record after the position belongs to.
     async fn place_of_reading(
         &self,
         caller: &Caller,
@@ -63,7 +63,7 @@ impl App {
         }
         let (mut place, mut revision) = (None, 0);
         while revision <= position.revision {
-            // The first record alone tells most of the time.
+            // The first record is usually enough.
             let limit = if revision == 0 { 1 } else { LOOKED_AT_ONCE };
             let records = self.journal.read(stream, revision, limit).await.map_err(|error| self.unread(&error))?;
             let Some(last) = records.last() else { break };
@@ -78,7 +78,7 @@ impl App {
         Ok(place.map(|created| role_place(created.campaign_id.as_deref()).into()))
     }
 
-    /// Whether a position is one that somebody can have been told.
+    /// Refuses a position that no event of the universe has.
     async fn check(&self, stream: &StreamName, position: Position, revision: u64) -> Result<(), Fault> {
         if position > Position::after(revision) {
             let message = format!("the last event id is {position}, and the universe is at revision {revision}");
@@ -111,7 +111,7 @@ fn created(record: &Record) -> Option<Created> {
     })
 }
 
-/// Whether the stream is about one universe from its first record to now.
+/// Whether the stream has had a single universe from its first record until now.
 fn is_its_beginning(first: &Record, universe: &Universe) -> bool {
     let (Some(created), Some(about)) = (created(first), universe.about()) else { return false };
     first.at == about.created_at && created.campaign_id == about.campaign_id

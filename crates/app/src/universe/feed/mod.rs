@@ -30,9 +30,9 @@ use record_events::{Position, RecordEvents};
 use shared::SharedFeed;
 use window::Found;
 
-/// How many readers there are, of all universes.
+/// Gauge of readers, of all universes.
 const READERS: &str = "skald_universe_readers";
-/// How many were given up.
+/// Counter of dropped readers.
 const DROPPED: &str = "skald_universe_readers_dropped_total";
 
 /// One reader of a universe's commands.
@@ -41,33 +41,33 @@ pub struct Feed {
     wakes: watch::Receiver<u64>,
     beats: u64,
     position: Position,
-    /// What was read from the journal and not told yet.
+    /// Records that were read from the journal and not delivered yet.
     read: VecDeque<Arc<RecordEvents>>,
     pages: Pages,
-    /// Whether the reader has been abreast once: from then on it must not fall far behind.
+    /// Whether the reader has caught up once; after that it is dropped if it falls far behind.
     is_live: bool,
     is_over: bool,
     place: Arc<str>,
 }
 
-/// What a reader gets.
+/// One item of a feed.
 #[derive(Debug, Clone)]
 pub enum Fed {
     Events(FedEvents),
-    /// The reader is given up: the last event.
+    /// The reader is dropped. This is the last event.
     Dropped(FedEvent),
-    /// Some time has passed: time to show a sign of life, and to see whether the reader may still read.
+    /// A heartbeat: send a keep-alive, and check whether the caller may still read.
     Beat,
 }
 
 impl Feed {
-    /// What comes next; `None` once nothing will.
+    /// Waits for the next item; `None` once the feed has ended.
     pub async fn next(&mut self) -> Option<Fed> {
         loop {
             if self.is_over {
                 return None;
             }
-            // Seen before the look, so that what comes after the look is waited for in vain by nobody.
+            // Mark the wake-up as seen before reading, or one between the two is lost.
             let beats = *self.wakes.borrow_and_update();
             if std::mem::replace(&mut self.beats, beats) != beats {
                 return Some(Fed::Beat);
@@ -76,31 +76,32 @@ impl Feed {
                 Some(record) => self.take(&record),
                 None => self.look().await.ok()?,
             };
-            // A record may have nothing to tell.
+            // A record may have no events left for this reader.
             if next.is_some() {
                 return next;
             }
         }
     }
 
-    /// The position from which it goes on, as an event's id.
+    /// The position from which the feed continues, as the id of an event.
     pub fn last_event_id(&self) -> String {
         self.position.to_string()
     }
 
-    /// Whether a caller may read on.
+    /// Whether the caller may still read.
     pub fn admits(&self, caller: &Caller) -> bool {
         caller.role_in(&self.place).is_some()
     }
 
-    /// Ends it, with a reason and a position to go on from.
+    /// Ends the feed. The returned event has the reason and the position from which a reader can continue.
     pub fn give_up(&mut self, reason: &str) -> FedEvent {
         self.is_over = true;
         metrics::counter!(DROPPED).increment(1);
         FedEvent::dropped(reason, self.position)
     }
 
-    /// What the window has next, if anything; an error once nothing will come.
+    /// Takes the next record from the window, reads a page of the journal, or waits. An error if the shared feed has
+    /// ended.
     async fn look(&mut self) -> Result<Option<Fed>, watch::error::RecvError> {
         match self.shared.after(self.position) {
             Found::Next(record) => {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::record_events::RecordEvents;
 use skald_journal::{Journal, StoreError, StreamName};
 
-/// How much a page is about to hold, so that a reader of long records needs no more memory than one of short ones.
+/// Approximate bytes of a page, so that long records need no more memory than short ones.
 const PAGE_BYTES: usize = 1_000_000;
-/// Records of the first page, and of any.
+/// Records of the first page, and the maximum of any page.
 const FIRST: usize = 16;
 const MOST: usize = 128;
 
@@ -17,7 +17,7 @@ pub(super) struct Pages {
     limit: usize,
 }
 
-/// Some records, and whether there were no more.
+/// Some records, and whether they are the last ones.
 pub(super) struct Page {
     pub records: Vec<Arc<RecordEvents>>,
     pub is_last: bool,
@@ -28,15 +28,14 @@ impl Pages {
         Self { journal, stream, limit: FIRST }
     }
 
-    /// What stands after a revision. Each call is a read of its own: none lasts longer than a page.
+    /// The page after a revision. Each call is a separate read of the journal, so none takes longer than a page.
     pub(super) async fn after(&mut self, revision: u64) -> Result<Page, StoreError> {
         let mut records = self.journal.read(&self.stream, revision, self.limit).await?;
         let is_end = records.len() < self.limit;
         let bytes: usize = records.iter().map(|record| record.body.len()).sum();
         let each = bytes / records.len().max(1);
         self.limit = (PAGE_BYTES / each.max(1)).clamp(1, MOST);
-        // Long ones may come after short ones: what is too much is read again when its turn comes, and not held until
-        // then.
+        // Long records may follow short ones. Records that exceed the page are dropped and read again later.
         let mut held = 0;
         let fits = records.iter().take_while(|record| {
             let is_held = held < PAGE_BYTES;

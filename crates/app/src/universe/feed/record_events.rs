@@ -11,7 +11,7 @@ use skald_domain::universe::{Created, Renamed, Replaced, UniverseEvent, Universe
 
 use skald_journal::{Record, events};
 
-/// How far a reader has heard: all of a revision, and perhaps the first parts of the next. It reads `7` or `7.2`.
+/// A reader's position: all of a revision, and perhaps the first parts of the next. It is written as `7` or `7.2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub revision: u64,
@@ -23,7 +23,7 @@ impl Position {
         Self { revision, part: 0 }
     }
 
-    /// A position as it was told, and in no other spelling.
+    /// Parses a position, accepting only the spelling that `Display` writes.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (revision, part) = match text.split_once('.') {
             Some((revision, part)) => (revision, part.parse().ok().filter(|part| *part > 0)?),
@@ -46,9 +46,9 @@ impl fmt::Display for Position {
 /// One event of a feed. Clones share the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FedEvent {
-    /// What kind of event it is, such as `command`.
+    /// The name of the event, such as `command`.
     pub name: &'static str,
-    /// The position after it, from which a reader can go on; `None` for the last words to a reader who is given up.
+    /// The position after it, from which a reader can continue; `None` for the event that ends a dropped reader.
     pub id: Option<String>,
     /// JSON in one line.
     pub data: Bytes,
@@ -60,17 +60,17 @@ impl FedEvent {
         Self { name, id: id.map(|id| id.to_string()), data: data.into() }
     }
 
-    /// The last words to a reader who is given up.
+    /// The last event for a reader that is dropped.
     pub(super) fn dropped(reason: &str, heard: Position) -> Self {
         Self::new("dropped", None, &json!({"reason": reason, "lastEventId": heard.to_string()}))
     }
 }
 
-/// Events that come together. Readers share them.
+/// Events of one record. Readers share them.
 #[derive(Debug, Clone)]
 pub struct FedEvents {
     record: Arc<RecordEvents>,
-    /// How many of them this reader has heard before.
+    /// How many of them this reader already has.
     heard: usize,
 }
 
@@ -80,11 +80,11 @@ impl FedEvents {
     }
 }
 
-/// All that one record tells.
+/// All events of one record.
 #[derive(Debug)]
 pub(super) struct RecordEvents {
     pub revision: u64,
-    /// Nothing comes after it.
+    /// Whether the feed ends after this record.
     pub is_last: bool,
     events: Vec<FedEvent>,
 }
@@ -103,7 +103,8 @@ impl RecordEvents {
         }
     }
 
-    /// The last part has the revision as its id, those before it say how much of it they are.
+    /// Numbers the events: the last one has the revision as its id; those before it have the revision before and a
+    /// part.
     fn numbered(revision: u64, events: &[UniverseEvent], universe_id: &str) -> Self {
         let mut parts = Parts::default();
         for event in events {
@@ -121,17 +122,17 @@ impl RecordEvents {
         Self { revision, is_last: parts.is_last, events: events.collect() }
     }
 
-    /// How much there is of it.
+    /// The bytes of its data.
     pub(super) fn len(&self) -> usize {
         self.events.iter().map(|event| event.data.len()).sum()
     }
 
-    /// Of how many parts it is.
+    /// The number of events with an id.
     pub(super) fn parts(&self) -> usize {
         self.events.iter().filter(|event| event.id.is_some()).count()
     }
 
-    /// What is left of it for a reader who has heard its first parts; `None` if that is nothing.
+    /// The events that are left for a reader that has the first `part` of them; `None` if there are none.
     pub(super) fn beyond(self: &Arc<Self>, part: usize) -> Option<FedEvents> {
         (part < self.events.len()).then(|| FedEvents { record: Arc::clone(self), heard: part })
     }
@@ -143,7 +144,7 @@ struct StateReplaced<'a> {
     state: &'a UniverseState,
 }
 
-/// What is told, before it is known how many parts it is of.
+/// Events of a record before they are numbered, which needs their count.
 #[derive(Default)]
 struct Parts {
     parts: Vec<FedEvent>,
@@ -172,8 +173,8 @@ impl Parts {
         }
     }
 
-    /// A whole state has an event name of its own. A page that saves its state listens to `command`, and would take its
-    /// own state for somebody else's command: what was typed since it was sent would be lost.
+    /// A whole state has an event name of its own. A web page that saves its state listens to `command`; it would apply
+    /// its own saved state as another user's command and lose all edits made since.
     fn replaced(&mut self, state: Option<&UniverseState>) {
         if let Some(state) = state {
             self.push("stateReplaced", &StateReplaced { state });
@@ -199,7 +200,7 @@ mod tests {
         Arc::new(RecordEvents::of(&record))
     }
 
-    /// Name, id and data of each event that is left.
+    /// Name, id and data of each remaining event.
     fn left(told: &Arc<RecordEvents>, heard: usize) -> Vec<(&'static str, Option<String>, String)> {
         let left = told.beyond(heard);
         let text = |event: &FedEvent| String::from_utf8(event.data.to_vec()).expect("text");

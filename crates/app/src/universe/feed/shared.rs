@@ -16,28 +16,28 @@ use skald_journal::{Journal, Record, StoreError, StreamName};
 /// How long a feed waits after a failure to read.
 const READ_AGAIN: Duration = Duration::from_millis(500);
 
-/// How many universes are read.
+/// Gauge of universes with readers.
 const READ: &str = "skald_universes_read";
 
-/// All universes that are read in this process.
+/// The open feeds of this process, by stream.
 #[derive(Clone, Default)]
 pub(crate) struct Feeds(Arc<Mutex<HashMap<StreamName, OpenFeed>>>);
 
 struct OpenFeed {
-    /// The readers hold it; it goes with the last.
+    /// Owned by the readers; dropped with the last one.
     shared: Weak<SharedFeed>,
     wake: Arc<Notify>,
 }
 
 impl Feeds {
-    /// Takes note of a record, whichever process wrote it.
+    /// Wakes the feed of the record's universe, whichever process wrote the record.
     pub(crate) fn hear(&self, record: &Record) {
         if let Some(open) = lock(&self.0).get(&record.stream) {
             open.wake.notify_one();
         }
     }
 
-    /// The feed of a universe. One that is begun now begins after a revision.
+    /// The feed of a universe. A new one starts after the given revision.
     pub(super) fn open(
         &self,
         (journal, heartbeat): (&Arc<dyn Journal>, Duration),
@@ -60,7 +60,7 @@ impl Feeds {
     }
 }
 
-/// What the readers of one universe share.
+/// The state that all readers of one universe share.
 pub(super) struct SharedFeed {
     window: Arc<Mutex<Window>>,
     wakes: watch::Receiver<u64>,
@@ -74,7 +74,7 @@ impl SharedFeed {
         lock(&self.window).after(position)
     }
 
-    /// Changes whenever something is told; the number counts the heartbeats.
+    /// Notifies readers of new records and of heartbeats; the number counts the heartbeats.
     pub(super) fn wakes(&self) -> watch::Receiver<u64> {
         self.wakes.clone()
     }
@@ -85,14 +85,14 @@ impl Drop for SharedFeed {
         self.task.abort();
         metrics::gauge!(READ).decrement(1);
         let mut open = lock(&self.feeds.0);
-        // Its place may have been taken by a newer one already.
+        // A newer feed may have replaced this one in the map.
         if open.get(&self.stream).is_some_and(|open| open.shared.strong_count() == 0) {
             open.remove(&self.stream);
         }
     }
 }
 
-/// Reads for all readers of one universe.
+/// The task that reads the journal for all readers of one universe.
 struct Feeding {
     window: Arc<Mutex<Window>>,
     wake: Arc<Notify>,
@@ -106,7 +106,7 @@ impl Feeding {
         let mut heart = interval_at(Instant::now() + self.heartbeat, self.heartbeat);
         heart.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // Also at the very first: something may have come since whoever made it looked.
+            // Read before the first wait too: a record may have come since the feed's revision was read.
             if let Err(error) = self.read().await {
                 tracing::warn!(%error, "a universe's commands cannot be read right now");
                 tokio::time::sleep(READ_AGAIN).await;

@@ -6,38 +6,38 @@ use std::sync::Arc;
 use super::record_events::{Position, RecordEvents};
 use crate::limits;
 
-/// Bytes that one universe's window holds, unless its last record alone is larger. What is pushed out is still in the
+/// Maximum bytes of a universe's window, unless its last record alone is larger. Evicted records are still in the
 /// journal.
 const BYTES_MAX: usize = 8_000_000;
 
 pub(super) struct Window {
-    /// One for each revision up to the end, without a gap.
+    /// One record for each revision up to `end`, without gaps.
     records: VecDeque<Arc<RecordEvents>>,
     bytes: usize,
     end: u64,
 }
 
-/// What a reader finds after a position.
+/// The result of a search for the record after a position.
 pub(super) enum Found {
     Next(Arc<RecordEvents>),
     /// Nothing yet.
     Nothing,
-    /// So many records, the first of which are only in the journal.
+    /// This many records follow, the first of which are only in the journal.
     Behind(u64),
 }
 
 impl Window {
-    /// Empty, and next to what follows a revision.
+    /// An empty window, which continues after a revision.
     pub(super) fn at(revision: u64) -> Self {
         Self { records: VecDeque::new(), bytes: 0, end: revision }
     }
 
-    /// The revision up to which all is told.
+    /// The revision of the last record.
     pub(super) fn end(&self) -> u64 {
         self.end
     }
 
-    /// Takes what comes next, and gives up what is oldest.
+    /// Appends the next record, and evicts the oldest ones if there are too many.
     pub(super) fn push(&mut self, record: Arc<RecordEvents>) {
         self.end = record.revision;
         self.bytes += record.len();

@@ -146,7 +146,7 @@ fn a_dry_run_and_a_plan_change_nothing() {
     });
 }
 
-/// The nearest ending of a quest is to decline or to fail it; whoever asks for a plan wants to know the others too.
+/// The nearest final states of a quest are to decline or to fail it; a plan must show the others too.
 #[test]
 fn a_plan_without_a_target_tells_of_every_ending() {
     run(async {
@@ -233,7 +233,7 @@ fn runs_are_listed_from_the_newest_on() {
     });
 }
 
-/// Whoever reads the history reads what others sent: one line of it, with nothing invisible.
+/// The history shows text that others sent: it must be one line without invisible characters.
 #[test]
 fn keys_and_names_of_refused_attempts_are_one_line() {
     run(async {
@@ -257,7 +257,7 @@ fn keys_and_names_of_refused_attempts_are_one_line() {
     });
 }
 
-/// What came beside the input, in a header or in metadata, used to be ignored.
+/// A key and a revision outside the input, in a header or in metadata, used to be ignored.
 #[test]
 fn a_revision_and_a_key_beside_the_input_are_the_same_or_refused() {
     run(async {

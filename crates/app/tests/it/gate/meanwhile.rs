@@ -29,7 +29,7 @@ artifacts: [{type: report}]
 
 type Meanwhile = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 
-/// Files of which one is slow to read, and all may be stale.
+/// Test files: reading `big.bin` runs `meanwhile` first, and all files are stale if `is_stale` is set.
 #[derive(Default)]
 struct Slow {
     meanwhile: Mutex<Option<Meanwhile>>,
@@ -133,7 +133,7 @@ fn evidence_that_matters_only_in_the_next_state_is_looked_at_there() {
     });
 }
 
-/// The revision of a refused attempt used to be the newest, and its state the one that was first looked at.
+/// A refused attempt used to have the newest revision, but the state that was read at first.
 #[test]
 fn an_attempt_is_refused_on_one_state() {
     run(async {

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use crate::universe::{call, ok, run};
 
-/// Every look at it is a millisecond later.
+/// A clock that advances by one millisecond on every call.
 struct Ticking(AtomicI64);
 
 impl Default for Ticking {
@@ -35,7 +35,7 @@ impl Clock for Ticking {
     }
 }
 
-/// Never the same twice.
+/// Entropy that differs on every call.
 #[derive(Default)]
 struct Counting(AtomicI64);
 
@@ -60,7 +60,7 @@ pub(crate) fn app_with(journal: Arc<dyn Journal>) -> App {
     App::new(Arc::new(entropy), Arc::new(clock), journal)
 }
 
-/// Somebody with a token that plays in every campaign and has a gate role.
+/// The holder of a token with a role in every campaign, and a gate role if one is given.
 pub(crate) fn acting(name: &str, kind: PrincipalKind, gate_role: Option<&str>, role: CampaignRole) -> Caller {
     let roles: BTreeMap<String, CampaignRole> = [("*".to_owned(), role)].into();
     let holder = Holder {
@@ -81,12 +81,12 @@ pub(crate) fn human(name: &str) -> Caller {
 
 pub(crate) const RUN: &str = "run-550e8400-e29b-41d4-a716-446655440000";
 
-/// A run of the exploration process under the id of its documentation.
+/// Creates a run of the exploration process with the run id of its documentation.
 pub(crate) async fn exploration(engine: &Local) -> Value {
     ok(engine, "state_gate.create_run", json!({"process_id": "exploration-process", "run_id": RUN})).await
 }
 
-/// An event with content that is handed in.
+/// The input of `state_gate.emit_event` with inline artifacts.
 pub(crate) fn event(name: &str, revision: u64, key: &str, payload: &Value, artifacts: &[(&str, &str)]) -> Value {
     let artifacts: Vec<Value> = artifacts.iter().map(|(path, text)| json!({"path": path, "text": text})).collect();
     json!({
@@ -99,7 +99,7 @@ pub(crate) async fn emit(engine: &Local, caller: &Caller, input: Value) -> Resul
     call(engine, caller, "state_gate.emit_event", input).await
 }
 
-/// A run that came to `observe`, at revision 2.
+/// Creates a run and moves it to the state `observe`, at revision 2.
 pub(crate) async fn observing(engine: &Local) {
     exploration(engine).await;
     let plan =

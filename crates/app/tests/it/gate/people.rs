@@ -22,7 +22,7 @@ fn a_role_is_the_tokens_and_an_agent_neither_cancels_nor_submits() {
         }
         let fault = call(&engine, &human("mara"), "state_gate.submit_process", submit()).await.unwrap_err();
         assert_eq!(fault.code(), Code::InvalidProcess);
-        assert!(!fault.body().findings.is_empty());
+        assert!(!fault.body().details["findings"].as_array().unwrap().is_empty());
         let cancelled = call(&engine, &human("mara"), "state_gate.run", cancel()).await.unwrap();
         assert_eq!(cancelled["cancelled"]["revision"], 2);
         let state = ok(&engine, "state_gate.get_state", json!({"run_id": RUN})).await;

@@ -101,13 +101,13 @@ fn content_that_is_handed_in_has_a_most() {
     });
 }
 
-/// The bytes of a campaign are counted in a row, which is nearly full here.
+/// The bytes of a campaign are counted in a side row, which the test sets close to the limit.
 #[test]
 fn the_runs_of_a_campaign_keep_only_so_much_content() {
     run(async {
         let journal = Arc::new(skald_store::Memory::new());
         let engine = engine_with(journal.clone());
-        // A run without a campaign counts for whoever created it.
+        // A run without a campaign counts for the caller who created it.
         let counted = (limits::INLINE_CAMPAIGN_BYTES_MAX - 10).to_string();
         journal.put("inline-bytes", "principal/owner", counted).await.unwrap();
         exploration(&engine).await;
@@ -124,7 +124,7 @@ fn the_runs_of_a_campaign_keep_only_so_much_content() {
     });
 }
 
-/// The versions that a token submitted are counted in a row, which is nearly full here.
+/// The versions that a token submitted are counted in a side row, which the test sets close to the limit.
 #[test]
 fn versions_of_processes_that_a_token_submits_have_an_end() {
     run(async {

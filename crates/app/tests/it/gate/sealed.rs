@@ -33,7 +33,7 @@ impl SealedRun {
         }
     }
 
-    /// As it is read from the text that is signed.
+    /// A seal of the journal, read back from the text that is signed.
     async fn seal(&self) -> SealStatement {
         let (verdict, contents) =
             verify_with_contents(&*self.journal, &Nouns::all().stream_kinds(), |_, _| {}).await.expect("a verdict");
@@ -52,7 +52,7 @@ impl SealedRun {
         seal.compare(&*self.journal, &Nouns::all().stream_kinds(), &contents).await.expect("a comparison")
     }
 
-    /// What is found once an attempt is deleted, which is put back.
+    /// The findings while an attempt is deleted. The attempt is put back afterwards.
     async fn found_without(&self, seal: &SealStatement, place: usize) -> Vec<String> {
         let kind = format!("attempt/{RUN}");
         let rows = self.journal.list(&kind, "", 2 * limits::ATTEMPTS_MAX).await.expect("a store");
@@ -76,7 +76,7 @@ fn attempts_that_were_summed_up_after_a_seal_are_no_finding() {
         assert_eq!(compared.findings, []);
         assert_eq!(compared.replaced, [format!("attempt/{RUN}: the oldest 3 rows were summed up after it was sealed")]);
 
-        // Sealed with a sum; and more attempts than there were are summed up.
+        // The second seal contains a sum. After it, more attempts are summed up than were stored when it was made.
         let second = run.seal().await;
         assert_eq!(second.sums.len(), 1);
         run.refuse(limits::ATTEMPTS_MAX + 5).await;

@@ -39,7 +39,7 @@ impl Dialect {
     }
 }
 
-/// `!!`, `!p`, `!>4`, or failures behind a count: `>7f1`.
+/// `!!`, `!p`, `!>4`, or failures after a count: `>7f1`.
 fn is_roll20(text: &str) -> bool {
     let counted_failures = text.as_bytes().windows(2).any(|pair| pair[0].is_ascii_digit() && pair[1] == b'f')
         && text.contains(['>', '<', '='])

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use super::{Cost, OddsRefusal};
 
-/// Each takes one to two nanoseconds of one core of a small machine.
+/// Steps of one answer. A step takes one to two nanoseconds of one core of a small machine.
 const STEPS_MAX: u64 = 500_000_000;
 /// Bytes of all distributions of one answer together, and of any single temporary structure.
 const BYTES_MAX: u64 = 24_000_000;

@@ -10,9 +10,9 @@ use crate::dice::{DUALITY_SIDES, Judgement, Outcome, RollResult, judge};
 /// The odds of a line of notation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LineOdds {
-    /// Of the total; of the left side where there are two.
+    /// The distribution of the total, or of the left side where there are two.
     pub distribution: Distribution,
-    /// Of the right side, where there are two.
+    /// The distribution of the right side, where there are two.
     pub against: Option<Distribution>,
     /// The chance that the comparison holds, or that the left side is higher.
     pub success: Option<Exact>,

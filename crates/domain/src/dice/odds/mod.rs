@@ -1,6 +1,6 @@
 //! Exact odds of any expression: by convolution where dice are summed, by counting faces where some are kept.
 //!
-//! Odds are sampled only on request (`sample.rs`). What would cost too much is refused before it is tried.
+//! Odds are sampled only on request (`sample.rs`). A computation that would cost too much is refused before it starts.
 
 mod cost;
 mod distribution;

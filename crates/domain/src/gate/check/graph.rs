@@ -13,7 +13,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     unguarded(checker);
 }
 
-/// The states that can be reached from some, guards and roles aside. Final states are not left.
+/// The states that can be reached along the edges, including the start; guards and roles are ignored.
 pub(super) fn reach<'a>(
     next: &BTreeMap<&'a str, Vec<&'a str>>,
     from: impl IntoIterator<Item = &'a str>,
@@ -26,7 +26,7 @@ pub(super) fn reach<'a>(
     reached
 }
 
-/// The states that lie next to each, along the transitions or against them.
+/// The neighbours of each state, along the transitions or against them. Transitions out of final states are left out.
 pub(super) fn edges<'a>(checker: &Checker<'a>, is_backwards: bool) -> BTreeMap<&'a str, Vec<&'a str>> {
     let process = checker.process;
     let mut edges: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn endings(checker: &mut Checker<'_>) {
     }
 }
 
-/// A transition that an earlier one always takes the place of.
+/// Reports transitions that are never taken because an earlier one always is.
 fn shadows(checker: &mut Checker<'_>) {
     let process = checker.process;
     let covers = |earlier: &Transition, later: &Transition| match (&earlier.allowed_roles, &later.allowed_roles) {
@@ -104,7 +104,7 @@ fn shadows(checker: &mut Checker<'_>) {
     }
 }
 
-/// `required_artifacts` is shown to the agent and gates nothing.
+/// Reports required artifacts that no guard asks for: `required_artifacts` is shown to the agent, but not enforced.
 fn unguarded(checker: &mut Checker<'_>) {
     let process = checker.process;
     for (index, state) in process.states.iter().enumerate().filter(|(_, state)| !state.is_final) {

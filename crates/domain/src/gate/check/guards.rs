@@ -39,8 +39,8 @@ fn references(checker: &mut Checker<'_>) {
     }
 }
 
-/// Guards that name each other in a circle have no end, and what is nested too deeply is not evaluated. A guard is taken
-/// when all that it names were taken; without recursion, however long the chain.
+/// Reports guards that refer to each other in a cycle or are nested too deeply. A topological sort without recursion,
+/// so that a long chain cannot overflow the stack.
 fn depths(checker: &mut Checker<'_>) {
     let process = checker.process;
     let mut named_by: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -1,5 +1,5 @@
 //! Checks a process for consistency: names resolve, states can be reached and left, guards, events and roles are used.
-//! A process with errors is rejected; warnings mark what hardly does what was meant.
+//! A process with errors is rejected; warnings mark what the author probably did not mean.
 
 mod graph;
 mod guards;
@@ -16,7 +16,7 @@ use super::finding::{FINDINGS_MAX, Finding, Rule};
 use super::process::Process;
 use super::yaml::Node;
 
-/// All that is wrong with a process whose form is right.
+/// Checks a process whose form has no errors.
 pub(super) fn check(process: &Process, node: &Node) -> Vec<Finding> {
     let mut checker = Checker { process, node, findings: Vec::new() };
     names::check(&mut checker);
@@ -24,7 +24,7 @@ pub(super) fn check(process: &Process, node: &Node) -> Vec<Finding> {
     roles::check(&mut checker);
     variables::check(&mut checker);
     tool_patterns::check(&mut checker);
-    // Of a graph whose edges lead nowhere, nothing true can be said.
+    // With names that do not resolve, findings about the graph would be wrong.
     if !checker.findings.iter().any(Finding::is_error) {
         graph::check(&mut checker);
         prompts::check(&mut checker);
@@ -39,7 +39,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Whether more was found than is told; then what was meant is no longer looked for, which takes long.
+    /// Whether the limit of findings is reached. Then the slow search for similar names is skipped.
     fn is_full(&self) -> bool {
         self.findings.len() >= FINDINGS_MAX
     }

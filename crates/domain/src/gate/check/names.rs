@@ -63,7 +63,7 @@ fn lead(checker: &mut Checker<'_>, rule: Rule, path: &str, thing: &str, name: &s
     }
 }
 
-/// Where an artifact says that it is needed. Guards decide, so this is about the author's intent.
+/// Checks references in artifacts and roles. These lists are not enforced, so unknown names are only warnings.
 fn artifact_references(checker: &mut Checker<'_>, known: &Known<'_>) {
     let process = checker.process;
     let pairs: Vec<String> =
@@ -91,7 +91,7 @@ fn artifact_references(checker: &mut Checker<'_>, known: &Known<'_>) {
 fn initial_context(checker: &mut Checker<'_>) {
     let Some(schema) = &checker.process.context_schema else { return };
     let context = serde_json::Value::Object(checker.process.initial_context.clone());
-    // What a schema requires may still come from whoever creates the run.
+    // A variable that the schema requires may still be set when a run is created.
     let prefix = "/process/initial_context";
     let misfits = schema.misfits(&context, prefix).into_iter().filter(|misfit| misfit.path != prefix);
     for misfit in misfits {

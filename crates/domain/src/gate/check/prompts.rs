@@ -1,7 +1,7 @@
 //! Checks the context variables in prompts: something sets them, and no event without `sets` can write them.
 //!
-//! What a prompt shows is read as the words of the process. An event without `sets` writes whatever its payload brings
-//! and no guard reads, so an agent could put its own words there.
+//! A reader of a prompt takes it for the text of the process's author. An event without `sets` writes every variable of
+//! its payload that no guard reads, so an agent could put its own text there.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     }
 }
 
-/// The events after which a run may come to one of some states.
+/// The open events after which a run may reach one of these states.
 fn leading<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&str>) -> Vec<&'a EventKind> {
     let mut leads: BTreeSet<&str> = BTreeSet::new();
     for transition in process.transitions.iter().filter(|transition| !process.is_final(&transition.from)) {
@@ -66,11 +66,11 @@ fn leading<'a>(process: &'a Process, open: &[&'a EventKind], states: &BTreeSet<&
     open.iter().copied().filter(|event| leads.contains(event.name.as_str())).collect()
 }
 
-/// What can be set at all.
+/// The context variables that can be set.
 struct Settable<'a> {
-    /// By name, in some `sets` or schema.
+    /// Variables that some `sets` or payload schema names.
     named: BTreeSet<&'a str>,
-    /// Events that set what they do not name.
+    /// Events that can set variables that they do not name.
     open: Vec<&'a EventKind>,
 }
 

@@ -71,7 +71,7 @@ fn events(checker: &mut Checker<'_>) {
     }
 }
 
-/// How somebody comes to decide: by the flag, on a role that may emit the event.
+/// The hint for a decision that no role may take: which role needs the flag.
 fn deciders(process: &Process, event: &EventKind, decision: Decision) -> String {
     let flag = decision.flag();
     let named = process.roles.iter().map(|role| role.name.as_str()).filter(|role| admits(&event.allowed_roles, role));
@@ -85,7 +85,8 @@ fn deciders(process: &Process, event: &EventKind, decision: Decision) -> String 
     }
 }
 
-/// `roles[].allowed_events` is for readers; who may emit an event is said by the event.
+/// Checks that `roles[].allowed_events` agrees with the events. It is only for readers: the event's `allowed_roles`
+/// decide.
 fn agreement(checker: &mut Checker<'_>) {
     let process = checker.process;
     for (index, role) in process.roles.iter().enumerate() {

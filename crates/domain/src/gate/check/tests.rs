@@ -35,7 +35,7 @@ fn nothing_is_found_where_nothing_is_wrong() {
     assert!(loaded.process.is_some());
 }
 
-/// What is exchanged, and what is then found: rule, path, and what stands at the place that is told.
+/// A text of `SOUND`, its replacement, and the expected finding: rule, path, and the text at its place.
 type Case = (&'static str, &'static str, Rule, &'static str, &'static str);
 
 const CASES: &[Case] = &[
@@ -176,7 +176,7 @@ fn a_variable_that_an_expression_reads_is_set_by_something() {
     }
 }
 
-/// What is found about prompts once the prompt of `b` shows a variable, and something else is exchanged.
+/// The findings after `b` gets this prompt and some texts are replaced.
 fn of_prompts(prompt: &str, changes: &[(&str, &str)]) -> Vec<String> {
     let mut source = SOUND.replace("{name: b, ", &format!("{{name: b, prompt: '{prompt}', "));
     for (from, to) in changes {
@@ -189,7 +189,7 @@ fn of_prompts(prompt: &str, changes: &[(&str, &str)]) -> Vec<String> {
     loaded.findings.into_iter().map(|finding| format!("{}: {}", finding.code.name(), finding.message)).collect()
 }
 
-/// An agent would put its own words where those of the process are expected.
+/// Otherwise an agent could put its own text where text of the process is expected.
 #[test]
 fn what_a_prompt_shows_is_written_only_by_events_that_name_it() {
     let open = |who: &str| {
@@ -211,7 +211,7 @@ fn what_a_prompt_shows_is_written_only_by_events_that_name_it() {
         (go, &*sets(go, "sets: [mood]")),
         (back, &closed),
         (", sets: [mode]", ""),
-        // A guard over a variable that nothing sets would be found too.
+        // Avoids another finding, for a guard that reads a variable that nothing sets.
         ("variable: mode, condition: equals, value: x", "variable: done, condition: not_exists"),
     ];
     assert_eq!(of_prompts("{context.mood}", &by_creation), open("whoever creates a run"));
@@ -227,7 +227,7 @@ fn a_prompt_that_shows_what_nothing_sets_is_found() {
     assert_eq!(found, ["VARIABLE_NEVER_SET: this prompt shows {context.mood}, which nothing ever sets"]);
 }
 
-/// A sound process with another graph.
+/// The findings of a valid process with this graph.
 fn graph(states: &str, transitions: &str) -> Vec<(Rule, String)> {
     let source = format!(
         "process: {{id: p, version: '1', name: P, initial_state: a}}\nstates: {states}\n\
@@ -297,7 +297,7 @@ fn every_rule_can_be_broken() {
     }
 }
 
-/// Each unknown name was compared with all that are known, however long: a minute for one file.
+/// Comparing each unknown name with all known names, however long, would take a minute for one file.
 #[test]
 fn names_that_are_unknown_are_told_at_once() {
     let name = |number: usize| format!("{number:0>100}");
@@ -313,7 +313,7 @@ fn names_that_are_unknown_are_told_at_once() {
     assert_eq!(load(&source).findings.len(), 200);
 }
 
-/// An agent would emit it as any other event.
+/// Otherwise an agent could emit it like any other event.
 #[test]
 fn overriding_is_no_transition() {
     let source = SOUND.replace("events:\n", "events:\n  - {name: override_guard, allowed_roles: [\"*\"]}\n");

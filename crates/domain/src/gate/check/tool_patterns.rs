@@ -7,7 +7,7 @@ use crate::gate::finding::{Rule, short};
 use crate::gate::process::ToolPermissions;
 use skald_tool_calls::shell::{self, ShellCommand};
 
-/// What the names of tools that run a command line have in them.
+/// Parts of the names of tools that run command lines.
 const SHELL_TOOLS: [&str; 4] = ["bash", "shell", "terminal", "exec"];
 
 pub(super) fn check(checker: &mut Checker<'_>) {
@@ -24,7 +24,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
     }
 }
 
-/// Why a pattern lets a shell through, if it does.
+/// Why a pattern allows any shell command, if it does.
 fn reason(pattern: &str) -> Option<&'static str> {
     let (tool, argument) = ToolPermissions::name_and_argument(pattern);
     let tool = tool.to_lowercase();
@@ -37,7 +37,7 @@ fn reason(pattern: &str) -> Option<&'static str> {
 fn reason_of_argument(argument: &str) -> Option<&'static str> {
     let (literal, _) = argument.split_once('*')?;
     let line = shell::read(literal);
-    // Whether a word has ended before the star.
+    // Whether the `*` begins a new word.
     let is_whole = literal.ends_with(char::is_whitespace);
     match line.commands.last().filter(|command| !command.words.is_empty()) {
         None if literal.contains('/') => None,

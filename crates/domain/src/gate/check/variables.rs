@@ -29,7 +29,7 @@ pub(super) fn check(checker: &mut Checker<'_>) {
                 Test::Cel(_) => {
                     let mut reads = Reads::default();
                     guard.reads(&mut reads);
-                    // What an expression compares with may well be the same for every run.
+                    // An expression may compare with an initial value that is the same for every run.
                     let is_known = |variable: &str| process.initial_context.contains_key(variable) || is_set(variable);
                     for variable in reads.variables.iter().filter(|variable| !is_known(variable)) {
                         let message =

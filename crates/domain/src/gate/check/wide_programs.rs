@@ -1,14 +1,14 @@
 //! Table of programs that can run other programs, and the arguments by which they do. A tool pattern that leaves those
-//! arguments open lets a shell through. A program that runs code of the project (`cargo test`) is not listed once its
-//! subcommand is named.
+//! arguments open allows any shell command. A program that runs code of the project (`cargo test`) is not listed once
+//! its subcommand is named.
 
 /// A program that runs other programs.
 pub(super) struct WideProgram {
     pub names: &'static [&'static str],
-    /// The subcommand by which it does so, if only that one does.
+    /// The subcommand that does so; empty if the program itself does.
     pub subcommand: &'static str,
     pub reach: Reach,
-    /// How it runs another program, for whoever wrote the pattern.
+    /// How it runs another program, for the message to the author.
     pub why: &'static str,
 }
 

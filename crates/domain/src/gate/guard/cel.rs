@@ -26,13 +26,13 @@ use crate::gate::finding::{nearest, short};
 use crate::gate::process::Reads;
 use crate::limits;
 
-/// What an expression may name.
+/// Variables that an expression may use.
 const VARIABLES: [&str; 5] = ["context", "payload", "artifacts", "run", "campaign"];
 
-/// How deep an expression may be nested, a chain of operators or calls counted too. Evaluating recurses, and without
-/// optimisation a level takes 40 KB of a thread's 2 MB.
+/// Maximum nesting of an expression, including chains of operators and calls. Evaluation recurses, and without
+/// optimisation a level takes 40 KB of a thread's 2 MB stack.
 const DEPTH_MAX: usize = 24;
-/// How deep the parser goes before it gives up.
+/// Recursion limit of the parser.
 const PARSER_DEPTH_MAX: u16 = 32;
 
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
@@ -47,7 +47,7 @@ pub struct CelExpression {
 }
 
 impl CelExpression {
-    /// An expression, or what is wrong with it.
+    /// Compiles an expression, or returns what is wrong with it.
     pub(in crate::gate) fn new(source: &str) -> Result<Self, String> {
         let chars = source.chars().count();
         if chars > limits::GUARD_EXPRESSION_CHARS_MAX {
@@ -70,7 +70,7 @@ impl CelExpression {
         let names: Vec<&'static str> =
             VARIABLES.into_iter().filter(|known| free.iter().any(|name| name == known)).collect();
         let expression = Self { source: source.into(), program: Arc::new(program), names };
-        // What is too much even while all that it reads is empty is never affordable.
+        // An expression that costs too much even with empty variables can never be evaluated.
         expression.affordable(&mut Known::default())?;
         Ok(expression)
     }
@@ -79,7 +79,7 @@ impl CelExpression {
         &self.source
     }
 
-    /// Whether it names one of the variables.
+    /// Whether it uses a variable.
     pub(super) fn names(&self, variable: &str) -> bool {
         self.names.contains(&variable)
     }
@@ -89,7 +89,7 @@ impl CelExpression {
         context_reads(&self.program, reads);
     }
 
-    /// Whether it is true, or why that cannot be told.
+    /// Evaluates the expression, or returns why it cannot be evaluated.
     pub(super) fn holds(&self, scene: &GuardInputs<'_>) -> Result<bool, String> {
         let mut known = Known::default();
         known.variables.extend(self.names.iter().map(|name| ((*name).to_owned(), variable(name, scene))));
@@ -104,7 +104,7 @@ impl CelExpression {
             Ok(other) => Err(format!("it is a {}, expected true or false", other.type_of())),
             Err(error) => {
                 let error = error.to_string();
-                // What is asked of nothing has no name in the error that comes of it.
+                // The error of an access to null does not name the variable, so report the missing campaign instead.
                 let is_lost = self.names("campaign") && scene.facts.campaign.is_none() && error.contains("null");
                 Err(if is_lost { Words(scene.process.locale).no_campaign() } else { short(&error) })
             }
@@ -123,7 +123,7 @@ pub(super) fn check_cost(cost: u64) -> Result<(), String> {
     Err(format!("it could cost {cost}, at most {} is spent", limits::GUARD_COST_MAX))
 }
 
-/// What an expression may call; macros such as `all` and `has` are gone once it is read.
+/// Functions that an expression may call. Macros such as `all` and `has` are already expanded by the parser.
 const FUNCTIONS: [&str; 13] = [
     "size",
     "contains",
@@ -139,10 +139,10 @@ const FUNCTIONS: [&str; 13] = [
     "type",
     "dyn",
 ];
-/// Bytes that a compiled pattern of `matches` may take. It is compiled whenever it is matched.
+/// Maximum size in bytes of a compiled pattern of `matches`. It is compiled at every match.
 const PATTERN_BYTES_MAX: usize = 1 << 17;
 
-/// Whether every function is known, every pattern can be afforded, and the whole can be true or false.
+/// Checks that every function is known, every pattern is small enough, and the result can be true or false.
 fn check_calls(program: &IdedExpr) -> Result<(), String> {
     let is_condition = match &program.expr {
         Expr::Call(call) => operator(&call.func_name)
@@ -171,7 +171,7 @@ fn check_calls(program: &IdedExpr) -> Result<(), String> {
     Ok(())
 }
 
-/// A pattern is written out, so that it is known beforehand what it costs; a payload could bring any.
+/// Checks that a pattern is a literal, so that its cost is known beforehand; a payload could contain any pattern.
 fn check_pattern(pattern: Option<&IdedExpr>) -> Result<(), String> {
     let Some(Expr::Literal(LiteralValue::String(pattern))) = pattern.map(|pattern| &pattern.expr) else {
         return Err("the pattern of matches() is a text that is written out".to_owned());
@@ -188,7 +188,7 @@ fn explained(errors: &cel::ParseErrors) -> String {
     )
 }
 
-/// How deep an expression is nested, found without recursion.
+/// Nesting depth of an expression, computed without recursion.
 fn depth(expression: &IdedExpr) -> usize {
     let mut level = vec![expression];
     let mut depth = 0;
@@ -199,7 +199,7 @@ fn depth(expression: &IdedExpr) -> usize {
     depth
 }
 
-/// Names that are not bound inside the expression.
+/// Collects the names that are not bound inside the expression.
 fn free_names(expression: &IdedExpr, bound: &mut Vec<String>, free: &mut Vec<String>) {
     match &expression.expr {
         Expr::Ident(name) => {
@@ -247,7 +247,7 @@ fn variable(name: &str, scene: &GuardInputs<'_>) -> Value {
     }
 }
 
-/// What counts as evidence: each content once, under its first path, with the types of all copies that are not stale.
+/// The evidence that is not stale: each content once, under its first path, with the types of all copies.
 fn artifacts(scene: &GuardInputs<'_>) -> Value {
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     let mut found: Vec<(&Artifact, BTreeSet<&str>)> = Vec::new();
@@ -264,7 +264,7 @@ fn artifacts(scene: &GuardInputs<'_>) -> Value {
     shown.collect()
 }
 
-/// JSON in which every whole number that fits is an `int`, as in expressions, and not a `uint`.
+/// Serializes JSON so that every whole number that fits becomes a CEL `int`, as in expressions, and not a `uint`.
 struct Plain<'a>(&'a Value);
 
 impl Serialize for Plain<'_> {

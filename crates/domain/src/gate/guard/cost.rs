@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue};
 use serde_json::Value;
 
-/// What an expression reads, and how large what it binds itself is.
+/// The variables of an expression, and the extents of the names that it binds itself.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     pub(super) variables: BTreeMap<String, Value>,
     bound: BTreeMap<String, Extent>,
-    /// Extents that were measured, by the place of the value: an expression may name the same one hundreds of times.
+    /// Cache of extents by the address of the value: an expression may use the same value hundreds of times.
     measured: BTreeMap<usize, Extent>,
 }
 
 impl Known {
-    /// The value that a chain of fields leads to, from a variable that is not hidden by one of the expression's own.
+    /// The value of a variable, or of a chain of fields in it, unless a bound name shadows the variable.
     fn value(&self, expression: &IdedExpr) -> Option<&Value> {
         match &expression.expr {
             Expr::Ident(name) if !self.bound.contains_key(name) => self.variables.get(name),
@@ -28,7 +28,7 @@ impl Known {
         }
     }
 
-    /// How large such a value is.
+    /// The extent of such a value.
     fn extent(&mut self, expression: &IdedExpr) -> Option<Extent> {
         let value = self.value(expression)?;
         let place = std::ptr::from_ref(value).addr();
@@ -38,16 +38,16 @@ impl Known {
     }
 }
 
-/// How large a value is, at most.
+/// Upper bound of the size of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// About its bytes.
+    /// Approximate size in bytes.
     pub(super) size: u64,
-    /// How many elements it has itself, as a list or a map.
+    /// Number of its own elements, if it is a list or a map.
     items: u64,
-    /// How many elements the longest list or map inside it has.
+    /// Number of elements of the longest list or map inside it.
     inner: u64,
-    /// The size of the largest element of any of them.
+    /// Size of the largest element at any level.
     element: u64,
 }
 
@@ -71,7 +71,7 @@ impl Extent {
         })
     }
 
-    /// Something that is inside it, wherever.
+    /// Upper bound of any value inside it, at any level.
     fn part(self) -> Self {
         Self { items: self.items.max(self.inner), ..self }
     }
@@ -86,16 +86,16 @@ impl Extent {
     }
 }
 
-/// A pattern is compiled whenever it is matched, and then goes through the text with all its states.
+/// A pattern is compiled at every match, and each byte of the text is then matched against all its states.
 const MATCH_COST: u64 = 100_000;
 const MATCHED_BYTE_COST: u64 = 20;
 
-/// An upper bound of what evaluating costs.
+/// Upper bound of the cost of evaluation.
 pub(super) fn cost(expression: &IdedExpr, known: &mut Known) -> u64 {
     weigh(expression, known).1
 }
 
-/// How large the value is, and what evaluating it costs.
+/// The extent of the result, and the cost of evaluation.
 fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
     match &expression.expr {
         Expr::Unspecified => (Extent::ATOM, 1),
@@ -108,7 +108,7 @@ fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
             let extent = bound.or_else(|| known.extent(expression)).unwrap_or(Extent::ATOM);
             (extent, 1)
         }
-        // What is known is not guessed.
+        // Use the exact extent of a value that is known.
         Expr::Select(select) => {
             if let Some(extent) = known.extent(expression) {
                 return (extent, 1);
@@ -142,7 +142,7 @@ fn weigh(expression: &IdedExpr, known: &mut Known) -> (Extent, u64) {
     }
 }
 
-/// What is gathered is appended to in place, so a round costs its step alone.
+/// The accumulator is appended to in place, so an iteration costs only its step.
 fn weigh_loop(comprehension: &ComprehensionExpr, known: &mut Known) -> (Extent, u64) {
     let (range, range_cost) = weigh(&comprehension.iter_range, known);
     let (initial, initial_cost) = weigh(&comprehension.accu_init, known);
@@ -186,7 +186,7 @@ pub(super) fn operator(function: &str) -> Option<&str> {
     is_one.then(|| function.trim_matches('_'))
 }
 
-/// Whether what a call comes to is small, however large what it looks at.
+/// Whether the result of a function is small, however large its arguments are.
 fn is_judgement(function: &str) -> bool {
     let operators = ["_&&_", "_||_", "!_", "_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_", "@in", "@not_strictly_false"];
     let functions = ["size", "contains", "startsWith", "endsWith", "matches", "bool", "int", "uint", "double", "type"];
@@ -201,7 +201,7 @@ fn literal_size(literal: &LiteralValue) -> u64 {
     }
 }
 
-/// The expressions of which one is made.
+/// The direct subexpressions.
 pub(super) fn children(expression: &IdedExpr) -> Vec<&IdedExpr> {
     match &expression.expr {
         Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),

@@ -18,19 +18,19 @@ use crate::gate::facts::Facts;
 use crate::gate::finding::clipped;
 use crate::gate::process::Process;
 
-/// All that guards see of a run.
+/// The inputs of guards.
 #[derive(Debug, Clone, Copy)]
 pub struct GuardInputs<'a> {
     pub process: &'a Process,
     pub run_id: &'a str,
     pub state: &'a str,
-    /// Before the event.
+    /// The context before the event.
     pub context: &'a OrdMap<String, Value>,
-    /// With what the event submits.
+    /// The evidence, including what the event submits.
     pub evidence: &'a Evidence,
     pub attempts: &'a OrdMap<String, u64>,
     pub visits: &'a OrdMap<String, u64>,
-    /// What the event carries.
+    /// The payload of the event.
     pub payload: &'a Map<String, Value>,
     pub facts: &'a Facts,
 }
@@ -52,21 +52,21 @@ impl GuardResult {
     }
 }
 
-/// Beside yes and no there is "cannot be told", whose opposite is no better.
+/// Result of evaluating a guard. Besides yes and no, a guard can be undecidable, and then so is its negation.
 #[derive(Debug, Clone, PartialEq)]
 enum Verdict {
     Holds,
     Lacks(Vec<String>),
-    /// The variable that it asks about is not defined: no for the guard, and for its opposite.
+    /// The variable is not defined: neither the guard nor its negation is satisfied.
     Undefined(Vec<String>),
     Errs(Vec<String>),
 }
 
-/// Reasons that one guard gives; a guard made of many others repeats theirs.
+/// Maximum number of reasons of one guard; a combined guard repeats those of its parts.
 const REASONS_MAX: usize = 100;
-/// Characters of one reason: what a message is filled with comes from outside, and guards quote each other.
+/// Maximum characters of one reason: the values in a message come from callers, and guards quote each other's reasons.
 const REASON_CHARS_MAX: usize = 2_000;
-/// Stale files that one guard tells of; the event lists all.
+/// Maximum number of stale files in the reasons of one guard; the event lists all.
 const STALE_TOLD_MAX: usize = 20;
 
 impl Verdict {
@@ -81,7 +81,7 @@ impl Verdict {
         }
     }
 
-    /// What a guard of several parts comes to that does not hold, for reasons of theirs.
+    /// The verdict of a combined guard that cannot be decided: an error if a part has one, otherwise undefined.
     fn unknown(parts: &[Self], reasons: Vec<String>) -> Self {
         let errs = parts.iter().any(|part| matches!(part, Self::Errs(_)));
         if errs { Self::Errs(reasons) } else { Self::Undefined(reasons) }
@@ -89,7 +89,7 @@ impl Verdict {
 }
 
 impl GuardInputs<'_> {
-    /// What the guard of this name comes to.
+    /// Evaluates the guard of this name.
     pub fn evaluate(&self, guard: &str) -> GuardResult {
         let verdict = Evaluation { scene: self, known: RefCell::default() }.named(guard);
         let missing = verdict.reasons().to_vec();
@@ -97,18 +97,19 @@ impl GuardInputs<'_> {
     }
 }
 
-/// Guards that several others name are evaluated once; otherwise a few lines could take for ever.
+/// One evaluation. It caches verdicts by name; without that, a few guards that refer to each other repeatedly would
+/// take exponential time.
 struct Evaluation<'a> {
     scene: &'a GuardInputs<'a>,
     known: RefCell<BTreeMap<String, Verdict>>,
 }
 
-/// A verdict, and what a message may say of it.
+/// A verdict, and the values for the placeholders of a message.
 struct Judged {
     verdict: Verdict,
     current: String,
     required: String,
-    /// Said beside any message of the author's.
+    /// Reasons that are added to the author's message.
     beside: Vec<String>,
 }
 
@@ -155,7 +156,7 @@ impl Evaluation<'_> {
             Verdict::Holds => Verdict::Holds,
             Verdict::Lacks(reasons) => Verdict::Lacks(said(reasons)),
             Verdict::Undefined(reasons) => Verdict::Undefined(said(reasons)),
-            // Why it could not be told is never covered by a message that was written for something else.
+            // An error keeps its own reasons: the author's message is about a guard that is not satisfied.
             Verdict::Errs(reasons) => Verdict::Errs(reasons),
         }
     }
@@ -300,7 +301,7 @@ impl Evaluation<'_> {
     }
 }
 
-/// The reasons of several verdicts, each once; the first of them, if they are many.
+/// The reasons of several verdicts without duplicates, at most `REASONS_MAX`.
 fn distinct(verdicts: &[Verdict]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     for reason in verdicts.iter().flat_map(Verdict::reasons) {
@@ -311,7 +312,7 @@ fn distinct(verdicts: &[Verdict]) -> Vec<String> {
     reasons
 }
 
-/// Equal and of the same kind; numbers by their value, so that 1 is 1.0.
+/// Equal and of the same type; numbers are compared by value, so that 1 equals 1.0.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(one), Value::Number(other)) => order(one, other) == Some(Ordering::Equal),
@@ -329,7 +330,7 @@ fn compares(comparison: GuardComparison, current: &Number, bound: &Number) -> bo
     }
 }
 
-/// Numbers are compared as what they are: a whole number is not rounded to be compared with another.
+/// Compares numbers exactly: integers are not rounded to floating point.
 fn order(one: &Number, other: &Number) -> Option<Ordering> {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => Some(one.cmp(&other)),
@@ -340,7 +341,7 @@ fn order(one: &Number, other: &Number) -> Option<Ordering> {
 }
 
 fn order_mixed(whole: i128, other: f64) -> Option<Ordering> {
-    // What is too large for an integer becomes the largest, which no number of JSON is.
+    // Clamp to fit an `i128`; no integer in JSON is as large as this bound.
     let floor = other.floor();
     let order = whole.cmp(&i128::from_f64(floor.clamp(-1e30, 1e30))?);
     Some(order.then(floor.partial_cmp(&other)?))

@@ -22,9 +22,9 @@ use crate::case_insensitive_enum::ignoring_case;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guard {
-    /// What it asks for, to be shown while it is not satisfied.
+    /// What it requires; shown while it is not satisfied.
     pub description: Option<String>,
-    /// Said instead of the gate's own words; `{current}` and `{required}` are filled in.
+    /// Replaces the gate's own message; `{current}` and `{required}` are filled in.
     pub message: Option<String>,
     pub test: Test,
 }
@@ -55,7 +55,7 @@ pub enum Test {
     Not(Box<GuardPart>),
 }
 
-/// Of all but the last two: not satisfied while the variable is not defined, also where the test is a negation.
+/// All tests but the last two fail while the variable is not defined, including `NotEquals` and `NotIn`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ContextTest {
     Equals(Value),
@@ -75,12 +75,12 @@ pub enum GuardPart {
     Inline(Box<Guard>),
 }
 
-/// What a run counts.
+/// The counters of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
     /// How often an event was accepted.
     Attempts,
-    /// How often a state was entered, the first state at the beginning too.
+    /// How often a state was entered, including the initial state at creation.
     Visits,
 }
 
@@ -102,7 +102,7 @@ ignoring_case!(GuardComparison {
 });
 
 impl Guard {
-    /// The guards of which this one is made, with its own written-out parts.
+    /// The direct parts of a combined guard, named and inline.
     pub(super) fn parts(&self) -> &[GuardPart] {
         match &self.test {
             Test::All(parts) | Test::Any(parts) => parts,
@@ -111,7 +111,7 @@ impl Guard {
         }
     }
 
-    /// The way to one of its parts.
+    /// JSON pointer from this guard to one of its parts.
     fn step(&self, index: usize) -> String {
         match self.test {
             Test::All(_) => format!("/all/{index}"),
@@ -120,7 +120,7 @@ impl Guard {
         }
     }
 
-    /// Every guard that is written out here, this one first, with its path below this one.
+    /// This guard and all inline guards in it, each with its path relative to this one.
     pub(super) fn written(&self) -> Vec<(String, &Guard)> {
         let mut written = vec![(String::new(), self)];
         for (index, part) in self.parts().iter().enumerate() {
@@ -132,7 +132,7 @@ impl Guard {
         written
     }
 
-    /// The names of the guards that it refers to, with their paths below this one.
+    /// The names of the guards that it refers to, with their paths relative to this one.
     pub(super) fn named(&self) -> Vec<(String, &str)> {
         let mut named = Vec::new();
         for (path, guard) in self.written() {
@@ -145,7 +145,7 @@ impl Guard {
         named
     }
 
-    /// The types of artifacts that it asks for, with their paths below this one.
+    /// The artifact types that it asks for, with their paths relative to this one.
     pub(super) fn artifact_types(&self) -> Vec<(String, &str)> {
         let written = self.written().into_iter();
         let asked = written.filter_map(|(path, guard)| match &guard.test {
@@ -157,14 +157,15 @@ impl Guard {
         asked.collect()
     }
 
-    /// Whether an expression that is written out here names a variable, such as `campaign`.
+    /// Whether an expression in this guard uses a variable such as `campaign`. Guards that it refers to are not
+    /// searched.
     pub(super) fn asks_for(&self, variable: &str) -> bool {
         self.written()
             .iter()
             .any(|(_, guard)| matches!(&guard.test, Test::Cel(expression) if expression.names(variable)))
     }
 
-    /// Adds the context variables that it reads; those of guards that it names are theirs to add.
+    /// Adds the context variables that it reads, without those of guards that it refers to.
     pub(super) fn reads(&self, reads: &mut Reads) {
         for (_, guard) in self.written() {
             match &guard.test {

@@ -9,7 +9,7 @@ use super::{Counter, GuardComparison};
 /// Characters of a value that a reason shows.
 const VALUE_CHARS_MAX: usize = 500;
 
-/// The words of one language.
+/// Messages in one language.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::gate) struct Words(pub(in crate::gate) Locale);
 
@@ -42,7 +42,7 @@ impl Words {
         )
     }
 
-    /// What stands for the value of a variable that has none.
+    /// Shown for a variable that is not defined.
     pub(super) fn nothing(self) -> String {
         self.pick(|| "not defined".to_owned(), || "未定義".to_owned())
     }
@@ -127,7 +127,7 @@ impl Words {
         )
     }
 
-    /// A bound in words.
+    /// A bound as text: "at most 3".
     pub(super) fn bound(self, comparison: GuardComparison, value: &serde_json::Number) -> String {
         let (en, ja) = match comparison {
             GuardComparison::LessThan => ("less than", "未満"),
@@ -183,12 +183,12 @@ impl Words {
         self.pick(|| format!("Guard '{guard}' is not defined"), || format!("ガード '{guard}' が定義されていません"))
     }
 
-    /// What a guard without a description is for.
+    /// The description of a guard that has none of its own.
     pub(in crate::gate) fn described(self, to: &str) -> String {
         self.pick(|| format!("Guard for transition to '{to}'"), || format!("状態 '{to}' への遷移のガード"))
     }
 
-    /// Why an event of other states cannot be emitted now.
+    /// Why an event cannot be emitted in the current state.
     pub(in crate::gate) fn elsewhere(self, states: &[&str]) -> String {
         if states.is_empty() {
             return self
@@ -200,7 +200,7 @@ impl Words {
         )
     }
 
-    /// What blocks an event that could be emitted with what its guards miss.
+    /// Why an event is blocked that would be accepted with what its guards require.
     pub(in crate::gate) fn unsatisfied(self) -> String {
         self.pick(
             || "Guard conditions not satisfied; emit it with what is missing".to_owned(),
@@ -224,7 +224,7 @@ impl Words {
     }
 }
 
-/// A value as people read it: a text without its quotes, and only the beginning of a long one.
+/// A value for messages: text without quotes, cut if it is long.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => clipped(text, VALUE_CHARS_MAX),

@@ -7,15 +7,15 @@ use super::super::yaml::{Content, Key, Node};
 use crate::limits;
 use crate::plain_text::{code_point, deceptive_in};
 
-/// All that was found so far.
+/// Reads fields and collects findings.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) findings: Vec<Finding>,
-    /// Of all patterns in schemas that were read.
+    /// Regex states of all patterns in the schemas read so far.
     states: u64,
 }
 
-/// States that the patterns in all schemas of a file have together; each takes memory as long as the process is there.
+/// Limit of the regex states in all schemas of a file. They take memory as long as the process is loaded.
 const STATES_MAX: u64 = 200_000;
 
 /// One mapping of the file.
@@ -27,12 +27,12 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// A value that is there, and is not null.
+    /// The value of a key; `None` if it is missing or null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Node> {
         self.any(key).filter(|node| node.content != Content::Null)
     }
 
-    /// A value that is there, null or not.
+    /// The value of a key, which may be null; `None` if it is missing.
     pub(super) fn any(&self, key: &str) -> Option<&'a Node> {
         self.entries.iter().find(|(found, _)| found.text == key).map(|(_, node)| node)
     }
@@ -71,7 +71,7 @@ impl Reader {
         self.report(Rule::InvalidValue, path, node.place, message, hint);
     }
 
-    /// A mapping with whatever keys.
+    /// A mapping with any keys.
     pub(super) fn mapping<'a>(&mut self, node: &'a Node, path: &str) -> Option<Fields<'a>> {
         let Content::Map(entries) = &node.content else {
             self.wrong_kind(node, path, "a mapping");
@@ -124,7 +124,7 @@ impl Reader {
         self.text(node, &fields.path(key))
     }
 
-    /// A text that is not empty, is not long, and is one line of plain characters: what things are called by.
+    /// A name: a text that is not empty, not too long, and one line of plain characters.
     pub(super) fn name(&mut self, node: &Node, path: &str) -> Option<String> {
         let text = self.text(node, path)?;
         let chars = text.chars().count();
@@ -163,7 +163,7 @@ impl Reader {
         &[]
     }
 
-    /// A list of names, each of them once.
+    /// A list of names without duplicates.
     pub(super) fn names(&mut self, fields: &Fields<'_>, key: &str) -> Option<Vec<String>> {
         let node = fields.get(key)?;
         let path = fields.path(key);
@@ -181,7 +181,7 @@ impl Reader {
         Some(names)
     }
 
-    /// One of a few words.
+    /// A value of an enum, by its word.
     pub(super) fn word<T: std::str::FromStr>(&mut self, fields: &Fields<'_>, key: &str, words: &[&str]) -> Option<T> {
         let node = fields.get(key)?;
         let path = fields.path(key);
@@ -218,7 +218,7 @@ impl Reader {
     }
 }
 
-/// What a pointer leads to, in words.
+/// A JSON pointer for messages; the empty pointer is the whole file.
 fn named(path: &str) -> &str {
     if path.is_empty() { "the file" } else { path }
 }

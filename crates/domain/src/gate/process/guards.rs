@@ -39,7 +39,7 @@ fn combined(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Option<Test>
     Some(if key == "all" { Test::All(parts) } else { Test::Any(parts) })
 }
 
-/// A guard's name, or a guard written out.
+/// A guard's name, or an inline guard.
 fn part(reader: &mut Reader, node: &Node, path: &str) -> Option<GuardPart> {
     match node.content {
         Content::Map(_) => guard(reader, node, path).map(|guard| GuardPart::Inline(Box::new(guard))),

@@ -24,12 +24,12 @@ use super::schema::Schema;
 use super::yaml;
 use crate::case_insensitive_enum::ignoring_case;
 
-/// The role that stands for all.
+/// The wildcard for every role.
 pub const EVERYBODY: &str = "*";
 /// The events that decide on the work of others, see [`Decision`].
 pub const APPROVE: &str = "approve";
 pub const REJECT: &str = "reject";
-/// The event by which a process says who may override a guard.
+/// The event whose `allowed_roles` say who may override a guard.
 pub const OVERRIDE_GUARD: &str = "override_guard";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -40,13 +40,13 @@ pub struct Process {
     pub version: String,
     pub name: String,
     pub description: Option<String>,
-    /// The language of what the gate itself says.
+    /// The language of the gate's own messages.
     pub locale: Locale,
     pub initial_state: String,
     pub initial_context: Map<String, Value>,
-    /// What the context of a run must always fit.
+    /// The context of a run must always match this schema.
     pub context_schema: Option<Schema>,
-    /// The variables that whoever creates a run may set; if absent, all but those that guards read.
+    /// The context variables that may be set when a run is created; if absent, all that no guard reads.
     pub sets: Option<Vec<String>>,
     pub states: Vec<State>,
     pub events: Vec<EventKind>,
@@ -71,19 +71,19 @@ ignoring_case!(Locale { En = "en", Ja = "ja" });
 pub struct State {
     pub name: String,
     pub description: Option<String>,
-    /// What an agent is told here; `{context.x}` stands for a variable of the context.
+    /// The prompt for an agent in this state; `{context.x}` is replaced by a variable of the context.
     pub prompt: Option<String>,
-    /// Types of artifacts that are shown as needed here. Guards decide, not this list.
+    /// Artifact types that are shown as required in this state. Only guards enforce anything, not this list.
     pub required_artifacts: Vec<String>,
     pub is_final: bool,
     pub tool_permissions: Option<ToolPermissions>,
 }
 
-/// What begins a mark in a prompt that stands for a variable.
+/// Start of a placeholder for a context variable in a prompt.
 pub(super) const MARK: &str = "{context.";
 
 impl State {
-    /// The variables that its prompt shows.
+    /// The context variables that its prompt shows.
     pub(super) fn variables(&self) -> impl Iterator<Item = &str> {
         let marked = self.prompt.as_deref().unwrap_or_default().split(MARK).skip(1);
         marked.filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
@@ -112,13 +112,13 @@ pub struct Transition {
     pub on_guard_fail: OnGuardFail,
 }
 
-/// What becomes of an event whose guard is not satisfied.
+/// How an event is handled if its guard is not satisfied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnGuardFail {
-    /// It is refused, and nothing of it is kept.
+    /// It is refused, and nothing is stored.
     #[default]
     Reject,
-    /// It is accepted and kept, and the run stays where it is.
+    /// It is accepted and stored, and the run stays in its state.
     Record,
 }
 
@@ -132,7 +132,7 @@ pub struct ArtifactKind {
     pub required_in_states: Vec<String>,
     /// As `{from}->{to}`.
     pub required_for_transitions: Vec<String>,
-    /// What an artifact of this type must fit, as JSON.
+    /// An artifact of this type must be JSON that matches this schema.
     pub schema: Option<Schema>,
 }
 
@@ -144,7 +144,7 @@ pub struct Role {
     pub can_reject: Option<bool>,
 }
 
-/// Events that decide on the work of others. Whoever submitted something to a run decides nothing in it.
+/// Events that decide on the work of others. A principal that submitted something to a run may not decide in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Approve,
@@ -160,7 +160,7 @@ impl Decision {
         }
     }
 
-    /// The flag of a role that may decide so.
+    /// The flag by which a role may take this decision.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Approve => "can_approve",
@@ -169,7 +169,7 @@ impl Decision {
     }
 }
 
-/// Which context variables guards read. An expression may read them in a way that cannot be told beforehand.
+/// The context variables that guards read. `is_any` is true if an expression may read any of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Reads {
     pub(super) variables: BTreeSet<String>,
@@ -182,7 +182,7 @@ impl Reads {
     }
 }
 
-/// What became of a file.
+/// Result of loading a process file.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// `None` if a finding is an error.
@@ -191,8 +191,7 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
 }
 
-/// Reads a process file and checks it. What is wrong with the form is told first; only of a process whose form is right
-/// can it be told whether it makes sense.
+/// Reads and checks a process file. Its consistency is checked only if its form has no errors.
 pub fn load(source: &str) -> Loaded {
     let node = match yaml::read(source) {
         Ok(node) => node,
@@ -235,8 +234,8 @@ impl Process {
         self.state(state).is_some_and(|state| state.is_final)
     }
 
-    /// The transitions out of a state, in the order in which they are tried: guarded ones first. None leave a final
-    /// state, whatever the file says.
+    /// The transitions out of a state, in the order in which they are tried: guarded ones first. A final state has
+    /// none, even if the file lists some.
     pub fn transitions_from<'a>(&'a self, state: &'a str) -> impl Iterator<Item = &'a Transition> {
         let leaving = move |transition: &&Transition| transition.from == state && !self.is_final(state);
         let guarded = self.transitions.iter().filter(leaving).filter(|transition| transition.guard.is_some());
@@ -251,13 +250,13 @@ impl Process {
         self.states.iter().filter(has).map(|state| state.name.as_str()).collect()
     }
 
-    /// Whether an expression asks for what is known of the run's campaign.
+    /// Whether an expression reads `campaign`.
     pub fn asks_for_campaign(&self) -> bool {
         self.guards.values().any(|guard| guard.asks_for("campaign"))
     }
 
-    /// The guards of these names, and all that those name, each once: a few guards can name each other in a great many
-    /// ways.
+    /// The guards of these names and all guards that they refer to, each visited once: a few guards that refer to each
+    /// other repeatedly have exponentially many paths.
     pub(super) fn guards_behind<'a>(
         &'a self,
         names: impl IntoIterator<Item = &'a str>,
@@ -274,8 +273,8 @@ impl Process {
         found
     }
 
-    /// The types of artifacts that matter in a state: for the guards that lead out of it, and because it names them.
-    /// `None` if an expression asks for artifacts, since it may mean any.
+    /// The artifact types that matter in a state: those that guards of its transitions ask for, and its
+    /// `required_artifacts`. `None` if an expression reads `artifacts`, since it may read any type.
     pub fn evidence_in<'a>(&'a self, state: &'a str) -> Option<BTreeSet<&'a str>> {
         let named = self.state(state).into_iter().flat_map(|state| &state.required_artifacts);
         let mut types: BTreeSet<&str> = named.map(String::as_str).collect();
@@ -286,7 +285,7 @@ impl Process {
         (!is_any).then_some(types)
     }
 
-    /// Whether a role may decide so: only one that has the flag for it, whoever may emit the event.
+    /// Whether a role may take this decision. It needs the flag, even if it may emit the event.
     pub fn may_decide(&self, role: &str, decision: Decision) -> bool {
         let flag = |role: &Role| match decision {
             Decision::Approve => role.can_approve,
@@ -305,13 +304,14 @@ impl Process {
         self.setting(is_named, variable)
     }
 
-    /// Whether an event sets a variable that it nowhere names, because it has no `sets` and no guard reads it.
+    /// Whether an event can set a variable that it does not name: it has no `sets`, its schema does not name the
+    /// variable, and no guard reads it.
     pub(super) fn sets_unnamed(&self, event: &EventKind, variable: &str) -> bool {
         let is_named = event.payload_schema.as_ref().is_some_and(|schema| schema.names(variable));
         event.sets.is_none() && !is_named && !self.reads.contains(variable)
     }
 
-    /// Whether whoever creates a run may set a context variable.
+    /// Whether creating a run may set a context variable.
     pub fn creation_sets(&self, variable: &str) -> Setting {
         let is_named = match &self.sets {
             Some(sets) => sets.iter().any(|name| name == variable),
@@ -329,18 +329,18 @@ impl Process {
     }
 }
 
-/// What a variable in a payload comes to.
+/// How a variable in a payload is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// It is written to the context.
     Set,
-    /// It is kept with the event, and does not reach the context.
+    /// It is stored with the event, but not written to the context.
     Kept,
-    /// A guard reads it, and this event does not set it.
+    /// It is refused: a guard reads it, and this event may not set it.
     Forbidden,
 }
 
-/// Whether a role is in a list of roles.
+/// Whether a list of roles contains a role or `*`.
 pub(super) fn admits(allowed: &[String], role: &str) -> bool {
     allowed.iter().any(|name| name == EVERYBODY || name == role)
 }

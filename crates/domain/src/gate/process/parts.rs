@@ -28,7 +28,7 @@ fn tool_permissions(reader: &mut Reader, node: &Node, path: &str) -> Option<Tool
     })
 }
 
-/// A pattern that is none would be like no tool, and what was to be denied would be allowed.
+/// Reads tool patterns and reports malformed ones: these match no tool, so what they should deny would be allowed.
 fn patterns(reader: &mut Reader, fields: &Fields<'_>, key: &str) -> Vec<String> {
     let patterns = reader.names(fields, key).unwrap_or_default();
     for (index, pattern) in patterns.iter().enumerate().filter(|(_, pattern)| !ToolPermissions::is_pattern(pattern)) {

@@ -14,7 +14,7 @@ const TOP: &[&str] = &["process", "states", "events", "transitions", "guards", "
 const PROCESS: &[&str] =
     &["id", "version", "name", "description", "locale", "initial_state", "initial_context", "context_schema", "sets"];
 
-/// A process, if the form of the file is right; and all that is wrong with the form.
+/// Parses a process; `None` if the form of the file has errors. Also returns all findings about the form.
 pub(super) fn process(node: &Node, hash: String) -> (Option<Process>, Vec<Finding>) {
     let mut reader = Reader::default();
     let process = top(&mut reader, node, hash);
@@ -57,7 +57,7 @@ fn top(reader: &mut Reader, node: &Node, hash: String) -> Option<Process> {
     })
 }
 
-/// Ids name files and stand in URIs, so they lead nowhere else.
+/// Ids are used as file names and in URIs, so only plain characters are allowed.
 fn id(reader: &mut Reader, head: &Fields<'_>) -> String {
     let id = reader.required_name(head, "id");
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '-' | '_' | '.');

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::super::finding::{Finding, Rule};
 use super::*;
 
-/// A process with every key there is.
+/// A process that has every key.
 const WHOLE: &str = r#"
 process:
   id: bugfix
@@ -50,7 +50,7 @@ fn codes(findings: &[Finding]) -> Vec<Rule> {
     findings.iter().map(|finding| finding.code).collect()
 }
 
-/// A file with a line exchanged.
+/// Loads the process with one text replaced.
 fn changed(from: &str, to: &str) -> Loaded {
     assert!(WHOLE.contains(from), "{from}");
     load(&WHOLE.replacen(from, to, 1))

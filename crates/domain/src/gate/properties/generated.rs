@@ -10,7 +10,7 @@ const EVENTS: usize = 4;
 pub(super) const ROLES: [&str; 3] = ["agent", "human", "reviewer"];
 pub(super) const EVENT_NAMES: [&str; EVENTS] = ["e0", "e1", "approve", "reject"];
 
-/// A guard's name, and how it is written.
+/// A guard as YAML.
 fn guard() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         (0..3_u8, 0..3_u8).prop_map(|(kind, count)| {
@@ -43,7 +43,7 @@ fn way() -> impl Strategy<Value = Way> {
     (0..STATES - 1, 0..EVENTS, 0..STATES, guard, any::<bool>(), proptest::option::weighted(0.2, 0..ROLES.len()))
 }
 
-/// A process that can be loaded: a chain through all states, so that each can be reached, and ways across it.
+/// A valid process: a chain through all states, so that each can be reached, and random transitions.
 pub(super) fn source() -> impl Strategy<Value = String> {
     let guards = proptest::collection::vec(guard(), 3);
     (guards, proptest::collection::vec(way(), 1..10)).prop_map(|(guards, ways)| {
@@ -79,7 +79,7 @@ pub(super) fn source() -> impl Strategy<Value = String> {
     })
 }
 
-/// Something that somebody tries.
+/// A command that is tried on a run.
 #[derive(Debug, Clone)]
 pub(super) enum GeneratedAttempt {
     Emit { who: usize, role: usize, event: usize, payload: Value, files: Vec<(String, String)>, stale: Vec<String> },
@@ -111,7 +111,7 @@ pub(super) fn attempt() -> impl Strategy<Value = GeneratedAttempt> {
     ]
 }
 
-/// Mostly one that submits.
+/// The index of an event, mostly of one that submits.
 fn event() -> impl Strategy<Value = usize> {
     prop_oneof![8 => Just(0), 4 => Just(1), 1 => Just(2), 1 => Just(3)]
 }

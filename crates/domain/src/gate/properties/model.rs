@@ -12,7 +12,7 @@ use crate::gate::*;
 pub(super) struct RunModel {
     pub(super) state: String,
     pub(super) context: BTreeMap<String, Value>,
-    /// Path, content and the one type, the last of a path being the one that counts.
+    /// Path, content and type; the last entry of a path counts.
     files: Vec<(String, String, String)>,
     pub(super) visits: Vec<String>,
     submitters: BTreeSet<String>,
@@ -28,7 +28,7 @@ impl RunModel {
         counted.map(|(_, (content, _))| *content).collect::<BTreeSet<_>>().len() as u64
     }
 
-    /// `None` if it cannot be told.
+    /// Whether a guard is satisfied; `None` if that cannot be decided.
     fn holds(&self, guard: &Guard, stale: &[String]) -> Option<bool> {
         let parts = |parts: &[GuardPart]| -> Vec<Option<bool>> {
             let inline = parts.iter().map(|part| match part {
@@ -78,7 +78,7 @@ impl RunModel {
         }
     }
 
-    /// Takes over what an event says, after checking that it could be said.
+    /// Applies an event, after asserting that the rules allow it.
     pub(super) fn follows(&mut self, process: &Process, event: &RunEvent, given: &Given) {
         match event {
             RunEvent::Created(created) => {
@@ -145,7 +145,7 @@ impl RunModel {
                     let last = emitted.guards.last().expect("the guard that let it through is recorded");
                     assert!(last.guard == *guard && last.satisfied);
                 }
-                // A way without a guard is taken only where no guarded one could be.
+                // A transition without a guard is taken only if no guarded one could be.
                 None => assert!(emitted.guards.iter().all(|result| !result.satisfied)),
             }
         }

@@ -1,4 +1,4 @@
-//! Commands of a run. They bring ids, hashes and facts with them: looking those up is not a rule.
+//! Commands of a run. They contain ids, hashes and facts, since the rules do no lookups.
 
 use std::sync::Arc;
 
@@ -14,43 +14,43 @@ pub enum RunCommand {
         id: String,
         process: Arc<Process>,
         role: String,
-        /// Over the process's initial context.
+        /// Overrides the process's initial context.
         context: Map<String, Value>,
         /// The campaign it belongs to, if any.
         campaign_id: Option<String>,
-        /// Where its artifacts are looked for, if anywhere.
+        /// The folder of its artifacts, if it has one.
         folder: Option<String>,
     },
     Emit(Box<Emit>),
     Override(Box<Override>),
-    /// An agent may not: whoever is to do the work does not end it.
+    /// Refused for agents: an agent must not end the work that it is given.
     Cancel {
         role: String,
         reason: Option<String>,
     },
 }
 
-/// The role of a program that works for somebody, and of whoever has no other.
+/// The role of a program that works for somebody, and the default role.
 pub const AGENT: &str = "agent";
 
-/// As whom somebody acts. It follows from who they are, never from what they ask.
+/// The caller's role. It follows from the caller's identity, never from the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
     pub role: String,
-    /// Whether a person acts, and not a program for them.
+    /// Whether the caller is a person, and not a program that acts for one.
     pub is_human: bool,
 }
 
 /// An event for a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Emit {
-    /// The process of the hash that the run is pinned to.
+    /// Must have the hash that the run is pinned to.
     pub process: Arc<Process>,
     pub role: String,
     pub event: String,
     pub payload: Map<String, Value>,
     pub artifacts: Vec<Submitted>,
-    /// Artifacts that were named and cannot be submitted, each with the reason.
+    /// Artifacts in the request that cannot be submitted, each with the reason.
     pub unfit: Vec<SchemaMisfit>,
     pub facts: Facts,
     /// The revision of the run for which the facts were looked up.
@@ -64,7 +64,7 @@ pub struct Override {
     pub standing: Standing,
     /// The event of the transition.
     pub event: String,
-    /// Where it leads, if the event has several guarded transitions.
+    /// The target state, if the event has several guarded transitions.
     pub to: Option<String>,
     pub reason: String,
     pub facts: Facts,
@@ -72,20 +72,20 @@ pub struct Override {
     pub facts_of: u64,
 }
 
-/// A file that is handed in as evidence: it was found, it is an ordinary file below the artifact folder, and this is
-/// what it holds.
+/// A file that is submitted as evidence. It was already read: as an ordinary file below the artifact folder, or from
+/// the request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Submitted {
-    /// Where in the request it stands, as a JSON pointer.
+    /// JSON pointer to it in the request.
     pub pointer: String,
     pub path: String,
     /// SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
     pub bytes: u64,
-    /// The type that was declared, if any; otherwise its name tells.
+    /// The declared type, if any; otherwise the types follow from its name.
     pub artifact_type: Option<String>,
     /// Whether its content came with the request.
     pub inline: bool,
-    /// Its content, if that is JSON; needed where its type has a schema.
+    /// Its content, if that is JSON; required if its type has a schema.
     pub json: Option<Value>,
 }

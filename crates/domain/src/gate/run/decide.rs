@@ -119,7 +119,7 @@ fn choose<'a>(
     let mut is_recorded = false;
     for transition in transitions.iter().filter(|transition| may_take(transition, role)) {
         let Some(guard) = &transition.guard else { return Ok(Choice { taken: Taken::Moved(transition), guards }) };
-        // A guard that was asked before was not satisfied, or its transition would have been taken.
+        // A guard that was evaluated before was not satisfied, or its transition would have been taken.
         if !guards.iter().any(|result| result.guard == *guard) {
             guards.push(evaluate(guard));
         }
@@ -156,7 +156,8 @@ fn decide_override(state: &RunState, command: &Override, given: &Given) -> Decid
     }
     let event = process.event(name).ok_or_else(|| not_found(process, name))?;
     let decision = may_decide(state, process, name, role, (&given.by, facts))?;
-    // Work is the agent's, whose roles a person need not have; a decision stays with those who may take it.
+    // A person may override without the role of the agent that does the work, but a decision needs a role that may emit
+    // it.
     if decision.is_some() && !admits(&event.allowed_roles, role) {
         let allowed = event.allowed_roles.clone();
         return Err(RunRefusal::RoleForbidden { event: name.clone(), role: role.clone(), allowed });
@@ -201,7 +202,7 @@ fn going_on(state: &RunState) -> Result<(), RunRefusal> {
     }
 }
 
-/// What was looked up for an earlier state says nothing of this one: evidence that matters now may not have been looked at.
+/// Refuses facts that were looked up for another revision: they may lack evidence that matters now.
 fn up_to_date(state: &RunState, facts_of: u64) -> Result<(), RunRefusal> {
     if state.revision == facts_of {
         return Ok(());
@@ -235,8 +236,8 @@ fn transitions<'a>(state: &'a RunState, process: &'a Process, event: &str) -> Re
     if found.is_empty() { Err(no_transition(state, process, event)) } else { Ok(found) }
 }
 
-/// The decision that an event is, if it is one and this principal may take it: nobody decides on their own work, whichever
-/// of their tokens they submitted it with.
+/// Checks whether this principal may take the decision that an event stands for; `None` for other events. Nobody
+/// decides on their own work, even if they submitted it with another token.
 pub(in crate::gate) fn may_decide(
     state: &RunState,
     process: &Process,

@@ -52,7 +52,7 @@ impl RunState {
         }
     }
 
-    /// Who says that work may go on without what was asked for answers for it, as who submits does.
+    /// A principal that overrides a guard for work counts as a submitter, and so may not decide on the run later.
     fn override_guard(&mut self, overridden: &Overridden, given: &Given) {
         if !overridden.decision {
             self.submitters.insert(given.by.clone());

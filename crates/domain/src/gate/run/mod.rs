@@ -1,7 +1,7 @@
 //! Rules of a run, one piece of work that goes through a process.
 //!
 //! One run is one stream of events; its revision counts accepted events. A run is pinned to the hash of its process,
-//! and every command brings that process along. Refused attempts leave nothing in the stream.
+//! and every command carries that process. Refused attempts leave nothing in the stream.
 
 mod command;
 mod decide;

@@ -5,7 +5,7 @@ use super::super::guard::GuardResult;
 use super::super::process::Decision;
 use super::super::schema::SchemaMisfit;
 
-/// What a refusal comes to, for the table of errors.
+/// Category of a refusal, from which the error code follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunRefusalKind {
     /// There is no such run.
@@ -14,20 +14,20 @@ pub enum RunRefusalKind {
     InvalidPayload,
     /// The event cannot happen in this state.
     InvalidEvent,
-    /// Not for this role, or not for this principal.
+    /// This role or this principal may not do it.
     Forbidden,
     GuardFailed,
     /// More than a limit allows.
     TooLarge,
-    /// The run has moved on since the command was made ready.
+    /// The run has changed since the command was prepared.
     OutOfDate,
-    /// The rules do not allow it as things stand.
+    /// The rules do not allow it in the run's current state.
     Rejected,
 }
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RunRefusal {
-    /// An empty stream: whoever asked knows the id.
+    /// The stream is empty. The caller knows the id, so it is not repeated.
     #[error("there is no such run")]
     RunNotFound,
     #[error("run {run_id} exists already")]
@@ -105,7 +105,7 @@ impl RunRefusal {
         }
     }
 
-    /// Where in the input the fault lies, as a JSON pointer; nowhere, if it is the run that says no.
+    /// JSON pointer to the input field at fault; `None` if the reason is the state of the run or the caller's role.
     pub fn pointer(&self) -> Option<String> {
         match self {
             Self::RunNotFound | Self::RunExists { .. } => Some("/run_id".to_owned()),
@@ -159,7 +159,7 @@ impl RunRefusal {
         }
     }
 
-    /// What does not fit, each with its path.
+    /// The misfits, each with its path.
     pub fn misfits(&self) -> &[SchemaMisfit] {
         match self {
             Self::KeyMisfit { misfit } => std::slice::from_ref(misfit),
@@ -170,7 +170,7 @@ impl RunRefusal {
         }
     }
 
-    /// The guards that were asked and said no.
+    /// The guards that were evaluated and not satisfied.
     pub fn guards(&self) -> &[GuardResult] {
         match self {
             Self::GuardFailed { results } => results,

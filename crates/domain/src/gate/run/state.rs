@@ -14,7 +14,7 @@ use super::super::process::Process;
 use super::event::ProcessPin;
 use crate::Moment;
 
-/// What does not change of a run.
+/// The immutable part of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub id: String,
@@ -23,7 +23,7 @@ pub struct Run {
     #[serde(default)]
     pub folder: Option<String>,
     pub created_at: Moment,
-    /// The same to the microsecond, for the order of lists.
+    /// The time of creation in microseconds, for sorting lists.
     #[serde(default)]
     pub created_micros: i64,
     pub created_by: String,
@@ -39,7 +39,8 @@ pub enum RunStatus {
     Cancelled,
 }
 
-/// Empty until the run is created. Cheap to clone, and an event costs what it changes.
+/// The state of a run; empty until it is created. Its maps are persistent, so clones are cheap and an event costs only
+/// what it changes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct RunState {
     pub(super) run: Option<Arc<Run>>,
@@ -50,12 +51,12 @@ pub struct RunState {
     pub(super) evidence: Evidence,
     pub(super) attempts: OrdMap<String, u64>,
     pub(super) visits: OrdMap<String, u64>,
-    /// The states that were entered, each once, in the order of the first time.
+    /// The states that were entered, each once, in the order of their first visit.
     pub(super) entered: Vector<String>,
-    /// Everybody who submitted something; they decide nothing here.
+    /// Principals that submitted something; they may not decide in this run.
     pub(super) submitters: OrdSet<String>,
     pub(super) updated_at: Option<Moment>,
-    /// How many events were accepted, its creation among them.
+    /// Number of accepted events, including the creation.
     pub(super) revision: u64,
 }
 
@@ -68,7 +69,7 @@ impl RunState {
         self.status
     }
 
-    /// The name of the state that it is in.
+    /// The name of the current state.
     pub fn state(&self) -> &str {
         &self.state
     }
@@ -91,7 +92,7 @@ impl RunState {
         &self.visits
     }
 
-    /// The states that were entered, in the order of the first time.
+    /// The states that were entered, in the order of their first visit.
     pub fn entered(&self) -> &Vector<String> {
         &self.entered
     }
@@ -108,7 +109,7 @@ impl RunState {
         self.updated_at
     }
 
-    /// What guards see: the run as it stands, with this evidence and payload.
+    /// The inputs of guards: the current run, with this evidence and payload.
     pub fn scene<'a>(
         &'a self,
         process: &'a Process,
@@ -130,7 +131,7 @@ impl RunState {
     }
 }
 
-/// What a variable takes of the context.
+/// Bytes that a variable takes in the context.
 pub(super) fn weight(name: &str, value: &Value) -> usize {
     name.len() + value.to_string().len()
 }

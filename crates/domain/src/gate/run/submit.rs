@@ -13,7 +13,7 @@ use super::refusal::RunRefusal;
 use super::state::{RunState, weight};
 use crate::limits;
 
-/// The keys of a payload that are written to the context, if the payload fits and so does the context with it.
+/// Validates a payload, and the context with it. Returns the keys that are written to the context.
 pub(super) fn payload(
     state: &RunState,
     process: &Process,
@@ -54,12 +54,12 @@ pub(super) fn payload(
     Ok(set)
 }
 
-/// The context that a run begins with.
+/// Validates and builds the initial context of a run.
 pub(super) fn initial_context(process: &Process, given: &Map<String, Value>) -> Result<Map<String, Value>, RunRefusal> {
     let misfit = |name: &String| match process.creation_sets(name) {
         Setting::Set => None,
         Setting::Forbidden => Some(guarded("/context", name, "creating a run")),
-        // An event would keep it; here it would be lost.
+        // An event stores such a variable with its payload; here it would be lost.
         Setting::Kept => Some(SchemaMisfit {
             path: join("/context", short(name)),
             message: format!("creating a run of this process does not set '{}'", short(name)),
@@ -99,7 +99,7 @@ pub(super) fn within(
     if count <= count_max { Ok(()) } else { Err(RunRefusal::TooLarge { field, what, unit, count, count_max }) }
 }
 
-/// A decision is about the work of others; who brought evidence with it would decide on their own.
+/// Refuses artifacts that come with a decision: the principal would decide on their own evidence.
 pub(super) fn nothing(event: &str, submitted: &[Submitted]) -> Result<(), RunRefusal> {
     let message = format!("'{event}' decides on what others submitted, and brings no artifact of its own");
     let misfit = |one: &Submitted| SchemaMisfit { path: one.pointer.clone(), message: message.clone() };
@@ -107,7 +107,7 @@ pub(super) fn nothing(event: &str, submitted: &[Submitted]) -> Result<(), RunRef
     if misfits.is_empty() { Ok(()) } else { Err(RunRefusal::ArtifactMisfits { misfits }) }
 }
 
-/// The evidence of a run together with what is submitted, and what is new in it.
+/// Validates submitted artifacts. Returns the evidence of the run with them, and the new artifacts.
 pub(super) fn artifacts(
     state: &RunState,
     process: &Process,

@@ -16,7 +16,7 @@ fn observing() -> Desk {
     desk
 }
 
-/// How many observations count after these were submitted.
+/// Submits files and returns how many observations count then.
 fn counted(desk: &mut Desk, files: Vec<Submitted>) -> u64 {
     let emitted = desk.agent("submit_observation", files).unwrap();
     assert!(emitted.recorded, "the gate stays closed");

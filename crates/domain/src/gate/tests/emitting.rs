@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 use crate::limits;
 
-/// A run that observes, with two observations in.
+/// A run in the state `observe` with two observations.
 fn observing() -> Desk {
     let mut desk = Desk::begun(EXPLORATION);
     desk.emits(
@@ -208,11 +208,11 @@ fn payloads_and_contexts_are_bounded() {
     assert!(grow(&mut desk, "v3".to_owned()).is_ok(), "what replaces takes no room");
 }
 
-/// A payload has exactly as many bytes as are allowed, or one more.
+/// Tests a payload at the limit of bytes, and one byte more.
 #[test]
 fn a_payload_and_its_artifacts_fit_exactly() {
     let mut desk = Desk::begun(EXPLORATION);
-    // Beside the text there are the name of the variable and two quotes.
+    // The name of the variable and two quotes count too.
     let plan = |bytes: usize| json!({"plan": "x".repeat(bytes - 6)});
     let emits = |desk: &mut Desk, payload: Value, files: usize| {
         let files = (0..files).map(|number| file(&format!("{number}.md"), "x")).collect();
@@ -227,7 +227,7 @@ fn a_payload_and_its_artifacts_fit_exactly() {
 
 #[test]
 fn a_context_fits_exactly() {
-    // Beside the text there are the name of the variable and two quotes.
+    // The name of the variable and two quotes count too.
     let context = |bytes: usize| object(json!({"m": "x".repeat(bytes - 3)}));
     let mut desk = Desk::empty(process(LOOP));
     let create = desk.create(context(limits::CONTEXT_BYTES_MAX + 1));
@@ -238,7 +238,7 @@ fn a_context_fits_exactly() {
     assert_eq!((refusal.kind(), refusal.pointer().as_deref()), (RunRefusalKind::TooLarge, Some("/payload")));
 }
 
-/// A run with nearly all artifacts that it may have, by an event that brought them.
+/// One event fills the run with artifacts to just below the limit.
 #[test]
 fn a_run_has_only_so_many_artifacts() {
     let mut desk = Desk::begun(EXPLORATION);

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-/// A run of the exploration whose creation names what it sets.
+/// The refusal of a run with this context, where `head` is added to the exploration process.
 fn creating(head: &str, context: Value) -> RunRefusal {
     let mut desk = Desk::empty(process(&EXPLORATION.replace("initial_context:", &format!("{head}initial_context:"))));
     let create = desk.create(object(context));

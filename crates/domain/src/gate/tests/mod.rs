@@ -28,7 +28,7 @@ pub(super) fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// A file as it is handed in.
+/// A submitted file.
 pub(super) fn file(path: &str, content: &str) -> Submitted {
     let sha256 =
         Sha256::digest(content.as_bytes()).iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"));
@@ -43,7 +43,7 @@ pub(super) fn file(path: &str, content: &str) -> Submitted {
     }
 }
 
-/// A run under test: commands go through the rules, and every one takes a minute.
+/// A run under test. Commands go through the rules, and each advances the clock by a minute.
 pub(super) struct Desk {
     pub(super) process: Arc<Process>,
     pub(super) state: RunState,

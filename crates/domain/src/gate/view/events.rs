@@ -11,7 +11,7 @@ use crate::gate::guard::GuardResult;
 use crate::gate::process::{EventKind, OnGuardFail, Transition, admits};
 use crate::gate::run::{RunRefusal, RunStatus, may_decide};
 
-/// What guards came to, by name.
+/// Results of evaluated guards, by name.
 pub(super) type Asked<'a> = BTreeMap<&'a str, GuardResult>;
 
 /// A guard that keeps a transition from being taken.
@@ -64,7 +64,7 @@ pub struct EventView {
     pub blocked_reason: Option<String>,
 }
 
-/// Two branches, each of one type: not every client reads a list of types.
+/// `anyOf` with one type in each branch: not every client supports a list of types.
 fn text_or_null(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"anyOf": [{"type": "string"}, {"type": "null"}]})
 }
@@ -92,7 +92,7 @@ impl Look<'_> {
         self.run.status() != RunStatus::Active
     }
 
-    /// The guards that are not satisfied on any transition out of the current state, each once.
+    /// The unsatisfied guards of all transitions out of the current state, each once.
     pub fn missing_guards(&self) -> Vec<MissingGuard> {
         let mut missing: Vec<MissingGuard> = Vec::new();
         if self.is_over() {
@@ -116,7 +116,7 @@ impl Look<'_> {
         missing
     }
 
-    /// The artifacts that the current state is shown to need.
+    /// The `required_artifacts` of the current state, and whether they are present.
     pub fn required_artifacts(&self) -> Vec<RequiredArtifact> {
         let here = self.process.state(self.run.state()).filter(|_| !self.is_cancelled());
         let Some(state) = here else { return Vec::new() };
@@ -156,9 +156,10 @@ impl Look<'_> {
         allowed
     }
 
-    /// The events that would be accepted now, in the order of the process; or all events, with what blocks them.
+    /// The events that would be accepted now, in the order of the process; or all events, with the reason that blocks
+    /// them.
     pub fn events(&self, include_blocked: bool) -> Vec<EventView> {
-        // Many transitions may have the same guard, which is asked once.
+        // Many transitions may have the same guard, which is evaluated once.
         let mut asked = BTreeMap::new();
         let views = self.process.events.iter().map(|event| self.event(event, &mut asked));
         views.filter(|view| include_blocked || view.is_allowed).collect()
@@ -217,7 +218,7 @@ impl Look<'_> {
         }
     }
 
-    /// Whether the transition is for this role.
+    /// Whether this role may take the transition.
     fn takes(&self, transition: &Transition) -> bool {
         transition.allowed_roles.as_ref().is_none_or(|roles| admits(roles, self.role))
     }

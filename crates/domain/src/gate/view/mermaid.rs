@@ -5,12 +5,12 @@ use std::fmt::Write;
 use crate::gate::process::Process;
 
 impl Process {
-    /// The diagram, with the state that a run is in marked, if one is given. States have ids of their own, so that any
-    /// name can be shown.
+    /// Renders the diagram and highlights the current state, if one is given. States get generated ids, so that their
+    /// names may contain any character.
     pub fn mermaid(&self, current: Option<&str>) -> String {
         let id = |name: &str| self.states.iter().position(|state| state.name == name).map(|index| format!("s{index}"));
         let mut text = "stateDiagram-v2\n".to_owned();
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let mut line = |content: String| {
             let _ = writeln!(text, "    {content}");
         };
@@ -37,7 +37,7 @@ impl Process {
     }
 }
 
-/// What would end a label or mean something in it becomes a character reference of Mermaid's.
+/// Escapes the characters that have a meaning in Mermaid labels as character references.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,6 +1,6 @@
 //! Views of a run: allowed events, missing guards and artifacts, progress, plan and diagram.
 //!
-//! All of them follow from the same rules that decide, evaluated without a payload.
+//! All of them use the rules that decide commands, evaluated without a payload.
 
 mod events;
 mod mermaid;
@@ -22,16 +22,16 @@ use super::process::{MARK, Process};
 use super::run::{RunState, RunStatus};
 use crate::limits;
 
-/// Bytes of a prompt after which nothing more is filled in.
+/// Size of a prompt in bytes after which no more placeholders are filled in.
 const PROMPT_BYTES_MAX: usize = 200_000;
 
-/// A run as somebody sees it.
+/// A run, as a principal sees it in a role.
 #[derive(Debug, Clone, Copy)]
 pub struct Look<'a> {
     pub process: &'a Process,
     pub run: &'a RunState,
     pub facts: &'a Facts,
-    /// Who looks, and as what.
+    /// The caller, in this role.
     pub principal: &'a str,
     pub role: &'a str,
 }
@@ -41,7 +41,7 @@ impl Look<'_> {
         Words(self.process.locale)
     }
 
-    /// Whether the run was given up where it is, so that nothing is needed there and nothing lies ahead.
+    /// Whether the run was cancelled, so that nothing is required and no state remains.
     fn is_cancelled(&self) -> bool {
         self.run.status() == RunStatus::Cancelled
     }
@@ -51,8 +51,8 @@ impl Look<'_> {
         self.run.scene(self.process, self.run.evidence(), &payload, self.facts).evaluate(guard)
     }
 
-    /// The prompt of a state, with `{context.x}` filled in; what is not in the context stays as it is written, and so
-    /// does what would make a prompt that nobody can read. A run that was cancelled has nothing to do anywhere.
+    /// The prompt of a state, with `{context.x}` filled in. A placeholder stays if the context lacks the variable, or
+    /// if the prompt is already too long. A cancelled run has no prompt.
     pub fn prompt(&self, state: &str) -> Option<String> {
         if self.is_cancelled() {
             return None;

@@ -33,7 +33,7 @@ pub struct Step {
 }
 
 impl Look<'_> {
-    /// The way with the fewest events, whoever may emit them; `None` if there is none, as from where a run was cancelled.
+    /// The path to a state with the fewest events, regardless of roles; `None` if there is none, as in a cancelled run.
     pub fn plan(&self, target: &str) -> Option<Plan> {
         let start = self.run.state();
         let steps = self.shortest(start, target)?;
@@ -42,7 +42,7 @@ impl Look<'_> {
         Some(Plan { from_state: start.to_owned(), to_state: target.to_owned(), steps })
     }
 
-    /// A way to each final state that can be reached, the shortest first.
+    /// A plan for each final state that can be reached, the shortest first.
     pub fn plans(&self) -> Vec<Plan> {
         let finals = self.process.states.iter().filter(|state| state.is_final);
         let mut plans: Vec<Plan> = finals.filter_map(|state| self.plan(&state.name)).collect();
@@ -85,7 +85,7 @@ impl Look<'_> {
             Some(roles) if of_event.iter().any(|role| role == "*") => roles.clone(),
             Some(roles) => of_event.into_iter().filter(|role| roles.contains(role)).collect(),
         };
-        // A decision is also a matter of the flag, which "*" does not give.
+        // A decision also needs the role's flag, which "*" does not grant.
         let allowed_roles = match Decision::of(&transition.event) {
             None => allowed_roles,
             Some(decision) => {

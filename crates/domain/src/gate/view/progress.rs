@@ -32,7 +32,7 @@ impl Look<'_> {
         }
     }
 
-    /// The states that can be reached from the current one, guards and roles aside.
+    /// The states that can be reached from the current one, regardless of guards and roles.
     fn reachable(&self) -> BTreeSet<&str> {
         let mut reached = BTreeSet::from([self.run.state()]);
         let mut waiting = vec![self.run.state()];

@@ -49,7 +49,7 @@ fn a_prompt_is_filled_within_bounds() {
     assert!(prompt.starts_with(&"y".repeat(9_999)) && prompt.ends_with("{context.x}") && prompt.len() < 220_000);
 }
 
-/// A list of events took a minute when each looked through all states and transitions anew.
+/// The list would take a minute if each event scanned all states and transitions.
 #[test]
 fn the_events_of_a_large_process_are_listed_at_once() {
     let mut source = "process: {id: p, version: '1', name: P, initial_state: s0}\nstates:\n".to_owned();
@@ -118,7 +118,7 @@ fn events_are_listed_with_what_blocks_them() {
     assert!(desk.look_as("eve", "guest").allowed_events().is_empty());
 }
 
-/// What is listed as allowed is accepted, and what is not is refused.
+/// Events that are listed as allowed are accepted, and all others are refused.
 #[test]
 fn what_is_allowed_is_what_would_be_accepted() {
     let mut desk = planned();
@@ -235,7 +235,7 @@ fn a_cancelled_run_has_nothing_to_do_and_nothing_ahead() {
     assert_eq!((look.plan("decide"), look.plans()), (None, vec![]));
 }
 
-/// Guards are asked as things stand; what they miss may come with the event.
+/// Guards are evaluated without new evidence; what is missing may come with the event.
 #[test]
 fn an_event_that_its_guard_blocks_is_accepted_with_what_is_missing() {
     let mut desk = Desk::begun(

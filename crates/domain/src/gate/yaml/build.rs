@@ -9,7 +9,7 @@ use super::{Content, Key, Node};
 use crate::gate::finding::{Finding, Place, Rule, short};
 use crate::limits;
 
-/// The only document of a file.
+/// Parses the only document of a file.
 pub(in crate::gate) fn read(source: &str) -> Result<Node, Finding> {
     if source.len() > limits::PROCESS_BYTES_MAX {
         let message =
@@ -30,7 +30,7 @@ struct Open {
     place: Place,
     anchor: usize,
     inside: Inside,
-    /// How deep what it holds is nested.
+    /// Nesting depth of its content.
     height: usize,
     /// How many nodes there were before it.
     nodes_before: usize,
@@ -41,7 +41,7 @@ enum Inside {
     Map { entries: Vec<(Key, Node)>, keys: BTreeSet<String>, key: Option<Key> },
 }
 
-/// What an anchor names.
+/// A node with an anchor. Each alias adds its count of nodes and its depth again.
 #[derive(Clone)]
 struct Anchored {
     node: Node,
@@ -175,7 +175,7 @@ impl Builder {
         Ok(())
     }
 
-    /// A value where the next one is expected.
+    /// Adds a node to the innermost open list or mapping, or makes it the root.
     fn put(&mut self, node: Node, height: usize) {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
@@ -190,7 +190,8 @@ impl Builder {
 }
 
 fn new_key(keys: &mut BTreeSet<String>, text: String, place: Place) -> Result<Key, Finding> {
-    // YAML 1.2 has no such key, and who writes one means the entries of another mapping.
+    // `<<` is the merge key of YAML 1.1. YAML 1.2 does not have it, and as a plain key it would not do what the author
+    // means.
     if text == "<<" {
         return Err(invalid(place, "mappings are not merged here", "write out the entries that are meant"));
     }

@@ -28,7 +28,7 @@ pub(super) enum Content {
     Number(Number),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the file; no key is there twice.
+    /// In the order of the file, without duplicate keys.
     Map(Vec<(Key, Node)>),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Key {
 }
 
 impl Node {
-    /// What it is, in a word, for messages.
+    /// The type of the node, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self.content {
             Content::Null => "nothing",
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// The same as JSON, which has no places.
+    /// The node as JSON, without places.
     pub(super) fn json(&self) -> Value {
         match &self.content {
             Content::Null => Value::Null,
@@ -65,7 +65,7 @@ impl Node {
         }
     }
 
-    /// The place of what a JSON pointer leads to, or of the last thing on the way to it.
+    /// The place of the node at a JSON pointer, or of its nearest ancestor that exists.
     pub(super) fn place_of(&self, pointer: &str) -> Place {
         let mut node = self;
         for step in pointer.split('/').skip(1) {

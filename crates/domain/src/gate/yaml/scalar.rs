@@ -19,12 +19,12 @@ pub(super) fn plain(text: &str) -> Option<Content> {
     })
 }
 
-/// What a text is as a number.
+/// Result of parsing a text as a number.
 enum Read {
     Number(Number),
     /// A number that JSON cannot hold.
     Beyond,
-    /// No number.
+    /// Not a number.
     Text,
 }
 

@@ -19,7 +19,7 @@ use super::wire::WireEvent;
 use super::{UniverseCommand, change};
 use crate::limits;
 
-/// What a command did, in the words of the wire.
+/// The events of an accepted command in the wire format, or its failure.
 type Done = Result<Vec<WireEvent>, Failure>;
 
 pub(super) fn decide(universe: &Universe, command: &UniverseCommand) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
@@ -60,7 +60,7 @@ fn create(
     let identified =
         |field: &str, id: &str| Id::from(id).check().map_err(|misfit| UniverseRefusal::Field(misfit.within(field)));
     identified("id", id)?;
-    // No URL could name it: such segments of a path are walked, not read.
+    // No URL could name it: clients resolve such path segments.
     if id == "." || id == ".." {
         let misfit = FieldMisfit::new(Reason::ForbiddenName, "is a way through folders, and no name");
         return Err(UniverseRefusal::Field(misfit.within("id")));
@@ -85,7 +85,7 @@ fn named(name: &str) -> Result<String, UniverseRefusal> {
     Ok(name.to_owned())
 }
 
-/// A state that was sent, if it can be kept in the place of this one. Without a time it is the time of this one.
+/// The sent state, if it is within bounds and may replace the current one. Without a time it gets the current time.
 fn bounded(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<UniverseState>, UniverseRefusal> {
     let Some(sent) = sent else { return Ok(None) };
     let state = sent.at(now.time);
@@ -95,7 +95,7 @@ fn bounded(sent: Option<&SentState>, now: &UniverseState) -> Result<Option<Unive
     Ok(Some(state))
 }
 
-/// One after the other, each against what the ones before have left.
+/// Decides the commands in order, each against the state that the previous ones leave.
 fn apply(state: &UniverseState, commands: &[Arc<Command>]) -> Result<Vec<UniverseEvent>, UniverseRefusal> {
     if commands.is_empty() {
         return Err(UniverseRefusal::NoCommand);
@@ -151,13 +151,13 @@ fn done(state: &UniverseState, command: &Command) -> Done {
     }
 }
 
-/// Whether the texts of a universe stay within their bound. One that is past it already may shrink and not grow.
+/// Refuses texts past the limit of a universe. A universe that is already past it may shrink but not grow.
 fn room_for_text(state: &UniverseState, command: &Command) -> Result<(), Failure> {
     let before = state.snapshot.text_bytes;
     if before + command.text_bytes_max() <= limits::UNIVERSE_TEXT_BYTES_MAX {
         return Ok(());
     }
-    // Something may go with it: only what is left afterwards counts.
+    // The command may also remove text, so apply it to a copy and count what is left.
     let mut changed = state.clone();
     change::apply(&mut changed, command);
     match too_much_text(before, changed.snapshot.text_bytes) {
@@ -178,7 +178,7 @@ fn too_much_text(before: usize, after: usize) -> Option<String> {
     })
 }
 
-/// The original says nothing of it, and so do we.
+/// A tick has no events, as in the original.
 fn tick(state: &UniverseState, dt: f64) -> Done {
     if (state.time.0 + dt).is_finite() {
         return Ok(Vec::new());
@@ -192,7 +192,7 @@ fn replace(snapshot: &Snapshot) -> Done {
     Ok(vec![WireEvent::SnapshotReplaced {}])
 }
 
-/// A link that is sent back must be as it is: no children of what is new.
+/// Refuses a link in a payload that differs from the current one. A new thing has no children.
 fn unchanged(command: &str, is_same: bool, field: &str, id: &Id) -> Result<(), Failure> {
     if is_same {
         return Ok(());

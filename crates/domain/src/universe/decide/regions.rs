@@ -30,7 +30,7 @@ pub(super) fn set_disks(disks: &Regions<ProtoplanetaryDisk>) -> Done {
     Ok(vec![WireEvent::ProtoplanetaryDisksSet {}])
 }
 
-/// In place of one with the same id, as the original has it.
+/// Replaces a disk with the same id, as in the original.
 pub(super) fn add_disk(snapshot: &Snapshot, disk: &ProtoplanetaryDisk) -> Done {
     let misfit =
         |misfit: FieldMisfit| Failure::misfit("addProtoplanetaryDisk", &misfit.within("disk")).with_id(&disk.id);
@@ -66,7 +66,7 @@ pub(super) fn update_nebula(snapshot: &Snapshot, command: &UpdateNebula) -> Done
     Ok(vec![WireEvent::NebulaUpdated { id: id.clone() }])
 }
 
-/// The id may be repeated, and stays; the rest is within bounds.
+/// Checks a patch: its id, if given, must be the current one, and its fields must be within bounds.
 fn patched(command: &str, id: &Id, repeated: &Change<Id>, bounds: Result<(), FieldMisfit>) -> Result<(), Failure> {
     if repeated.set().is_some_and(|repeated| repeated != id) {
         let failure = Failure::refused(command, Reason::LinkChange, format!("id cannot be changed by {command}"));

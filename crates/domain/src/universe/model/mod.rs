@@ -6,7 +6,7 @@ mod groups;
 
 use serde_json::{Map, Value, json};
 
-/// What a command comes to: its events, or the failure's type and reason.
+/// The outcome of a command: its events, or the failure's type and reason.
 pub(super) type Came = Result<Vec<Value>, (String, Option<String>)>;
 
 pub(super) struct UniverseModel(pub(super) Value);
@@ -24,7 +24,7 @@ fn is_good_id(id: &str) -> bool {
     !id.trim().is_empty() && id.chars().count() <= 200 && !is_inherited
 }
 
-/// The bounds that the generated payloads ever break.
+/// The reason if a payload violates a bound. Only the bounds that generated payloads can violate are checked.
 fn bounds(payload: &Value) -> Option<&'static str> {
     if payload.get("color").is_some_and(|color| !text(color).starts_with('#')) {
         return Some("badColor");
@@ -68,7 +68,7 @@ impl UniverseModel {
         self.0[map].as_object().unwrap().keys().cloned().collect()
     }
 
-    /// From a thing upward, itself first.
+    /// The ids of a thing and its ancestors, itself first.
     fn line(&self, map: &str, parent: &str, id: &str) -> Vec<String> {
         let mut line = vec![id.to_owned()];
         while let Some(above) = self.0[map][line.last().unwrap().as_str()][parent].as_str() {
@@ -201,7 +201,7 @@ impl UniverseModel {
         Ok(vec![json!({"type": format!("{one}Updated"), "id": id})])
     }
 
-    /// What the original intends and never checks.
+    /// Asserts the invariants that the original intends and never checks.
     pub(super) fn check(&self) {
         for (map, parent, roots) in [("stars", "parentId", "rootIds"), ("groups", "parentGroupId", "rootGroupIds")] {
             let things = self.0[map].as_object().unwrap();

@@ -11,7 +11,7 @@ use crate::universe::check::short;
 /// Ids that one reason names.
 const NAMED_MAX: usize = 5;
 
-/// Things that have parents and children among themselves.
+/// A kind of things that have parents and children among themselves: bodies, or groups.
 pub(super) struct Hierarchy {
     things: &'static str,
     parent: &'static str,
@@ -33,19 +33,19 @@ pub(super) const GROUPS: Hierarchy = Hierarchy {
     entry: |id| json!({"id": id, "type": "group"}),
 };
 
-/// What was sent of a hierarchy, by the numbers of its members.
+/// The sent links of a hierarchy. Members are numbered in the order of their map.
 struct Members {
     ids: Vec<String>,
     numbers: BTreeMap<String, usize>,
-    /// What each says of its parent.
+    /// The parent that each member names.
     said: Vec<Option<String>>,
     children: Vec<Vec<Value>>,
-    /// Rogue planets may stand outside the list of roots.
+    /// Rogue planets may be missing from the list of roots.
     is_rogue: Vec<bool>,
 }
 
 impl Members {
-    /// What was wrong with what a member says of its parent, and what it says now; `None` if it stays.
+    /// The reason why a member's parent changes, with the new value; `None` if it does not change.
     fn parent_reason(&self, number: usize, parent: Option<usize>) -> Option<String> {
         let said = self.said[number].as_deref();
         let now = parent.map(|parent| self.ids[parent].as_str());
@@ -65,7 +65,7 @@ impl Members {
     }
 }
 
-/// Who belongs to whom, by number and in order.
+/// The repaired hierarchy: the numbers of the roots, and of the children of each member, ascending.
 struct ChildrenByParent {
     roots: Vec<usize>,
     children: Vec<Vec<usize>>,
@@ -103,7 +103,7 @@ impl Hierarchy {
         }
     }
 
-    /// `None` where it is not of the right shape: then reading it says why.
+    /// `None` if the shape is wrong: parsing then reports the fault.
     fn members(&self, state: &Map<String, Value>) -> Option<Members> {
         let things = state.get(self.things)?.as_object()?;
         let mut members =
@@ -126,7 +126,7 @@ impl Hierarchy {
         Some(members)
     }
 
-    /// Whose child each member is.
+    /// Determines the parent of each member.
     fn parents(&self, members: &Members, repairs: &mut Repairs) -> Vec<Option<usize>> {
         let said = members.said.iter().enumerate().map(|(number, said)| {
             said.as_ref().and_then(|parent| members.numbers.get(parent)).copied().filter(|parent| *parent != number)
@@ -136,7 +136,7 @@ impl Hierarchy {
         let mut root_finder = RootFinder(parents.clone());
         for (lister, children) in members.children.iter().enumerate() {
             for child in children.iter().filter_map(|entry| members.numbers.get((self.member)(entry)?)) {
-                // A lister below the child would make a ring.
+                // A parent below the child would create a cycle.
                 if parents[*child].is_none() && root_finder.root_of(lister) != *child {
                     parents[*child] = Some(lister);
                     root_finder.0[*child] = Some(lister);
@@ -151,8 +151,8 @@ impl Hierarchy {
         parents
     }
 
-    /// The list of a member's children, or of the roots, as it should be, and what is wrong with it; `None` if it is
-    /// right. `own` are the members that belong there.
+    /// The corrected list of a member's children, or of the roots, and the reason; `None` if the list is correct. `own`
+    /// are the members that belong there.
     fn list(
         &self,
         members: &Members,
@@ -161,14 +161,14 @@ impl Hierarchy {
         entries: &[Value],
     ) -> Option<(Vec<Value>, String)> {
         let belongs = |member: &usize| own.binary_search(member).is_ok();
-        // By whether it is a member, since a system may have the id of a group.
+        // The flag tells members from systems, since a system may have the id of a group.
         let (mut list, mut seen) = (Vec::with_capacity(entries.len()), BTreeSet::<(bool, &str)>::new());
         let (mut removed, mut added) = (Vec::new(), Vec::new());
         for entry in entries {
             let id = if lister.is_none() { entry.as_str() } else { (self.member)(entry) };
             let is_right = match id.and_then(|id| members.numbers.get(id)) {
                 Some(member) => belongs(member),
-                // A group may hold systems, also such as are not there any more.
+                // A group may list systems, even removed ones.
                 None => id.is_none() && lister.is_some(),
             };
             let other = || entry["id"].as_str().unwrap_or_default();
@@ -196,7 +196,7 @@ impl Hierarchy {
     }
 }
 
-/// Takes one member of every ring out of it.
+/// Breaks every cycle by clearing the parent of one of its members.
 fn open_rings(parents: &mut [Option<usize>]) {
     let mut walked_in: Vec<Option<usize>> = vec![None; parents.len()];
     for walk in 0..parents.len() {
@@ -215,7 +215,7 @@ fn open_rings(parents: &mut [Option<usize>]) {
     }
 }
 
-/// Finds the root above a member: a union-find whose paths are shortened as they are walked.
+/// Finds the root above a member: a union-find with path compression.
 struct RootFinder(Vec<Option<usize>>);
 
 impl RootFinder {

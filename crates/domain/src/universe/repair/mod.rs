@@ -1,8 +1,9 @@
 //! Repairs an inconsistent state that a client sent, rather than refusing it. It may be hours of somebody's work, and
 //! the editor of the original writes such states. Each repair is reported to the sender.
 //!
-//! Repairs are made on JSON, before it is typed: names always, all else only where the state could not be read as it
-//! is. The result is checked as strictly as ever, so an insufficient repair is a refusal and never a broken universe.
+//! Repairs are made on JSON, before it is parsed into types: names always, everything else only if the state cannot be
+//! parsed as it is. The result is checked like any other state, so an insufficient repair ends in a refusal and never
+//! in a broken universe.
 
 mod links;
 mod names;
@@ -24,7 +25,7 @@ pub struct Repair {
     pub reason: String,
 }
 
-/// The repairs of one state, as they are made.
+/// Collects the repairs of one state.
 #[derive(Default)]
 struct Repairs(Vec<Repair>);
 
@@ -35,10 +36,11 @@ impl Repairs {
     }
 }
 
-/// Maps whose entries stand under their own ids.
+/// The maps whose keys are the ids of their entries.
 const MAPS: [&str; 6] = ["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"];
 
-/// A state or a snapshot of one with its faults repaired, as far as they can be. `schema` is the schema of what is read.
+/// A state or a snapshot, repaired as far as possible, and the repairs. `schema` is the JSON schema of the expected
+/// type.
 pub(super) fn repaired(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
     let (mut state, mut repairs) = (sent.clone(), Repairs::default());
     if let Value::Object(fields) = &mut state {
@@ -56,7 +58,7 @@ pub(super) fn repaired(sent: &Value, schema: &Value) -> (Value, Vec<Repair>) {
     (state, repairs.0)
 }
 
-/// What stands under a key has it as its id.
+/// Sets the id of each entry to its key.
 fn name_by_key(state: &mut Map<String, Value>, map: &str, repairs: &mut Repairs) {
     let Some(Value::Object(things)) = state.get_mut(map) else { return };
     for (key, thing) in things {

@@ -11,9 +11,9 @@ use crate::plain_text::{clean_name, code_point, deceptive_in};
 use crate::universe::check::short;
 use crate::universe::text::is_name_schema;
 
-/// A state or a snapshot of one with its names cleaned. `schema` is the schema of what is read.
+/// A state or a snapshot with its names cleaned, and the repairs. `schema` is the JSON schema of the expected type.
 pub(in crate::universe) fn clean_names<'a>(sent: &'a Value, schema: &Value) -> (Cow<'a, Value>, Vec<Repair>) {
-    // Nearly always there is nothing to clean, and then nothing is copied.
+    // Nearly always there is nothing to clean, so avoid the copy.
     if !has_deceptive_text(sent) {
         return (Cow::Borrowed(sent), Vec::new());
     }

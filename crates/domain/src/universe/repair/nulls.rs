@@ -1,11 +1,11 @@
-//! Repairs nulls: replaces each by a usual number, an empty list or an empty map, by its schema. JSON cannot write a
-//! number that is none, such as that of an empty input field, so it arrives as null.
+//! Repairs nulls: replaces each by a usual number, an empty list or an empty map, by its schema. JSON has no NaN, so a
+//! client's NaN, such as that of an empty input field, arrives as null.
 
 use serde_json::{Map, Value, json};
 
 use super::Repairs;
 
-/// A body without mass or size would not be seen.
+/// Fields that become 1 instead of 0: a body without mass or size would be invisible.
 const ONE: [&str; 2] = ["mass", "radius"];
 
 pub(super) fn fill(state: &mut Map<String, Value>, schema: &Value, repairs: &mut Repairs) {
@@ -40,7 +40,7 @@ impl Walk<'_> {
             return;
         }
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
-            // Something or null: null is right then.
+            // The schema allows null here.
             if let Some(branch) = branches.iter().find(|branch| branch["type"] != "null").filter(|_| !value.is_null()) {
                 self.value(branch, value);
             }

@@ -75,7 +75,7 @@ fn update_star() {
     assert_eq!((sky.at("/stars/saturn/mass"), sky.at("/stars/saturn/ring")), (json!(96), Value::Null));
     assert_eq!(sky.does(update("saturn", json!({"eccentricity": null}))), updated);
     assert_eq!(sky.at("/stars/saturn/eccentricity"), Value::Null);
-    // What is repeated as it is breaks no link.
+    // An update may repeat links that do not change.
     let whole = sky.at("/stars/earth");
     sky.does(update("earth", whole.clone()));
     assert_eq!(sky.at("/stars/earth"), whole);
@@ -106,7 +106,7 @@ fn remove_star() {
     let removed = json!([{"type": "starRemoved", "id": "sun", "removedIds": ["sun", "earth", "moon", "saturn"]}]);
     assert_eq!(sky.does(json!({"type": "removeStar", "id": "sun"})), removed);
     assert_eq!((sky.at("/stars"), sky.at("/rootIds")), (json!({}), json!([])));
-    // Groups let go of what is gone; fields and disks keep their references.
+    // Groups drop removed bodies; fields and disks keep their references.
     assert_eq!(sky.at("/groups/arm/children"), json!([{"id": "inner", "type": "group"}]));
     assert_eq!(sky.at("/groups/inner/children"), json!([]));
     assert_eq!(sky.at("/smallBodyFields/main-belt/hostStarId"), json!("sun"));
@@ -193,7 +193,7 @@ fn rogue_planets_may_stand_outside_the_roots() {
     sky.does(json!({"type": "replaceSnapshot", "snapshot": {"stars": {"rogue": rogue}, "rootIds": []}}));
     assert_eq!(sky.at("/rootIds"), json!([]));
     assert_eq!(sky.fails(json!({"type": "detachStar", "childId": "rogue"}))["reason"], "notAttached");
-    // Found by a star, it is an ordinary root.
+    // Once it is not a rogue planet any more, it is an ordinary root.
     sky.does(json!({"type": "updateStar", "id": "rogue", "payload": {"isRoguePlanet": null}}));
     assert_eq!(sky.at("/rootIds"), json!(["rogue"]));
     sky.does(json!({"type": "updateStar", "id": "rogue", "payload": {"isRoguePlanet": true}}));
@@ -202,7 +202,7 @@ fn rogue_planets_may_stand_outside_the_roots() {
     assert_eq!(sky.at("/rootIds"), json!([]));
 }
 
-/// A new name is refused where it stands; one that was stored before stays as it is.
+/// A new name is refused; one that was stored before this check stays as it is.
 #[test]
 fn a_name_of_several_lines_is_refused() {
     let mut sky = Sky::empty();
@@ -222,7 +222,7 @@ fn a_name_of_several_lines_is_refused() {
         assert_eq!((renamed.kind(), renamed.pointer().as_deref()), (UniverseRefusalKind::Invalid, Some("/name")));
         assert!(renamed.to_string().contains(problem), "{renamed}");
 
-        // As an event of an older store brings it.
+        // As if it came from an event of an older store.
         let old: Command = serde_json::from_value(with(add("old", Value::Null), "/payload/name", json!(name))).unwrap();
         let event = UniverseEvent::Commanded(Commanded { command: Arc::new(old), events: Vec::new() });
         let mut before = Sky::empty();

@@ -15,7 +15,7 @@ fn add_group() {
     sky.does(group("near", json!({"name": "Near", "parentGroupId": "far", "children": children})));
     assert_eq!(sky.at("/groups/near/children"), children);
     assert_eq!(sky.at("/groups/far/children"), json!([{"id": "near", "type": "group"}]));
-    // A group leaves where it was.
+    // A group leaves its previous parent.
     assert_eq!(sky.at("/groups/inner/parentGroupId"), "near");
     assert_eq!(sky.at("/groups/arm/children"), json!([{"id": "sun", "type": "system"}]));
 

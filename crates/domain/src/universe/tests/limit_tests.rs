@@ -10,13 +10,13 @@ fn state(sent: &Value) -> SentState {
     SentState::read(sent).unwrap().0
 }
 
-/// Bodies with so many bytes of text each, ids included: `b0`, `b1` and so on.
+/// Bodies `b0`, `b1` and so on, with these bytes of text each, ids included.
 fn bodies_with_text(sizes: impl IntoIterator<Item = usize>) -> Value {
     let (mut stars, mut roots) = (Map::new(), Vec::new());
     for (number, size) in sizes.into_iter().enumerate() {
         let id = format!("b{number}");
         let mut star = body("x", Value::Null);
-        // The colour has 7 bytes, the name 1, and the extension 3 beside its text.
+        // The colour has 7 bytes, the name 1, and the extension 3 besides its text.
         let filling = size - id.len() - 7 - 1 - 3;
         star["id"] = json!(id);
         star["extensions"] = json!({"t": "x".repeat(filling)});
@@ -46,7 +46,7 @@ fn texts_of_a_universe_have_an_end() {
     sky.asks(&create(Some(state(&bodies_with_text(full()))))).unwrap();
     assert_eq!(sky.universe.state.snapshot.text_bytes, limits::UNIVERSE_TEXT_BYTES_MAX);
 
-    // Exactly full: nothing more, whichever command brings it.
+    // At the limit: every command that adds text is refused.
     let cloud = |name: &str| {
         let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
         let cloud = with(example["nebulae"]["cloud"].clone(), "/name", json!(name));
@@ -62,7 +62,7 @@ fn texts_of_a_universe_have_an_end() {
         let failure = sky.fails(command);
         assert_eq!((&failure["reason"], &failure["field"]), (&json!("tooMany"), &json!("")), "{failure}");
     }
-    // What takes as much away as it brings is done, and so is what brings nothing.
+    // Commands that add no more text than they remove are accepted.
     sky.does(json!({"type": "updateStar", "id": "b0", "payload": {"name": "y", "mass": 2}}));
     sky.does(json!({"type": "tick"}));
     sky.does(json!({"type": "updateStar", "id": "b0", "payload": {"extensions": null}}));
@@ -73,7 +73,7 @@ fn texts_of_a_universe_have_an_end() {
     assert_eq!(snapshot.text_bytes, snapshot.count_text_bytes());
 }
 
-/// A universe from before there was this limit is read, may be made smaller, and does not grow.
+/// A universe stored before the limit existed can be read, and may shrink but not grow.
 #[test]
 fn a_universe_past_the_limit_can_shrink() {
     let older: UniverseState = serde_json::from_value(bodies_with_text(full().into_iter().chain([500, 500]))).unwrap();
@@ -110,7 +110,7 @@ fn groups_have_an_end() {
     assert_eq!(sky.fails(group("more"))["reason"], "tooMany");
 }
 
-/// Groups that have so many places together, in lists of a thousand.
+/// Groups with `count` children in total, up to a thousand in each.
 fn places(count: usize) -> Value {
     let mut sent = groups(count.div_ceil(1_000));
     for number in 0..count {
@@ -158,7 +158,7 @@ fn regions_have_an_end() {
 fn extensions_of_one_thing_have_an_end() {
     let mut sky = Sky::empty();
     sky.does(add("sun", Value::Null));
-    // Beside the text there are the name of the extension and two quotes.
+    // Besides the text, the name of the extension and two quotes count.
     let extend = |bytes: usize| {
         let extensions = json!({"t": "x".repeat(bytes - 3)});
         json!({"type": "updateStar", "id": "sun", "payload": {"extensions": extensions}})
@@ -168,7 +168,7 @@ fn extensions_of_one_thing_have_an_end() {
     assert_eq!((&failure["reason"], &failure["field"]), (&json!("tooLong"), &json!("/payload/extensions")));
 }
 
-/// Lists of ids in what is neither a body nor a group have an end too, and their ids are ids.
+/// Lists of ids in regions are limited too, and their ids are checked.
 #[test]
 fn lists_of_ids_have_an_end() {
     let mut sky = Sky::example();

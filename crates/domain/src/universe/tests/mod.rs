@@ -13,7 +13,7 @@ use serde_json::{Value, json, to_value};
 use super::*;
 use crate::limits;
 
-/// A universe under test: commands go through JSON and the rules, and every one takes a minute.
+/// A universe under test. Commands go through JSON and the rules, and each advances the clock by a minute.
 pub(super) struct Sky {
     pub(super) universe: Universe,
     pub(super) journal: Vec<(Given, UniverseEvent)>,
@@ -21,7 +21,7 @@ pub(super) struct Sky {
 }
 
 impl Sky {
-    /// Before it is created.
+    /// A universe that is not created yet.
     pub(super) fn none() -> Self {
         let clock = "2025-01-15T10:00:00.25Z".parse().unwrap();
         Self { universe: Universe::default(), journal: Vec::new(), clock }
@@ -55,7 +55,7 @@ impl Sky {
         Ok(events)
     }
 
-    /// Accepted: what it did, as clients read it.
+    /// Expects that the command is accepted, and returns its events as clients read them.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
     fn does(&mut self, command: Value) -> Value {
         let (read, repairs) = Command::read(&command).unwrap_or_else(|failure| panic!("{command}: {failure}"));
@@ -66,7 +66,7 @@ impl Sky {
         to_value(events[0].wire_events()).unwrap()
     }
 
-    /// Refused, and nothing has changed: the failure, as clients read it.
+    /// Expects a refusal and an unchanged state, and returns the failure as clients read it.
     #[expect(clippy::needless_pass_by_value, reason = "commands are made where they are given")]
     fn fails(&mut self, command: Value) -> Value {
         let before = self.universe.clone();
@@ -161,7 +161,7 @@ fn a_universe_is_created_renamed_replaced_and_deleted() {
     let events = sky.asks(&replace(&json!({"time": 7}))).unwrap();
     assert_eq!((sky.universe.state(), sky.universe.about().unwrap().name.as_str()), (&state, "Andromeda"));
     assert_eq!(to_value(events[0].wire_events()).unwrap(), json!([{"type": "snapshotReplaced"}]));
-    // Without a time it goes on as it is.
+    // Without a time in the sent state, the time does not change.
     sky.asks(&replace(&json!({"nebulae": {}}))).unwrap();
     assert_eq!(sky.universe.state(), &state);
     sky.asks(&UniverseCommand::Replace { name: Some("M31".to_owned()), state: None }).unwrap();
@@ -238,7 +238,7 @@ fn several_commands_are_done_together_or_not_at_all() {
     sky.asks(&several(&ticks[1..])).unwrap();
 }
 
-/// Whoever follows a universe is shown what was sent, not what it was taken for.
+/// Followers of a universe get the command as it was sent, without defaults filled in.
 #[test]
 fn a_command_is_kept_as_it_was_sent() {
     let star =

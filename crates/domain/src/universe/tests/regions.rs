@@ -6,7 +6,8 @@ use super::super::*;
 use super::{Sky, add, body, create, with};
 use crate::limits;
 
-/// The three kinds of regions: their map, the command that replaces it and its field, a thing, and the names.
+/// For each kind of region: its map, the command that sets the map, the field of that command, the kind's name in other
+/// commands, and the id of an example.
 #[test]
 fn regions() {
     let example: Value = serde_json::from_str(EXAMPLE_STATE).unwrap();
@@ -139,7 +140,7 @@ fn links_that_do_not_agree_are_found_and_repaired() {
         assert!(repairs.iter().all(|repair| repair.path.starts_with("/snapshot/")), "{repairs:?}");
         assert_eq!(Sky::none().asks(&create(Some(state))).map(|events| events.len()), Ok(1));
     }
-    // A ring without a beginning.
+    // A cycle without a root.
     let mut ring = snapshot.clone();
     ring["stars"]["sun"]["parentId"] = json!("moon");
     ring["stars"]["moon"]["children"] = json!(["sun"]);
@@ -181,7 +182,7 @@ fn every_field_of_every_thing_is_kept() {
     assert_eq!(to_value(&read).unwrap(), state);
 }
 
-/// A chain of bodies as deep as it gets would end a program that walks it by calling itself.
+/// A recursive walk over a chain of bodies this deep would overflow the stack.
 #[test]
 fn nothing_is_too_deep() {
     let depth = 20_000;

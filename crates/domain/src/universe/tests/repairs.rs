@@ -8,7 +8,7 @@ use serde_json::{Value, json, to_value};
 use super::super::*;
 use super::{Sky, body, create, with};
 
-/// The state that is kept, and the repairs by path.
+/// Creates a universe from the sent state. Returns its state, and the path and reason of each repair.
 fn kept(sent: &Value) -> (Value, Vec<(String, String)>) {
     let (state, repairs) = SentState::read(sent).unwrap_or_else(|misfit| panic!("{sent}: {misfit:?}"));
     let mut sky = Sky::none();
@@ -35,7 +35,7 @@ fn paths(repairs: &[(String, String)]) -> Vec<&str> {
     repairs.iter().map(|(path, _)| path.as_str()).collect()
 }
 
-/// Its removeGroup hands the groups below to the one above, which does not list them.
+/// The original's removeGroup makes the group above the parent of the groups below, but does not list them there.
 #[test]
 fn a_group_that_its_parent_does_not_list_is_listed() {
     let groups = json!({"top": group("top", Value::Null, &[]), "low": group("low", json!("top"), &[])});
@@ -52,7 +52,7 @@ fn a_parent_that_is_not_there_is_none() {
     let (state, repairs) = kept(&json!({"groups": groups, "stars": stars, "rootIds": ["gone"]}));
     assert_eq!((&state["rootIds"], &state["rootGroupIds"]), (&json!(["sun", "own"]), &json!(["low"])));
     assert_eq!(state["stars"]["own"]["children"], json!([]));
-    // A group may name a system that is not there: the original leaves such names.
+    // A group may list a system that does not exist: the original leaves such entries.
     assert_eq!(
         state["groups"]["low"]["children"],
         json!([{"id": "sun", "type": "system"}, {"id": "old", "type": "system"}])
@@ -93,7 +93,7 @@ fn what_a_body_says_of_its_parent_counts_and_then_who_lists_it() {
     assert_eq!(repairs[0].1, "is null; it is \"sun\" now, which lists it");
 }
 
-/// A number that is none, such as that of an empty field, is null in JSON.
+/// NaN, such as that of an empty input field, is null in JSON.
 #[test]
 fn a_number_that_is_none_becomes_a_usual_one() {
     let mut sun = star("sun", Value::Null, &[]);
@@ -114,7 +114,7 @@ fn a_number_that_is_none_becomes_a_usual_one() {
     let expected = ["children", "mass", "orbitalPhase", "ring/thickness"].map(|field| format!("{star}/{field}"));
     assert_eq!(told, [&["/groups".to_owned()], &expected[..], &["/time".to_owned()]].concat());
     assert!(repairs.contains(&("/stars/sun/mass".to_owned(), "is null; it is 1 now".to_owned())));
-    // A name is no number, and nothing can be guessed.
+    // A null name has no default.
     let nameless = with(sent, "/stars/sun/name", Value::Null);
     assert_eq!(SentState::read(&nameless).unwrap_err().reason, Reason::Unreadable);
 }
@@ -143,7 +143,7 @@ fn numbers_out_of_range_are_kept_and_clamped_by_views() {
         assert_eq!((&shown["eccentricity"], &shown["ring"]["opacity"]), (&json!(0.99), &json!(1)));
         assert_eq!((&shown["ring"]["density"], &shown["lagrangePoint"]["pointIndex"]), (&json!(0), &json!(5)));
     }
-    // A command that names such a number is told, and the same command may change everything else.
+    // A command that sets such a number is refused; one that changes other fields of the body is not.
     let mut sky = Sky::none();
     sky.asks(&create(Some(state.into()))).unwrap();
     let update = |payload: Value| json!({"type": "updateStar", "id": "comet", "payload": payload});
@@ -172,7 +172,7 @@ fn what_is_out_of_the_question_is_still_refused() {
     }
 }
 
-/// Were each list compared with all bodies, this would take minutes.
+/// This would take minutes if each list were compared with all bodies.
 #[test]
 fn a_large_state_is_repaired_too() {
     const BODIES: usize = 50_000;
@@ -198,7 +198,7 @@ fn link() -> impl Strategy<Value = Value> {
     prop_oneof![2 => Just(Value::Null), 5 => id()]
 }
 
-/// Five bodies and five groups whose links are anything.
+/// Five bodies and five groups with arbitrary links.
 fn tangled() -> impl Strategy<Value = Value> {
     let child = (id(), any::<bool>())
         .prop_map(|(id, is_group)| json!({"id": id, "type": if is_group { "group" } else { "system" }}));
@@ -220,7 +220,8 @@ fn tangled() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// However tangled links are, the state can be kept, nothing but links changes, and what agrees stays as it is.
+    /// Any links can be repaired so that the state is accepted. Only links change, and a repaired state needs no more
+    /// repairs.
     #[test]
     fn any_links_are_repaired(sent in tangled()) {
         let (state, repairs) = kept(&sent);
@@ -240,7 +241,7 @@ proptest! {
     }
 }
 
-/// A name that no command would take is cleaned in a whole state, wherever it stands, and told.
+/// A name that commands would refuse is cleaned anywhere in a whole state, and the repair is reported.
 #[test]
 fn names_of_a_whole_state_are_cleaned() {
     let evil = "Sun\u{202e}\nof\u{e0041}";
@@ -256,20 +257,20 @@ fn names_of_a_whole_state_are_cleaned() {
     let reason = r#"is "Sun\u{202e}\nof\u{e0041}" with the character U+202E; it is "Sun of" now"#.to_owned();
     assert_eq!(repairs, [("/stars/sun/name".to_owned(), reason.clone()), ("/groups/g/icon".to_owned(), reason)]);
 
-    // What else is wrong with it is repaired as well.
+    // Other faults are repaired too.
     let broken = with(with(state.clone(), "/rootIds", json!([])), "/stars/sun/mass", Value::Null);
     let (state_of_broken, repairs) = self::kept(&broken);
     assert_eq!(state_of_broken["stars"]["sun"]["name"], "Sun of");
     assert_eq!(paths(&repairs), ["/stars/sun/name", "/groups/g/icon", "/stars/sun/mass", "/rootIds"]);
 
-    // A snapshot is a whole state.
+    // A snapshot counts as a whole state.
     let (command, repairs) = Command::read(&json!({"type": "replaceSnapshot", "snapshot": state})).unwrap();
     let at: Vec<&str> = repairs.iter().map(|repair| repair.path.as_str()).collect();
     assert_eq!(at, ["/snapshot/stars/sun/name", "/snapshot/groups/g/icon"]);
     Sky::empty().asks(&UniverseCommand::Apply(vec![Arc::new(command)])).unwrap();
 }
 
-/// An id is what others refer to: it is refused rather than made another one.
+/// Other things refer to an id, so a bad one is refused rather than changed.
 #[test]
 fn ids_of_a_whole_state_are_not_cleaned() {
     let (evil, mut sky) = ("s\u{202e}", Sky::none());

@@ -29,7 +29,7 @@ fn a_command_is_shown_as_it_was_received() {
         if entry.name != "replaceSnapshot" {
             assert_eq!(shown, sent);
         }
-        // Wherever the type stands.
+        // The type may be the last field.
         let mut late = sent.as_object().unwrap().clone();
         let name = late.shift_remove("type").unwrap();
         late.insert("type".to_owned(), name);

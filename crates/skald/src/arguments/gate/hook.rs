@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::RunArguments;
 
-/// What servers with a gate are called unless it is said.
+/// The default names of MCP servers that have a gate.
 pub(crate) const GATE_SERVERS: [&str; 2] = ["skald", "state-gate"];
 
 #[derive(Debug, Clone, Args)]

@@ -6,7 +6,7 @@ use super::own_tools;
 use super::request::HookRequest;
 use crate::arguments::PostToolUseArguments;
 
-/// How deep an answer is looked into: lists of content, JSON in a text, an answer, its result.
+/// How deep an answer is searched: content lists, JSON in a text, the answer and its result are nested.
 const DEPTH_MAX: u32 = 12;
 
 pub(super) fn context(post: &PostToolUseArguments) -> Result<Option<String>, String> {

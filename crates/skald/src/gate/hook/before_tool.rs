@@ -59,14 +59,14 @@ fn without_run(when: NoRun) -> HookDecision {
     )
 }
 
-/// What a tool is used with, its files named from the project on, as a process names them: agents send whole paths. A
-/// file that is elsewhere, or behind a link that leads elsewhere, keeps its whole path.
+/// Makes the paths in a tool's input relative to the project, as processes write them; agents send absolute paths. A
+/// file outside of the project, also behind a symbolic link, keeps its absolute path.
 fn from_project(working: &Path, tool: &str, mut input: Value) -> Value {
     let Ok(project) = std::env::current_dir().and_then(|project| project.canonicalize()) else { return input };
     call_strings::map_paths(tool, &mut input, &|path| {
         let found = by_links(working, path);
         let shown = found.strip_prefix(&project).unwrap_or(&found).to_string_lossy().into_owned();
-        // The project itself is no file of it.
+        // The project folder itself would become an empty path.
         if shown.is_empty() { path.to_owned() } else { shown }
     });
     input
@@ -81,7 +81,7 @@ fn in_run(arguments: &GateCallArguments, run_id: &str, tool: &str, tool_input: &
         _ => HookVerdict::Deny,
     };
     let reason = answer["reason"].as_str().unwrap_or("the gate gave no reason");
-    // Whoever is told no should know what to do instead.
+    // With a denial, tell the agent what to do instead.
     let prompt = answer["current_state_prompt"].as_str().filter(|_| verdict == HookVerdict::Deny);
     let reason = prompt.map_or_else(|| reason.to_owned(), |prompt| format!("{reason}. What to do there: {prompt}"));
     Ok(HookDecision { verdict, reason })

@@ -12,9 +12,9 @@ use super::paths;
 use super::patterns::{is_like, stands_for};
 use super::shell::{BEFORE_PATHS, JOINTS};
 
-/// Folders that a line may go to; more are not followed.
+/// Most folders that are tracked in one line: `cd` adds one.
 const FOLDERS_MAX: usize = 16;
-/// Programs that run code, or commands of their own, which stand in one word or in what they read.
+/// Programs that run code or commands of their own, given in an argument or on standard input.
 const RUNS_CODE: &[&str] = &[
     "python",
     "python2",
@@ -64,7 +64,7 @@ const RUNS_CODE: &[&str] = &[
 pub(super) fn refuses(text: &str, line: &CommandLine, guarded: &Guarded) -> Option<String> {
     let all = line.all();
     let is_fed = all.iter().any(|command| changes_more(command));
-    // Whatever a line does that is not followed, it may do to each folder that it names.
+    // A line that is not fully parsed, or that pipes paths to a program, may change every folder that it names.
     let is_followed = line.is_understood_throughout() && !is_fed;
     if let Some(why) = Some(text).filter(|_| !is_followed).and_then(|text| names_folder(text, guarded)) {
         return Some(why);
@@ -85,7 +85,7 @@ pub(super) fn refuses(text: &str, line: &CommandLine, guarded: &Guarded) -> Opti
     None
 }
 
-/// Where the line is after a command, if that is another folder.
+/// The working folder after a command, if it is a `cd`.
 fn goes_to(command: &ShellCommand, from: &Path) -> Option<PathBuf> {
     let goes = matches!(command.program().as_deref(), Some("cd" | "pushd" | "chdir"));
     let target = command.words.iter().skip(1).find(|word| !word.text.starts_with('-'));
@@ -110,7 +110,8 @@ fn refuses_command(command: &ShellCommand, folder: &Path, is_fed: bool, guarded:
         .or_else(|| fed(command, is_fed, &folder, guarded))
 }
 
-/// The words of a command that may be paths, whole and after what may stand before a path. The program itself is none.
+/// The words of a command that may be paths: whole, and the parts after characters such as `=`. The program is left
+/// out.
 fn named_words(command: &ShellCommand) -> impl Iterator<Item = Word> {
     let targets = command.redirections.iter().map(|redirection| &redirection.target);
     let words = command.words.iter().skip(1).chain(&command.assignments).chain(targets);
@@ -121,7 +122,7 @@ fn named_words(command: &ShellCommand) -> impl Iterator<Item = Word> {
     })
 }
 
-/// What is named in code that a command is given.
+/// The refusal if code that a command runs names a guarded folder.
 fn code_names(command: &ShellCommand, is_reader: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
     let runs_code = command.program().is_none_or(|program| RUNS_CODE.contains(&program.as_str()));
     let words = command.words.iter().skip(1).map(|word| word.text.as_str()).filter(|_| runs_code);
@@ -129,7 +130,7 @@ fn code_names(command: &ShellCommand, is_reader: bool, folder: &Path, guarded: &
     words.chain(input).find_map(|text| names_folder_in(text, folder, guarded))
 }
 
-/// A guarded folder that stands anywhere in a text.
+/// The refusal if a text names a guarded folder anywhere.
 fn names_folder(text: &str, guarded: &Guarded) -> Option<String> {
     names_folder_in(text, &guarded.working, guarded)
 }
@@ -138,14 +139,14 @@ fn names_folder_in(text: &str, folder: &Path, guarded: &Guarded) -> Option<Strin
     pieces(text).find_map(|piece| guarded.folder_at(folder, piece).map(|what| refusal(piece, what)))
 }
 
-/// A folder above the gate in a text that also has a program which moves or deletes folders.
+/// The refusal if a text names a folder above the gate, and also a program that moves or deletes folders.
 fn may_change(text: &str, guarded: &Guarded) -> Option<String> {
     let is_program = |piece: &str| is_changing(piece.rsplit('/').next().unwrap_or(piece));
     let held = |piece: &str| guarded.holds(&guarded.working, piece).map(|what| refusal(piece, what));
     if pieces(text).any(is_program) { pieces(text).find_map(held) } else { None }
 }
 
-/// The pieces of a text that may be names, whatever is written around them.
+/// The pieces of a text that may be paths, split at quotes, brackets and separators.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let ends = |letter: char| {
         let is_joint = JOINTS.contains(&letter) || BEFORE_PATHS.contains(&letter);
@@ -154,7 +155,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends).filter(|piece| !piece.is_empty())
 }
 
-/// What a command does to a folder above the gate, or puts in the place of a part of it.
+/// The refusal if a command changes a folder above the gate, or overwrites a part of the gate.
 fn changed(command: &ShellCommand, folder: &Path, guarded: &Guarded) -> Option<String> {
     let is_kept_to = |name: &str| guarded.names().iter().any(|guarded| is_like(name, guarded));
     if find_name(command).is_some_and(|name| !is_kept_to(&name)) {
@@ -177,7 +178,7 @@ fn changed(command: &ShellCommand, folder: &Path, guarded: &Guarded) -> Option<S
     })
 }
 
-/// What is listed for a command that changes whatever it is given.
+/// The refusal if a command lists a folder above the gate for a command that changes its input, as in `ls | xargs rm`.
 fn fed(command: &ShellCommand, is_fed: bool, folder: &Path, guarded: &Guarded) -> Option<String> {
     if !is_fed || !is_reader(command) || command.words.is_empty() {
         return None;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::output::note;
 
-/// With this code an agent takes the tool as denied, whatever was printed. It goes on after any other failure.
+/// The exit code that denies a tool, whatever was printed. After any other failure an agent goes on.
 pub(super) const BLOCKED: u8 = 2;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl HookDecision {
             HookVerdict::Deny => Some("deny"),
             HookVerdict::Silent => None,
         };
-        // An answer without a decision is an answer too: a program that says nothing did not run.
+        // Print an empty object rather than nothing: the installed command line denies the tool if the output is empty.
         let output = word.map_or_else(
             || json!({}),
             |word| {
@@ -54,7 +54,7 @@ impl HookDecision {
         if writeln!(stdout, "{output}").and_then(|()| stdout.flush()).is_ok() {
             return ExitCode::SUCCESS;
         }
-        // A decision that nobody can read must not let the tool through.
+        // If the decision cannot be printed, the exit code must deny the tool.
         note(&format!("skald: {}", self.reason));
         ExitCode::from(BLOCKED)
     }

@@ -2,18 +2,18 @@
 
 use skald_tool_calls::shell::{ShellCommand, Word};
 
-/// What a command does to a folder, which is named as in the command.
+/// A change of a folder by a command. Names are as written in the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum FolderChange {
-    /// It is moved, deleted, replaced, or gets other permissions, with all that is below.
+    /// The folder is moved, deleted, replaced or gets other permissions, with everything below it.
     Whole(String),
-    /// It gets a file or a folder of this name; the name may be a pattern.
+    /// A file or folder of this name, which may be a pattern, is put into the folder.
     Entry { folder: String, name: String },
-    /// It gets files whose names the command does not say.
+    /// Files are put into the folder, under names that are not in the command.
     Entries(String),
 }
 
-/// Programs that move or delete their arguments, or change who may use them.
+/// Programs that move, delete or replace their arguments, or change their permissions.
 const WHOLE: &[&str] = &[
     "rm",
     "rmdir",
@@ -52,12 +52,12 @@ const WHOLE: &[&str] = &[
     "icacls",
     "takeown",
 ];
-/// Programs that put their first arguments into, or in the place of, the last one.
+/// Programs that move, copy or link their first arguments into, or over, the last one.
 const INTO: [&str; 12] =
     ["mv", "gmv", "cp", "gcp", "ln", "gln", "install", "ginstall", "rsync", "scp", "ditto", "link"];
-/// Those of them that take the first arguments away, or leave a second name for them.
+/// Those of them that move the first arguments, or make a link to them.
 const AWAY: [&str; 5] = ["mv", "gmv", "ln", "gln", "link"];
-/// Programs that only look, so that they may name any folder.
+/// Programs that leave existing folders as they are, so that they may name any.
 const READERS: &[&str] = &[
     "ls",
     "ll",
@@ -127,7 +127,7 @@ const GIT_READERS: [&str; 14] = [
     "rev-parse",
 ];
 
-/// Whether a command only looks at the folders that it names.
+/// Whether a command leaves the folders that it names as they are.
 pub(super) fn is_reader(command: &ShellCommand) -> bool {
     let Some(program) = command.program() else { return false };
     let actions = ["-delete", "-exec", "-execdir", "-ok", "-okdir", "-fprint", "-fprintf", "-fls", "-x", "-X"];
@@ -139,7 +139,7 @@ pub(super) fn is_reader(command: &ShellCommand) -> bool {
     }
 }
 
-/// What a command does to folders, as far as it is known of its program.
+/// The folder changes of a command, for programs that are known here.
 pub(super) fn changes(command: &ShellCommand) -> Vec<FolderChange> {
     let Some(program) = command.program() else { return whole(arguments(command, 1, &[])) };
     match program.as_str() {
@@ -161,13 +161,13 @@ pub(super) fn is_changing(program: &str) -> bool {
     WHOLE.contains(&program) || INTO.contains(&program)
 }
 
-/// Whether a command does something to what it is given when it runs, as `xargs rm` does.
+/// Whether a command changes folders that it gets as arguments only at run time, as `xargs rm` does.
 pub(super) fn changes_more(command: &ShellCommand) -> bool {
     command.has_more_words && command.program().is_some_and(|program| is_changing(&program))
 }
 
-/// Where a command lists files: its arguments, or the working folder. With the pattern of `find -name`, if that is all
-/// that it looks for.
+/// The folders that a command lists: its arguments, or the working folder. With the pattern of `find -name`, if it
+/// limits the list.
 pub(super) fn listed(command: &ShellCommand) -> (Vec<String>, Option<String>) {
     let program = command.program().unwrap_or_default();
     let names = if program == "find" { find_folders(command) } else { arguments(command, 1, &[]) };
@@ -184,13 +184,13 @@ fn has(command: &ShellCommand, options: &[&str]) -> bool {
     command.words.iter().skip(1).any(|word| options.contains(&word.text.as_str()))
 }
 
-/// Whether one of several letters behind a dash is this.
+/// Whether a short option is given, also in a cluster such as `-rf`.
 fn has_letter(command: &ShellCommand, letter: char) -> bool {
     let is_cluster = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains(letter);
     command.words.iter().skip(1).any(|word| is_cluster(&word.text))
 }
 
-/// The words that are no options. Options of `valued` are followed by their value.
+/// The arguments that are not options. An option in `valued` is followed by its value, which is skipped.
 fn arguments(command: &ShellCommand, from: usize, valued: &[&str]) -> Vec<String> {
     let (mut found, mut at, mut is_past) = (Vec::new(), from, false);
     while let Some(text) = command.words.get(at).map(|word| word.text.as_str()) {
@@ -280,7 +280,7 @@ fn target_folder(command: &ShellCommand, short: &str, long: &str) -> String {
     value(command, short, long).unwrap_or_else(|| ".".to_owned())
 }
 
-/// `find` with an action, or with a command that does more than look.
+/// `find` with `-delete`, or with a command that may change something.
 fn find(command: &ShellCommand) -> Vec<FolderChange> {
     let inner = command.inner.iter().filter_map(|inner| inner.line.as_ref());
     let acts = inner.flat_map(|line| line.all()).any(|command| !is_reader(command));
@@ -295,7 +295,7 @@ fn find_folders(command: &ShellCommand) -> Vec<String> {
     if folders.is_empty() { vec![".".to_owned()] } else { folders }
 }
 
-/// The pattern of names to which `find` keeps, if nothing widens it.
+/// The pattern of `find -name`, unless another condition widens the result.
 pub(super) fn find_name(command: &ShellCommand) -> Option<String> {
     let widens = ["-o", "-or", "!", "-not", ","];
     if command.program().as_deref() != Some("find") || has(command, &widens) {
@@ -309,7 +309,7 @@ fn git_subcommand(command: &ShellCommand) -> Option<usize> {
     command.first_argument_at().filter(|at| *at < command.words.len())
 }
 
-/// Where git works: below the folders of its options `-C`.
+/// The folders of git's `-C` options; each is relative to the one before.
 pub(super) fn git_folders(command: &ShellCommand) -> Vec<String> {
     let end = git_subcommand(command).unwrap_or(command.words.len());
     let words = &command.words[..end];

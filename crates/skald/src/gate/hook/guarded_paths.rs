@@ -1,5 +1,5 @@
-//! Guarded paths: files that an agent may not touch in any state, since it could leave the gate by them. These are the
-//! file that names its run, the gate's folder but for the artifacts, the store, the processes, the settings that
+//! Guarded paths: files that an agent may not touch in any state, since it could bypass the gate with them. These are
+//! the file that names its run, the gate's folder except for the artifacts, the store, the processes, the settings that
 //! install the hooks, and the hook's own program. Folders above them may be used, but not moved, deleted, locked or
 //! overwritten.
 
@@ -14,40 +14,40 @@ use crate::arguments::{GateCallArguments, PreToolUseArguments};
 use crate::gate_folders::{data, folders};
 use crate::open_store;
 
-/// The folder of a gate, the one folder in it that is the agent's, and the file that names a run.
+/// The gate's folder, the one folder in it that agents may write to, and the file that names a run.
 pub(super) const FOLDER: &str = ".state_gate";
 pub(super) const ARTIFACTS: &str = "artifacts";
 pub(super) const NAMING: &str = "state-gate.json";
-/// The folder of a coding agent's settings, and its files that say which hooks and which servers it has.
+/// The folder of a coding agent's settings, and the files that configure its MCP servers and hooks.
 pub(super) const SETTINGS: &str = ".claude";
 const SERVERS: [&str; 2] = [".mcp.json", ".claude.json"];
 const MANAGED: &str = "managed-settings.json";
-/// Where an agent says that its own folder is elsewhere.
+/// The environment variable that moves the folder of the agent's settings.
 const SETTINGS_FOLDER: &str = "CLAUDE_CONFIG_DIR";
 /// Tools that only read.
 const READERS: [&str; 5] = ["Read", "Grep", "Glob", "LS", "NotebookRead"];
-/// What the names of other tools have in them that only read, or that change what they are given.
+/// Words in the names of other tools: of those that only read, and of those that change files.
 const READING: [&str; 9] = ["read", "list", "get", "search", "stat", "info", "view", "show", "tree"];
 const CHANGING: [&str; 18] = [
     "move", "rename", "delete", "remove", "unlink", "trash", "chmod", "chown", "write", "create", "copy", "extract",
     "unpack", "unzip", "replace", "clean", "sync", "link",
 ];
-/// Longest text that is looked at as a path.
+/// The longest text that is checked as a path.
 const PATH_BYTES_MAX: usize = 4096;
 
 pub(super) struct Guarded {
-    /// Where the agent is.
+    /// The agent's working folder.
     pub working: PathBuf,
-    /// Where the gate is.
+    /// The project folder, which has the gate.
     pub project: PathBuf,
-    /// The store's file, as it is written and as the system has it, where it is one.
+    /// The store's file, as written and with links followed. Empty if the store is not a local file.
     store: Vec<PathBuf>,
-    /// The file that names the run, where that is another than usual.
+    /// The file that names the run, if `--config-path` gives one.
     config: Vec<PathBuf>,
     /// Folders from which processes are read.
     processes: Vec<PathBuf>,
     program: Vec<PathBuf>,
-    /// Files by their usual names, wherever they are looked for.
+    /// The usual paths of the gate's files and of the agent's settings.
     usual: Vec<PathBuf>,
 }
 
@@ -55,7 +55,7 @@ impl Guarded {
     pub(super) fn new(working: &Path, arguments: &GateCallArguments, pre: &PreToolUseArguments) -> Self {
         let project = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
         let both = |path: &str| vec![paths::by_letter(&project, path), paths::by_links(&project, path)];
-        // A server's store is not opened here.
+        // With `--addr` the runs are in a server's store, not in a local file.
         let address =
             open_store::address(&arguments.store).ok().filter(|_| arguments.addr.is_none()).unwrap_or_default();
         let store = address.strip_prefix("sqlite:").map(&both).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Guarded {
         Self { working, project, store, config, processes, program, usual }
     }
 
-    /// Why a tool may not be used so, if it touches any of this.
+    /// The refusal if a tool call touches a guarded path.
     pub(super) fn refuses(&self, tool: &str, input: &Value) -> Option<String> {
         if READERS.contains(&tool) {
             return None;
@@ -88,7 +88,7 @@ impl Guarded {
         touched.or_else(|| lines.find_map(|line| shell::refuses(&line, self)))
     }
 
-    /// What a path of a tool's input is of this, if the tool may not have it.
+    /// The reason why a tool may not have this path in its input, if there is one.
     fn named_by_tool(&self, tool: &str, path: &str) -> Option<&'static str> {
         let tool = tool.to_lowercase();
         let has = |words: &[&str]| words.iter().any(|word| tool.contains(word));
@@ -97,7 +97,7 @@ impl Guarded {
         self.at(path).or_else(|| self.program_at(&self.working, path)).or_else(folder).or_else(above)
     }
 
-    /// What a path is of this, if it is a file of it, or lies in a folder of it.
+    /// The reason why a path is guarded, if it is a guarded file or lies in a guarded folder.
     pub(super) fn at(&self, path: &str) -> Option<&'static str> {
         self.at_from(&self.working, path)
     }
@@ -106,13 +106,14 @@ impl Guarded {
         ways(folder, path).iter().find_map(|path| self.what(path))
     }
 
-    /// Whether a path is the program of the hook.
+    /// The reason why a path is guarded, if it is the hook's own program.
     pub(super) fn program_at(&self, folder: &Path, path: &str) -> Option<&'static str> {
         let is_program = |path: &PathBuf| self.program.iter().any(|program| is_same(program, path));
         ways(folder, path).iter().any(is_program).then_some("it is the program of the hook")
     }
 
-    /// What a folder is that has something of this and not much else: one of the project above it, or the store's.
+    /// The reason why a folder is guarded: it is the settings folder, the store's own folder, or a folder of the
+    /// project with a guarded path below it.
     pub(super) fn folder_at(&self, folder: &Path, path: &str) -> Option<&'static str> {
         let found = ways(folder, path);
         let is_settings = |path: &PathBuf| name_of(path).eq_ignore_ascii_case(SETTINGS);
@@ -127,7 +128,7 @@ impl Guarded {
         }
     }
 
-    /// What a pattern of a shell stands for, if that is a folder which is guarded.
+    /// The reason why a folder is guarded, for a folder that a glob pattern matches.
     pub(super) fn folders_like(&self, folder: &Path, pattern: &str) -> Option<&'static str> {
         let pattern = parts(&paths::by_letter(folder, pattern));
         let meant = self.all().map(|path| parts(path)).filter(|path| pattern.len() < path.len());
@@ -138,7 +139,7 @@ impl Guarded {
         })
     }
 
-    /// Whether anything of this lies below a folder, or below what a pattern stands for.
+    /// The reason if a guarded path is, or lies below, this folder or one that this pattern matches.
     pub(super) fn holds(&self, folder: &Path, path: &str) -> Option<&'static str> {
         let is_above = if path.contains(['*', '?', '[']) {
             let pattern = parts(&paths::by_letter(folder, path));
@@ -149,7 +150,7 @@ impl Guarded {
         is_above.then_some("the gate lies below it")
     }
 
-    /// The names of what lies directly below a folder and is, or holds, a part of this.
+    /// The names of a folder's entries that are guarded, or have a guarded path below them.
     pub(super) fn names_below(&self, folder: &Path, path: &str) -> Vec<String> {
         let found = ways(folder, path);
         let below = |folder: &PathBuf| {
@@ -160,7 +161,7 @@ impl Guarded {
         found.iter().flat_map(below).collect()
     }
 
-    /// The names of files and folders of this, and of the folders above it in the project.
+    /// The names of guarded files and folders, and of the folders above them in the project.
     pub(super) fn names(&self) -> Vec<String> {
         let depth = self.depth();
         self.all().flat_map(|path| parts(path).split_off(depth.min(parts(path).len() - 1))).collect()
@@ -191,7 +192,7 @@ impl Guarded {
         }
     }
 
-    /// Whether it is the store's file or one that lies beside it under its name, as a log does.
+    /// Whether a path is the store's file, or a file next to it whose name begins with the same name, such as its WAL.
     fn is_store(&self, path: &Path) -> bool {
         let is_beside = |store: &PathBuf| match (store.parent(), path.parent()) {
             (Some(store), Some(path)) => is_same(store, path),
@@ -201,7 +202,8 @@ impl Guarded {
         self.store.iter().any(|store| is_beside(store) && is_named(store))
     }
 
-    /// Whether it is the folder of the store, and one that is made for it.
+    /// Whether a path is the store's folder, and the folder is for the store alone: not above the project, the home or
+    /// the temporary folder.
     fn is_stores_folder(&self, path: &Path) -> bool {
         let others = [Some(self.project.clone()), std::env::home_dir(), Some(std::env::temp_dir())];
         let is_shared = others.iter().flatten().any(|other| is_below(other, path));
@@ -236,14 +238,14 @@ impl Guarded {
         self.program.iter().map(|program| name_of(program))
     }
 
-    /// What of this is there, for patterns to be compared with.
+    /// The guarded files that exist, to match patterns against.
     pub(super) fn present(&self) -> Vec<&PathBuf> {
         let files = [&self.store, &self.config, &self.usual].into_iter().flatten();
         files.filter(|path| path.symlink_metadata().is_ok()).collect()
     }
 }
 
-/// The files by their usual names, in the folders of a project and of the user.
+/// The usual paths of the gate's files and of the agent's settings, in these folders and in the user's home.
 fn usual_files(folders: &[&PathBuf]) -> Vec<PathBuf> {
     let in_settings = ["settings.json", "settings.local.json"];
     let mut files = Vec::new();
@@ -265,7 +267,7 @@ fn usual_files(folders: &[&PathBuf]) -> Vec<PathBuf> {
     files
 }
 
-/// A path as it is written, and as the system has it.
+/// A path resolved lexically, and with links followed.
 fn ways(folder: &Path, path: &str) -> [PathBuf; 2] {
     [paths::by_letter(folder, path), paths::by_links(folder, path)]
 }
@@ -274,7 +276,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Some file systems do not tell capital letters from small ones.
+/// A path in lower case, since some file systems ignore case.
 fn lowered(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().to_lowercase())
 }
@@ -288,7 +290,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     lowered(path).starts_with(lowered(folder))
 }
 
-/// Whether a file of an agent's own folder is one of its settings.
+/// Whether a file in the agent's folder is a settings file.
 fn is_settings(name: &str) -> bool {
     name.strip_suffix(".json").is_some_and(|stem| stem.starts_with("settings"))
 }
@@ -300,7 +302,7 @@ pub(super) fn refusal(named: &str, what: &str) -> String {
     )
 }
 
-/// A text that may be a path.
+/// A text as a path, unless it is empty or too long to be one.
 fn plain(text: &str) -> Option<&str> {
     let text = text.strip_prefix("file://").unwrap_or(text).trim();
     (text.len() <= PATH_BYTES_MAX && !text.is_empty()).then_some(text)

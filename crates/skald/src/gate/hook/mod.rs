@@ -31,9 +31,9 @@ use decision::HookDecision;
 
 /// How long a hook may take: an agent waits for it before each of its steps.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How long the store has to close in good order.
+/// How long the store has to close cleanly.
 const CLOSING: Duration = Duration::from_millis(200);
-/// Where an agent says which folder its project is. Its working folder may change meanwhile.
+/// The environment variable with the agent's project folder. The agent's working folder may change meanwhile.
 const PROJECT: &str = "CLAUDE_PROJECT_DIR";
 
 pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: GateCallArguments) -> ExitCode {
     }
 }
 
-/// Prints what an agent is to know, if there is anything.
+/// Prints the context for the agent, if there is any.
 fn context(found: Result<Result<Option<String>, String>, String>) -> ExitCode {
     match found.and_then(|found| found) {
         Ok(None) => ExitCode::SUCCESS,
@@ -68,11 +68,11 @@ fn context(found: Result<Result<Option<String>, String>, String>) -> ExitCode {
     }
 }
 
-/// Does something apart, for so long: whatever becomes of it, there is an answer.
+/// Runs work on a thread of its own, with a timeout. A panic and a hang become errors.
 fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
     let (sender, receiver) = mpsc::channel();
     let started = std::thread::Builder::new().spawn(move || {
-        // Nobody waits any more if the time has passed.
+        // An error means that the timeout has passed and the receiver is gone.
         let _ = sender.send(work());
     });
     started.map_err(|error| format!("the gate cannot be asked: {error}"))?;
@@ -82,7 +82,7 @@ fn within<T: Send + 'static>(patience: Duration, work: impl FnOnce() -> T + Send
     })
 }
 
-/// Goes to the project, so that whatever is named relative to it is found there.
+/// Changes the working folder to the project, so that relative paths are found there.
 fn go_to_project() -> Result<(), Fault> {
     let Some(project) = std::env::var_os(PROJECT).filter(|project| !project.is_empty()) else { return Ok(()) };
     std::env::set_current_dir(&project).map_err(|error| {
@@ -91,7 +91,7 @@ fn go_to_project() -> Result<(), Fault> {
     })
 }
 
-/// Asks the gate something.
+/// Calls the gate's engine, on a runtime of its own.
 fn ask<T>(
     arguments: &GateCallArguments,
     question: impl AsyncFnOnce(EngineAccess) -> Result<T, Fault>,
@@ -103,7 +103,7 @@ fn ask<T>(
     answer
 }
 
-/// A fault as an agent reads it.
+/// A fault as text for the agent: the message and the hint.
 fn told(fault: &Fault) -> String {
     match &fault.body().hint {
         Some(hint) => format!("{}; {hint}", fault.body().message),

@@ -2,8 +2,8 @@
 
 use skald_app::{Catalogue, Exposed, Toolset};
 
-/// Whether a tool is one of the gate's on one of these servers: `mcp__skald__state_gate_emit_event`. A tool of another
-/// server, or one that the gate does not have, is no other than any tool, whatever it is called.
+/// Whether a tool is one of the gate's on one of these servers, as in `mcp__skald__state_gate_emit_event`. A tool of
+/// another server, or one that the gate does not have, does not count, however similar its name.
 pub(super) fn is_own(tool: &str, servers: &[String]) -> bool {
     let of_server = |server: &String| tool.strip_prefix("mcp__")?.strip_prefix(&as_named(server))?.strip_prefix("__");
     let mut named = servers.iter().filter_map(of_server).peekable();
@@ -20,13 +20,13 @@ pub(super) fn is_own(tool: &str, servers: &[String]) -> bool {
     named.any(|named| tools.iter().any(|tool| *tool == named || tool.replace('.', "_") == named))
 }
 
-/// A server's name as it stands in the names of its tools.
+/// A server's name as agents write it in the names of its tools.
 pub(super) fn as_named(server: &str) -> String {
     let is_kept = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     server.trim().chars().map(|letter| if is_kept(letter) { letter } else { '_' }).collect()
 }
 
-/// Whether it is the one that moves a run.
+/// Whether a tool is the one that emits events.
 pub(super) fn emits(tool: &str) -> bool {
     tool.ends_with("__state_gate_emit_event") || tool.ends_with("__state_gate.emit_event")
 }
@@ -59,7 +59,7 @@ mod tests {
             "mcp__skald_state_gate_run",
             "mcp__skald__x__state_gate_run",
             "mcp__skald__duality_roll",
-            // Not for an agent: it is what the hook asks.
+            // Not offered to agents: only the hook calls it.
             "mcp__skald__state_gate_tool_permission",
         ] {
             assert!(!is_own(tool, &servers), "{tool}");

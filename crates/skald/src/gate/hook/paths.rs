@@ -4,10 +4,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::PROJECT;
 
-/// Links that are followed before a path is taken to lead in circles.
+/// Links that are followed in one path, so that a loop ends.
 const LINKS_MAX: usize = 40;
 
-/// A path from a folder, with `.` and `..` settled by the letter. Some programs read a path so.
+/// A path relative to a folder, with `.` and `..` resolved lexically, as some programs do.
 pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
     let mut settled = PathBuf::new();
     for part in folder.join(expanded(folder, path)).components() {
@@ -22,8 +22,8 @@ pub(super) fn by_letter(folder: &Path, path: &str) -> PathBuf {
     settled
 }
 
-/// A path from a folder, with every link on the way followed, as the system reads it. What is not there yet stays as it
-/// is written.
+/// A path relative to a folder, with every symbolic link followed, as the operating system does. Parts that do not
+/// exist stay as written.
 pub(super) fn by_links(folder: &Path, path: &str) -> PathBuf {
     let mut left = LINKS_MAX;
     followed(PathBuf::new(), &folder.join(expanded(folder, path)), &mut left)
@@ -43,7 +43,7 @@ fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
                 {
                     *left -= 1;
                     settled.pop();
-                    // An absolute target begins anew by itself.
+                    // An absolute target replaces the path so far.
                     settled = followed(settled, &target, left);
                 }
             }
@@ -52,7 +52,7 @@ fn followed(mut settled: PathBuf, path: &Path, left: &mut usize) -> PathBuf {
     settled
 }
 
-/// A path with the folders that a shell puts in the place of `~`, `$HOME` and `$PWD`, and an agent in that of its project.
+/// A path with a leading `~`, `$HOME`, `$PWD` or `$CLAUDE_PROJECT_DIR` expanded, as a shell or an agent does.
 fn expanded(folder: &Path, path: &str) -> PathBuf {
     let after = |marks: &[&str]| {
         let rest = marks.iter().find_map(|mark| path.strip_prefix(mark));

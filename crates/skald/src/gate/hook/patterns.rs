@@ -7,17 +7,17 @@ pub(super) fn parts(path: &Path) -> Vec<String> {
     path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
 }
 
-/// Whether the parts of a pattern stand for those of a path, as far as both go.
+/// Whether the parts of a pattern match those of a path, up to the end of the shorter one.
 pub(super) fn stand_for(pattern: &[String], path: &[String]) -> bool {
     pattern.iter().zip(path).all(|(pattern, name)| stands_for(pattern, name))
 }
 
-/// Whether a part of a pattern stands for a name: a name that begins with a dot is meant only by a pattern that does.
+/// Whether a part of a pattern matches a name, as in a shell: a leading dot is matched only by a leading dot.
 pub(super) fn stands_for(pattern: &str, name: &str) -> bool {
     (pattern.starts_with('.') || !name.starts_with('.')) && is_like(pattern, name)
 }
 
-/// Whether a name is like a pattern, as in `find -name`. A class of letters is taken for any letter.
+/// Whether a pattern matches a name, as in `find -name`. A character class, such as `[ab]`, matches any character.
 pub(super) fn is_like(pattern: &str, name: &str) -> bool {
     let mut letters = Vec::new();
     let mut rest = pattern.chars();

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::paths;
 
-/// Links that are followed before they are taken to lead in circles.
+/// Links that are followed, so that a loop ends.
 const LINKS_MAX: usize = 40;
 
-/// The paths of the program, as they are written and as the system has them.
+/// The program's paths, each resolved lexically and with links followed.
 pub(super) fn paths_of_program(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = std::env::current_exe().into_iter().collect();
     let started = std::env::args_os().next().map(PathBuf::from).unwrap_or_default();
@@ -23,14 +23,14 @@ pub(super) fn paths_of_program(folder: &Path) -> Vec<PathBuf> {
     settled
 }
 
-/// Where a shell finds a program by its name.
+/// Finds a program in `PATH`, as a shell does.
 fn in_path(name: &Path) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let is_named = !name.as_os_str().is_empty();
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| is_named && path.is_file())
 }
 
-/// A path, and all that it leads to if it is a link.
+/// A path, and the target of every link that begins there.
 fn links_from(path: PathBuf) -> Vec<PathBuf> {
     let mut found = vec![path];
     while let Some(last) = found.last().filter(|_| found.len() <= LINKS_MAX) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use skald_app::short;
 
-/// Bytes that are read: a tool may write a large file, but not any.
+/// Most bytes that are read. The input of a tool may contain a large file.
 const INPUT_BYTES_MAX: u64 = 64 << 20;
 
 #[derive(Debug)]
@@ -14,12 +14,12 @@ pub(super) struct HookRequest {
     pub tool_name: String,
     pub tool_input: Value,
     pub tool_response: Value,
-    /// Where the agent is.
+    /// The agent's working folder.
     pub cwd: Option<PathBuf>,
 }
 
 impl HookRequest {
-    /// What was said by options, or else on standard input. `event` is the one that the hook is for.
+    /// Reads the request from the options, or else from standard input. `event` is the event of this hook.
     pub(super) fn read(event: &str, tool_name: Option<&str>, argument: Option<&str>) -> Result<Self, String> {
         let Some(tool_name) = tool_name else { return Self::parsed(event, &standard_input()?) };
         let argument = match argument {

@@ -14,7 +14,7 @@ pub(super) fn context(arguments: &GateCallArguments, run: &RunArguments) -> Opti
             "This work is under a gate: the run below says what to do, and moves on only by its events. Send them with the \
              tools of the gate, with the revision as expected_revision.\n\n{text}"
         ),
-        // Its tools will be denied; it should know why.
+        // The agent's tools will be denied: tell it why.
         Err(fault) => format!(
             "This work is under a gate that cannot be read, so tools are denied: {}. Ask a person to look at it.",
             told(&fault)

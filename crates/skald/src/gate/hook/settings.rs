@@ -11,9 +11,9 @@ use crate::arguments::{GATE_SERVERS, GateCallArguments, NoRun, PreToolUseArgumen
 use crate::open_store;
 use crate::output::{complain, note, say};
 
-/// Seconds after which an agent gives a hook up: more than a hook takes.
+/// Seconds after which an agent aborts a hook: longer than the hook's own timeout.
 const TIMEOUT_SECONDS: u32 = 10;
-/// What an agent reads when the hook did not run. It stands between single quotes.
+/// The message to the agent when the hook did not run. It is put between single quotes, so it must contain none.
 const UNREACHABLE: &str = "the hook of the gate did not run, so no tool is used; ask a person to look at its settings";
 
 pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) -> ExitCode {
@@ -37,7 +37,8 @@ pub(super) fn print(arguments: &GateCallArguments, pre: &PreToolUseArguments) ->
     ExitCode::SUCCESS
 }
 
-/// Where the store is, for the hooks to find it wherever they are started. An address with a password is not written down.
+/// The options that name the store's file by an absolute path, since hooks are started in any folder. Other addresses
+/// may contain a password, so they are not written to the settings.
 fn options(address: &str) -> Vec<String> {
     let Some(path) = address.strip_prefix("sqlite:") else {
         note("The hooks read SKALD_STORE where the agent is started: set it there, too.");
@@ -77,7 +78,7 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     };
     let hook = |command: String| json!({"type": "command", "command": command, "timeout": TIMEOUT_SECONDS});
     let mut pre_tool_use = hook(or_blocked(&command("pre-tool-use", &[store, &decided])));
-    // Agents that know this also deny a tool when the hook takes too long. Others read over it.
+    // Agents that support this field also deny a tool when the hook times out. Others ignore it.
     pre_tool_use["onFailure"] = json!("block");
     json!({"hooks": {
         "PreToolUse": [{"matcher": "*", "hooks": [pre_tool_use]}],
@@ -86,8 +87,8 @@ fn settings(program: &Path, store: &[String], pre: &PreToolUseArguments) -> Valu
     }})
 }
 
-/// The line of a hook whose failure denies the tool. An agent goes on when a hook cannot be started, is killed or says
-/// nothing, unless the line itself ends with the code that blocks.
+/// Wraps a hook's command line so that its failure denies the tool. An agent goes on when a hook cannot be started, is
+/// killed or prints nothing, unless the line itself exits with the code that blocks.
 fn or_blocked(command: &str) -> String {
     format!(
         "answer=$({command}) && [ -n \"$answer\" ] && printf '%s\\n' \"$answer\" || \
@@ -95,7 +96,7 @@ fn or_blocked(command: &str) -> String {
     )
 }
 
-/// A word as a shell takes it for one.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=@%+".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -11,13 +11,13 @@ use super::guarded_paths::{ARTIFACTS, FOLDER, Guarded, NAMING, SETTINGS, refusal
 use super::patterns::{parts, stand_for};
 use super::{commands, paths};
 
-/// What ends a word, or begins another command.
+/// Characters that end a word or begin another command.
 pub(super) const JOINTS: &[char] = &[';', '&', '|', '`', '(', ')', '{', '}', '<', '>'];
-/// What may stand before a path in its word.
+/// Characters after which a path may begin inside a word.
 pub(super) const BEFORE_PATHS: &[char] = &['=', ',', ':', '@'];
-/// Variables that say as whom the gate is called.
+/// Environment variables that set the caller's role or token.
 const VARIABLES: [&str; 2] = ["SKALD_ROLE", "SKALD_TOKEN"];
-/// By which another agent would start without the hooks, or this one be told of other servers.
+/// Arguments of `claude` that start an agent without the hooks, or change the servers of this one.
 const UNHOOKED: [&str; 6] =
     ["--settings", "--setting-sources", "--dangerously-skip-permissions", "mcp", "config", "plugin"];
 
@@ -43,7 +43,7 @@ pub(super) fn refuses(text: &str, guarded: &Guarded) -> Option<String> {
         .or_else(|| commands::refuses(text, &line, guarded))
 }
 
-/// What of the gate is named, by whatever command.
+/// The refusal if a word names a guarded path, whatever the command does with it.
 fn named(words: &BTreeSet<&str>, guarded: &Guarded) -> Option<String> {
     let goes_up = words.iter().any(|word| word.split('/').any(|part| part == ".."));
     if is_in_settings(words) {
@@ -54,7 +54,7 @@ fn named(words: &BTreeSet<&str>, guarded: &Guarded) -> Option<String> {
     pieces.into_iter().find_map(|piece| names(piece, goes_up, guarded).map(|what| refusal(piece, what)))
 }
 
-/// The command without what only keeps its words together.
+/// The command without quotes, escapes and line continuations.
 fn unquoted(command: &str) -> String {
     let joined = command.replace("\\\n", "").replace("\\\r\n", "");
     let kept = joined.chars().filter(|letter| !matches!(letter, '\'' | '"'));
@@ -65,7 +65,8 @@ fn unquoted(command: &str) -> String {
     }
 }
 
-/// Why a command may not be run, if it calls the gate as somebody else, or lets the folder name another run.
+/// The refusal if a command calls the gate with another role or token, makes tokens, changes the run that the folder
+/// names, or starts an agent without the hooks.
 fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
     let is_program = |word: &str, name: &str| {
         let last = word.rsplit('/').next().unwrap_or(word);
@@ -89,7 +90,7 @@ fn as_another(plain: &str, words: &BTreeSet<&str>) -> Option<String> {
     Some(why.to_owned())
 }
 
-/// Why a command may not be run, if an option for the gate is known only when it runs.
+/// The refusal if an argument of `skald` is known only at run time.
 fn hidden_option(command: &ShellCommand, guarded: &Guarded) -> Option<String> {
     let program = command.program()?;
     let is_gate = program == "skald" || guarded.program_names().any(|name| name.to_lowercase() == program);
@@ -108,7 +109,7 @@ fn hidden_option(command: &ShellCommand, guarded: &Guarded) -> Option<String> {
     })
 }
 
-/// Why a line may not be run, if it looks the program of the hook up in order to do something with it.
+/// The refusal if a line looks up the path of the hook's program, as with `which`, and has other commands too.
 fn looked_up(line: &CommandLine, guarded: &Guarded) -> Option<String> {
     let all = line.all();
     let looks_up = |command: &&ShellCommand| {
@@ -120,7 +121,7 @@ fn looked_up(line: &CommandLine, guarded: &Guarded) -> Option<String> {
     is_found.then(|| refusal("skald", "it is the program of the hook"))
 }
 
-/// What a word names of what is guarded, if it does.
+/// The reason why a word is refused, if it names a guarded path.
 fn names(word: &str, goes_up: bool, guarded: &Guarded) -> Option<&'static str> {
     let lower = word.to_ascii_lowercase();
     if lower.contains(NAMING) {
@@ -141,25 +142,25 @@ fn names(word: &str, goes_up: bool, guarded: &Guarded) -> Option<&'static str> {
     guarded.at(word).or_else(|| is_matched(word, guarded).then_some("it stands for something of the gate's"))
 }
 
-/// Whether a command goes to the folder of an agent's settings and names one of them there.
+/// Whether a command names the folder of an agent's settings, and also a settings file.
 fn is_in_settings(words: &BTreeSet<&str>) -> bool {
     let goes = words.iter().any(|word| word.trim_end_matches('/').to_ascii_lowercase().ends_with(SETTINGS));
     goes && words.iter().any(|word| word.trim_start_matches("./").to_ascii_lowercase().starts_with("settings"))
 }
 
-/// Whether a file has the store's name, or lies beside it under that name as its log does.
+/// Whether a file name is the store's, or that of a file next to it, such as its WAL.
 fn is_beside(name: &str, store: &str) -> bool {
     name.strip_prefix(store).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Whether what follows the folder's name leads to the artifacts.
+/// Whether the rest of a path, after the gate's folder, leads to the artifacts.
 fn is_artifact(rest: &str) -> bool {
     rest.strip_prefix('/')
         .and_then(|rest| rest.strip_prefix(ARTIFACTS))
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with(BEFORE_PATHS))
 }
 
-/// Whether a pattern stands for anything that is guarded and there.
+/// Whether a pattern matches a guarded file that exists.
 fn is_matched(word: &str, guarded: &Guarded) -> bool {
     if !word.contains(['*', '?', '[']) {
         return false;

@@ -8,7 +8,7 @@ mod state;
 
 pub(super) use history::history;
 pub(super) use plan::{checked, plans};
-pub(super) use process::{finding, processes, submitted};
+pub(super) use process::{finding, finding_in_file, processes, submitted};
 pub(super) use run::{cancelled, created, emitted, refused, runs};
 pub(super) use state::{events, state};
 
@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::output::printable;
 
-/// A value on one line: a text as it is, anything else as JSON, nothing as a dash.
+/// A value on one line: a text as it is, null as a dash, anything else as JSON.
 pub(super) fn word(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -25,12 +25,12 @@ pub(super) fn word(value: &Value) -> String {
     }
 }
 
-/// The entries of a list; of what is no list, none.
+/// The entries of a list. None if the value is not a list.
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Columns as wide as what stands in them. The last one ends where its text does.
+/// Rows with aligned columns. The last column is not padded.
 fn table(rows: &[Vec<String>]) -> Vec<String> {
     let wide = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
     let line = |row: &Vec<String>| {
@@ -40,7 +40,7 @@ fn table(rows: &[Vec<String>]) -> Vec<String> {
     rows.iter().map(line).collect()
 }
 
-/// A page, line by line.
+/// A text that is built line by line.
 #[derive(Default)]
 struct TextPage(Vec<String>);
 
@@ -55,14 +55,14 @@ impl TextPage {
         self
     }
 
-    /// Names and what they stand for, where there is anything.
+    /// Adds names with their values. Empty values are left out.
     fn fields(&mut self, fields: &[(&str, String)]) -> &mut Self {
         let given = fields.iter().filter(|(_, text)| !text.is_empty() && text != "-");
         let rows: Vec<Vec<String>> = given.map(|(name, text)| vec![(*name).to_owned(), text.clone()]).collect();
         self.lines(table(&rows))
     }
 
-    /// A heading and what belongs under it, where there is anything.
+    /// Adds a heading with lines below it, unless there are none.
     fn section(&mut self, heading: &str, lines: Vec<String>) -> &mut Self {
         if !lines.is_empty() {
             self.line("").line(format!("{heading}:"));
@@ -71,7 +71,7 @@ impl TextPage {
         self
     }
 
-    /// A text of several lines under a heading, if there is one.
+    /// Adds a state's prompt under a heading, if there is one.
     fn prompt(&mut self, value: &Value) -> &mut Self {
         let text = value.as_str().unwrap_or_default();
         self.section("What to do", text.trim_end().lines().map(printable).collect())

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{TextPage, items, run, word};
 
-/// The plan for the state that was named, or those for all endings, each after an empty line.
+/// The plan for the given state, or one for each final state, separated by empty lines.
 pub(in crate::gate) fn plans(answer: &Value) -> String {
     let every: Vec<String> = items(&answer["plans"]).map(plan).collect();
     if every.is_empty() { plan(&answer["plan"]) } else { every.join("\n\n") }

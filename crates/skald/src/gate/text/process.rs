@@ -34,6 +34,11 @@ pub(in crate::gate) fn submitted(file: &str, answer: &Value) -> String {
 
 /// `file:line:column: error CODE: message; hint`, as compilers write it.
 pub(in crate::gate) fn finding(file: &str, finding: &Value) -> String {
+    format!("{file}:{}", finding_in_file(finding))
+}
+
+/// Like `finding`, without the file's name.
+pub(in crate::gate) fn finding_in_file(finding: &Value) -> String {
     let [severity, code, message, hint] = ["severity", "code", "message", "hint"].map(|field| word(&finding[field]));
-    format!("{file}:{}:{}: {severity} {code}: {message}; {hint}", finding["line"], finding["column"])
+    format!("{}:{}: {severity} {code}: {message}; {hint}", finding["line"], finding["column"])
 }

@@ -58,7 +58,7 @@ pub(in crate::gate) fn emitted(result: &Value) -> String {
     page.text()
 }
 
-/// An event that was not.
+/// An event that was refused.
 pub(in crate::gate) fn refused(error: &Value) -> String {
     let mut page = TextPage::default();
     page.line(format!("skald: {}: {}", word(&error["code"]), word(&error["message"])));

@@ -60,7 +60,7 @@ fn where_a_token_is_required_nobody_is_the_owner() {
         }
         assert_eq!(open_session(server.address, &[]), 401, "{option:?}");
         assert_eq!(get(server.address, CLOSED[0], &[("Authorization", &format!("Bearer {token}"))]), 200);
-        // A bridge without a token is a gRPC client without one.
+        // A bridge without a token calls gRPC without one, and is refused.
         let bridge = Running::start(server.bridge(&[]));
         let (status, _, said) = bridge.end();
         assert!(!status.success() && said.contains("a token is required"), "{option:?}: {said}");

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use crate::gate_desk::{Desk, fed, text};
 
-/// Copies the program under test. Another process does it: a file that this one writes cannot be run while a test beside
-/// this one starts a process.
+/// Copies the program under test with `cp`. If this process wrote the file, a child that a parallel test forks could
+/// hold it open for writing, and the file could not be executed (ETXTBSY).
 fn copy_to(program: &Path) {
     let copied = Command::new("cp").args([Path::new(env!("CARGO_BIN_EXE_skald")), program]).status();
     assert!(copied.expect("cp runs").success());
 }
 
-/// The line that is configured for a program of this folder, which is a copy of the one under test.
+/// The configured hook command, for a copy of the program in the working folder.
 fn configured(desk: &Desk, options: &[&str]) -> String {
     let program = desk.file("bin/skald");
     fs::create_dir_all(desk.file("bin")).expect("a folder");
@@ -30,7 +30,7 @@ fn configured(desk: &Desk, options: &[&str]) -> String {
     settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().expect("a line").to_owned()
 }
 
-/// Runs a line as an agent does.
+/// Runs a hook command in a shell, as an agent does.
 fn run(desk: &Desk, line: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", line]).current_dir(desk.file(".")).env_remove("SKALD_STORE").env_remove("CLAUDE_PROJECT_DIR");
@@ -39,7 +39,7 @@ fn run(desk: &Desk, line: &str) -> Output {
     fed(shell, &call.to_string())
 }
 
-/// What is done to the program.
+/// A description, and the change that it makes to the program file.
 type Attack = (&'static str, fn(&Path));
 
 const ATTACKS: &[Attack] = &[

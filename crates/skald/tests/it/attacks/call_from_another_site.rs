@@ -16,7 +16,7 @@ fn a_page_of_another_site_gets_nothing() {
     let (navigate, document) = (("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document"));
     let plain = ("Content-Type", "text/plain");
     let refused: [(&str, &str, Headers); 6] = [
-        // An image, a script, a frame, a form, and a page that fetches without naming itself.
+        // An image, a script, a frame, a form, and fetches without an `Origin` header.
         (
             "GET",
             "/api/v1/odds.svg?expression=2d6",

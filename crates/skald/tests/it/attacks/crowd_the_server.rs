@@ -12,24 +12,24 @@ use skald_testkit::message::{BOTH, JSON, call, initialize, request};
 
 use crate::process::Running;
 
-/// Seconds for which they try; `cargo xtask test --long` gives them a minute.
+/// How long the attack lasts; `cargo xtask test --long` sets a minute.
 fn attack_time() -> Duration {
     let seconds = std::env::var("SKALD_HOSTILE_SECONDS").ok().and_then(|seconds| seconds.parse().ok());
     Duration::from_secs(seconds.unwrap_or(10))
 }
 
-/// Resident memory, and how much longer than without a crowd an honest call may take.
+/// Limits: resident memory, and how many times longer than without attackers an honest call may take.
 const MEGABYTES_MAX: u64 = 300;
 const SLOWER_MAX: u32 = 10;
 
-/// Megabytes that the process has in memory.
+/// Resident memory of the process, in megabytes.
 pub(super) fn resident(running: &Running) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).expect("the process lives");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1_024
 }
 
-/// Processor time that the process has used.
+/// Processor time that the process has used, in clock ticks.
 fn processor_ticks(running: &Running) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", running.id())).expect("the process lives");
     let fields: Vec<&str> = stat.rsplit_once(')').expect("a name").1.split_whitespace().collect();
@@ -83,7 +83,7 @@ fn post(path: &str, body: &str) -> String {
     )
 }
 
-/// What each kind of attacker sends.
+/// The bytes that each kind of attacker sends.
 fn payloads() -> Vec<String> {
     let initialize = initialize("2025-11-25").to_string();
     vec![
@@ -102,8 +102,8 @@ fn payloads() -> Vec<String> {
     ]
 }
 
-/// Sends the same again and again until the time is up, and holds on to the last connections. A server may hang up at any
-/// moment.
+/// Sends the payload on new connections until `is_over`, and keeps the last 20 open. The server may close any of them,
+/// so errors are ignored.
 fn attack(address: SocketAddr, payload: &[u8], is_over: &AtomicBool) {
     let mut held = Vec::new();
     while !is_over.load(Ordering::Relaxed) {
@@ -111,18 +111,18 @@ fn attack(address: SocketAddr, payload: &[u8], is_over: &AtomicBool) {
         let _ = stream.set_read_timeout(Some(Duration::from_millis(100)));
         let _ = stream.set_write_timeout(Some(Duration::from_secs(2)));
         let _ = stream.write_all(payload);
-        // A little of what comes, and no more.
+        // Read a little of the answer, and leave the rest unread.
         let _ = stream.read(&mut [0; 512]);
         held.push(stream);
         if held.len() > 20 {
             held.remove(0);
         }
-        // A hundred of them share two processors with the server that they attack.
+        // Pause, since a hundred attackers share two processors with the server.
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// The binary as it is shipped, where there is one: what a debug build takes says nothing.
+/// Serves with the release binary: the memory and the times of a debug build say nothing.
 fn serve() -> (Running, SocketAddr) {
     let arguments = ["serve", "--http-addr", "127.0.0.1:0", "--grpc-addr", "127.0.0.1:0", "--store", "memory"];
     let binary = std::env::var_os("SKALD_TEST_RELEASE").expect("SKALD_TEST_RELEASE, which `cargo xtask test` sets");
@@ -155,7 +155,7 @@ fn an_honest_client_is_served_among_a_hundred_hostile_ones() {
     println!("quiet {quiet:?}, crowded {crowded:?}, at most {most} MB");
     assert!(most < MEGABYTES_MAX, "{most} MB are resident");
     assert!(crowded < SLOWER_MAX * quiet, "an honest call took {quiet:?}, among hostile clients {crowded:?}");
-    // At rest afterwards: nobody is served any more, and nothing goes on by itself.
+    // Afterwards the server is idle: neither requests nor background work use the processor.
     let at_rest = || {
         let before = processor_ticks(&running);
         std::thread::sleep(Duration::from_secs(1));

@@ -12,7 +12,7 @@ pub(super) enum EditedStore {
 }
 
 impl EditedStore {
-    /// The store of a world, from now on. No server has it open.
+    /// The store of a world, with a copy of its tables for `undo`. No server may have it open.
     pub(super) fn of(world: &World) -> Self {
         let store = match world.store().strip_prefix("sqlite:") {
             Some(path) => Self::Sqlite(PathBuf::from(path)),
@@ -24,7 +24,7 @@ impl EditedStore {
         store
     }
 
-    /// Runs statements.
+    /// Executes SQL statements.
     pub(super) fn edit(&self, statements: &str) {
         match self {
             Self::Sqlite(path) => {
@@ -43,7 +43,7 @@ impl EditedStore {
         }
     }
 
-    /// Has the store say that it is of an older version.
+    /// Sets the schema version of the store to an older one.
     pub(super) fn lower_version(&self, version: u32) {
         self.edit(&match self {
             Self::Sqlite(_) => format!("PRAGMA user_version = {version}"),
@@ -51,7 +51,7 @@ impl EditedStore {
         });
     }
 
-    /// Puts everything back.
+    /// Restores all tables.
     pub(super) fn undo(&self) {
         let overriding = match self {
             Self::Sqlite(_) => "",
@@ -63,7 +63,7 @@ impl EditedStore {
     }
 }
 
-/// What `verify` says: the root, or its findings.
+/// The result of `skald verify`: the root hash, or the findings.
 pub(super) fn verified(world: &World) -> Result<String, Vec<String>> {
     verified_with(world, &[])
 }

@@ -10,7 +10,7 @@ use crate::gate_served::{Gate, PROOF, Run};
 use crate::program_under_test::{Kind, Seat, Server, Surface};
 use crate::table::create_campaign;
 
-/// Processes that cannot be used, each for another reason that names a file.
+/// Writes processes that cannot be used, each for a different reason whose message could name a file.
 fn write_unusable_processes(gate: &Gate) {
     gate.write_process("broken", "process: {id: broken}");
     gate.write_process("other", PROOF);
@@ -19,7 +19,7 @@ fn write_unusable_processes(gate: &Gate) {
     std::fs::create_dir_all(folder).expect("a folder");
 }
 
-/// Asks for everything that could name a path, and collects what is answered.
+/// Calls everything whose answer could name a path, and collects the answers.
 struct Walk<'a> {
     seat: &'a mut Seat,
     answers: Vec<String>,
@@ -27,7 +27,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn call(&mut self, operation: &str, input: &Value) -> Value {
-        // Not every operation is a tool of MCP.
+        // These operations are not MCP tools.
         if !self.seat.is_rest() && ["state_gate.read", "state_gate.document"].contains(&operation) {
             return Value::Null;
         }
@@ -110,7 +110,7 @@ fn walk_as(server: &Server, token: &str, owners: &Run, campaign_id: &str) -> Vec
     answers
 }
 
-/// The folders lie below the working folder of one server, and elsewhere for the other.
+/// The gate's folders are below the working folder of the first server, and outside of that of the second.
 #[test]
 fn no_answer_names_a_folder_of_the_server() {
     let gate = Gate::new(Kind::Sqlite);
@@ -123,7 +123,7 @@ fn no_answer_names_a_folder_of_the_server() {
         let campaign_id = create_campaign(&mut owner);
         let owners = owner.ok(CREATE, &json!({"process_id": "proof", "campaign_id": campaign_id}));
         let owners = Run::of(&owners);
-        // The owner sees it all, and what the owner was told stands in the run's history.
+        // The owner gets paths in answers, and the run's history keeps them.
         assert!(owners.folder().starts_with(&folder));
         owners.write("note.md", "one");
         owners.emits(&mut owner, "submit_note", &json!({"artifact_paths": ["note.md"]}));
@@ -144,7 +144,7 @@ fn no_answer_names_a_folder_of_the_server() {
     }
 }
 
-/// Which run the owner's working folder names is told to those who see that run.
+/// Only callers who may see a run are told that the working folder names it.
 #[test]
 fn the_run_that_the_working_folder_names_is_not_told() {
     let gate = Gate::new(Kind::Sqlite);

@@ -15,7 +15,7 @@ const DOCUMENT: &str = include_str!("../../../../../docs/gate-hooks.md");
 struct Project(Desk);
 
 impl Project {
-    /// With a run in the state that says nothing of tools: whatever is denied there, the hook itself denies.
+    /// With a run in a state without tool permissions: whatever is denied there, the hook itself denies.
     fn new() -> Self {
         let project = Self::in_state("");
         let run = ["override", "--event", "submit_repro", "--reason", "on", "--role", "human"];
@@ -23,7 +23,7 @@ impl Project {
         project
     }
 
-    /// With a run in a state that says this of tools.
+    /// With a run in a state with these tool permissions.
     fn in_state(permissions: &str) -> Self {
         let project = Self(Desk::new());
         for (name, content) in [
@@ -54,7 +54,7 @@ impl Project {
         project
     }
 
-    /// The project's own program, started by a link to it.
+    /// A command of the project's copy of the program, started through a symbolic link.
     fn command(&self, arguments: &[&str]) -> Command {
         let given = self.0.command(arguments);
         let mut command = Command::new(self.0.file("tools/gate-hook"));
@@ -73,21 +73,21 @@ impl Project {
         (word("permissionDecision"), word("permissionDecisionReason"))
     }
 
-    /// All of these lines are decided in one way.
+    /// Asserts that the hook makes this decision on all of these lines.
     fn all_are(&self, decision: &str, lines: &[&str]) {
         let decided = lines.iter().map(|line| (line, self.bash(line)));
         let others: Vec<_> = decided.filter(|(_, decided)| decided.0 != decision).collect();
         assert!(others.is_empty(), "not {decision}: {others:#?}");
     }
 
-    /// `PROJECT` in an input stands for the folder.
+    /// The decision on a Bash command, in which `PROJECT` stands for the project's folder.
     fn bash(&self, command: &str) -> (String, String) {
         let command = command.replace("PROJECT", &self.0.file("").display().to_string());
         self.decided("Bash", &json!({ "command": command.replace("//", "/") }))
     }
 }
 
-/// What a command line tries, and the lines.
+/// An aim, and command lines that pursue it.
 type Ways = (&'static str, &'static [&'static str]);
 
 const DENIED: &[Ways] = &[
@@ -345,7 +345,7 @@ const DENIED: &[Ways] = &[
     ),
 ];
 
-/// A line that nobody can read to its end is not run.
+/// A line that is too long or too deeply nested to parse is denied.
 #[test]
 fn no_length_and_no_depth_leaves_the_hook() {
     let project = Project::new();
@@ -363,7 +363,7 @@ fn no_command_line_leaves_the_hook() {
     project.all_are("deny", &lines);
 }
 
-/// What is done all day goes on: whoever is denied too much turns the hook off.
+/// Everyday commands are allowed: users would turn off a hook that denies too much.
 #[test]
 fn everyday_work_is_not_denied() {
     let project = Project::new();
@@ -423,7 +423,7 @@ fn everyday_work_is_not_denied() {
     );
 }
 
-/// Whatever a tool calls its fields.
+/// Paths and commands are found in any field of a tool's input.
 #[test]
 fn no_field_of_a_tool_leaves_the_hook() {
     let project = Project::new();
@@ -527,7 +527,7 @@ fn what_a_state_does_not_allow_is_not_run_by_another_name() {
     );
 }
 
-/// What the hook cannot know, with the words by which the document says so.
+/// Commands that the hook cannot judge, each with the words by which the document says so.
 const BEYOND: &[(&str, &str)] = &[
     ("python3 scripts/check.py", "a program or script that runs"),
     ("cargo test", "a program or script that runs"),

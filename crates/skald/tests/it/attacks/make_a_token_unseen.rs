@@ -7,7 +7,7 @@ use crate::attacks::tamper_with_the_store::worked_on;
 use crate::gate_served::{Gate, Run};
 use crate::program_under_test::{Kind, Surface, World};
 
-/// A token as a row beside the journal, as the first versions kept it, and what is sent.
+/// A token's secret, and its row outside of the journal, as the first versions stored tokens.
 const SECRET: &str = "skald_aaaaaaaaaaaa_older";
 const ROW: &str = r#"{"holder":{"id":"token_aaaaaaaaaaaa","name":"Ada Older","kind":"human","roles":{"*":"gm"},"gate_role":"human"},"created_at":"2026-01-02T03:04:05Z","hash":"7d2232f62a1bdb6bf8fc584760687cf52a473d61e56316fe01ade72950d1bb52"}"#;
 
@@ -51,7 +51,7 @@ fn a_forged_state_of_tokens_is_not_opened(kind: Kind) {
     assert_eq!(listed(world).len(), 1, "the token is still there");
 }
 
-/// A store of this version never had tokens in rows, so a row in it is none, also before there is any token.
+/// A store of this version never had tokens in rows, so such a row is ignored, even if the journal has no tokens yet.
 fn a_row_in_a_store_without_tokens_is_no_token(kind: Kind) {
     let gate = Gate::new(kind);
     let world = &gate.world;
@@ -70,7 +70,7 @@ fn a_row_in_a_store_without_tokens_is_no_token(kind: Kind) {
     assert_eq!(verified(world), Ok(root), "and no event was made of it");
 }
 
-/// Tokens in rows are taken over when a store of the version before is opened, whatever it is opened for.
+/// Opening a store of an older version, for any command, copies its tokens from rows into the journal.
 fn older_tokens_are_taken_over_once(kind: Kind) {
     let gate = Gate::new(kind);
     let world = &gate.world;
@@ -136,7 +136,7 @@ mod postgres {
     }
 }
 
-/// Two notes by whoever this is, so that the run is up for review.
+/// A run in review, with two notes that this client submitted.
 fn submitted(seat: &mut crate::program_under_test::Seat) -> Run {
     let run = Run::create(seat, "proof");
     let notes = json!({"artifacts": [{"path": "note.md", "text": "one"}, {"path": "note-2.md", "text": "two"}]});
@@ -162,11 +162,11 @@ fn a_second_token_of_a_person_approves_none_of_their_work() {
         let also = format!("'{id} (also {first_id})' submitted to this run, and may not decide on it");
         assert_eq!(error["message"], also, "{error}");
     }
-    // Revoking the first token makes the second nobody else's.
+    // The revocation of the first token changes nothing: the person stays the same.
     assert!(gate.world.run(&["token", "revoke", &first_id]).status.success());
     let (mut third, _) = seat_of(&["ada"]);
     assert_eq!(run.is_refused(&mut third, "approve", &json!({})).0, "FORBIDDEN");
-    // What the owner submitted is not approved by the owner's own token.
+    // A token for the person `owner` may not approve what the owner submitted.
     let owners = submitted(&mut server.seat(Surface::Rest));
     let (mut own, _) = seat_of(&["Nils", "--person", "owner"]);
     assert_eq!(owners.is_refused(&mut own, "approve", &json!({})).0, "FORBIDDEN");

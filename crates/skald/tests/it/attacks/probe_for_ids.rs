@@ -7,10 +7,10 @@ use crate::gate_served::Gate;
 use crate::program_under_test::{How, Kind, OVER_HTTP, Seat, Server, Surface, World};
 use crate::table::create_campaign;
 
-/// An operation and its input, with an id in it.
+/// An operation, and its input for an id.
 type Probe = (&'static str, Box<dyn Fn(&str) -> Value>);
 
-/// Everything that takes the id of a universe or a run, of which the caller may see only those of one campaign.
+/// All operations that take the id of a universe or a run. Those that create do so in this campaign.
 fn probes(campaign_id: &str) -> Vec<Probe> {
     let (of_universe, of_run) = (campaign_id.to_owned(), campaign_id.to_owned());
     let create =
@@ -36,7 +36,7 @@ fn probes(campaign_id: &str) -> Vec<Probe> {
     ]
 }
 
-/// What is answered, without the id that was asked for.
+/// The answer as text, with a placeholder for the id.
 fn answered(seat: &mut Seat, (operation, input): &Probe, id: &str, how: How) -> String {
     let answer = seat.call_so(operation, &input(id), how);
     format!("{operation}: {answer:?}").replace(id, "ID")
@@ -81,7 +81,7 @@ fn an_id_that_is_taken_is_refused_like_one_that_is_free() {
     for surface in OVER_HTTP {
         let (mut leader, _) = seat_of(&gate.world, &server, surface, &["--role", "gm", "--for", &theirs]);
         assert_told_nothing(&mut leader, &theirs, &["hidden-sky", "hidden-before", "hidden-run"], "free");
-        // What a game master has prepared is hidden from players of the same campaign, and of all.
+        // A prepared run is hidden from players of its campaign, and from players of all campaigns.
         for arguments in [&["--role", "player", "--for", &theirs][..], &["--role", "player"]] {
             let (mut player, _) = seat_of(&gate.world, &server, surface, arguments);
             let probe = &probes(&theirs)[6];
@@ -110,7 +110,7 @@ fn ids_that_begin_with_the_tokens_id_are_its_own() {
         }
         assert_eq!(other.refused(operation, &input(&format!("{id}-mine")))["code"], "INVALID_PARAMS");
     }
-    // Whoever sees all there is chooses freely, as does the owner.
+    // Callers who see everything may choose any id, as the owner may.
     let (mut everywhere, _) = seat_of(&gate.world, &server, Surface::Rest, &["--role", "gm"]);
     for (seat, name) in [(&mut everywhere, "everywhere"), (&mut owner, "owner")] {
         for (operation, input) in [&all[0], &all[6]] {

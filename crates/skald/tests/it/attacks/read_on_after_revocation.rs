@@ -17,10 +17,10 @@ use crate::program_under_test::{Server, Surface, World};
 use crate::universe::star;
 use crate::universes::Program;
 
-/// Long before the next sign of life.
+/// Far less than the time to the next heartbeat.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// A token for all campaigns: what is sent with it, and its id.
+/// A token for all campaigns: its secret, its `Authorization` header, and its id.
 struct Token {
     secret: String,
     bearer: String,
@@ -72,7 +72,7 @@ fn a_feed_ends() {
     assert_eq!(others.event().map(|event| event.event).as_deref(), Some("command"), "other tokens read on");
 }
 
-/// A history of a megabyte for each revision: far more than all buffers between the server and a reader hold.
+/// Each revision is a megabyte, so the history is far larger than all buffers between the server and a reader.
 const REVISIONS: u32 = 24;
 const RECEIVED_BYTES_MAX: usize = 8_000_000;
 
@@ -111,7 +111,7 @@ fn a_feed_that_is_megabytes_behind_stops() {
     behind.write_all(request.as_bytes()).expect("the server reads");
     let mut received = vec![0; 100_000];
     behind.read_exact(&mut received).expect("the feed begins");
-    // Another stream of the same token says when the server has heard of the revocation.
+    // The end of another stream of the same token shows that the server knows of the revocation.
     let mut feed = token.feed(&server, "sol");
     let since = token.revoke(&world);
     while feed.block().is_some() {}

@@ -12,7 +12,7 @@ use crate::process::Running;
 
 const READERS: u32 = 40;
 const BODIES: usize = 20_000;
-/// A copy of the universe has more than four megabytes, in a text of MCP more than five.
+/// One copy of the universe takes more than 4 MB as JSON, and more than 5 MB as MCP text.
 const MEGABYTES_MAX: u64 = 60;
 
 /// Sends a request, reads the beginning of its answer, and leaves the rest unread.
@@ -41,7 +41,7 @@ fn readers_of_many_revisions_share_what_has_not_changed() {
         )
     };
     let page = "GET /universes/large HTTP/1.1\r\nHost: localhost\r\n\r\n".to_owned();
-    // Both forms are made once before, and what that takes is not counted.
+    // Render both forms once before the measurement, so that it does not count the caches.
     let _first = [begin_to_read(address, &page), begin_to_read(address, &resource(1_000))];
     let before = resident(&running);
     let mut readers = Vec::new();

@@ -9,7 +9,7 @@ use crate::attacks::edited_store::{EditedStore, verified, verified_with};
 use crate::program_under_test::{Kind, Surface, World};
 use crate::rest::Rest;
 
-/// A campaign with four notes, whose key and seals lie in the world's folder.
+/// A sealed campaign with four notes. The key and the seal are files in the world's folder.
 struct SealedWorld {
     world: World,
     campaign_id: String,
@@ -50,7 +50,7 @@ impl SealedWorld {
         verified_with(&self.world, &["--seal", &self.seal, "--public-key", &self.public_key])
     }
 
-    /// What a comparison with the seal finds, while the store alone is sound.
+    /// The finding of a comparison with the seal. Asserts that `verify` without the seal finds nothing.
     fn found_with_the_seal_alone(&self) -> String {
         verified(&self.world).expect("every hash fits");
         let findings = self.compared().expect_err("the seal differs");
@@ -67,7 +67,7 @@ impl SealedWorld {
     }
 }
 
-/// Bytes as both databases write them.
+/// A hash as an SQL literal of the database.
 fn blob(store: &EditedStore, hash: &Hash) -> String {
     let digits = hex(hash);
     match store {
@@ -76,12 +76,12 @@ fn blob(store: &EditedStore, hash: &Hash) -> String {
     }
 }
 
-/// Replaces a word in a record, and makes all hashes after it anew.
+/// Replaces a word in the records, and computes the hash chain anew.
 fn rechain(sealed: &SealedWorld, store: &EditedStore, word: &str, other: &str) {
     rechain_with(sealed, store, |record| record.body = record.body.replace(word, other));
 }
 
-/// Changes records, and makes all hashes anew.
+/// Changes records, and computes the hash chain anew.
 fn rechain_with(sealed: &SealedWorld, store: &EditedStore, change: impl Fn(&mut Record)) {
     let stream = sealed.stream();
     let mut head = Head::default();
@@ -103,7 +103,7 @@ fn rechain_with(sealed: &SealedWorld, store: &EditedStore, change: impl Fn(&mut 
     store.edit(&format!("UPDATE heads SET hash = {hash} WHERE stream = '{stream}'"));
 }
 
-/// Removes the last records with all that says that they were there.
+/// Removes the records after a revision with every trace of them: answers, the head and read models.
 fn cut(sealed: &SealedWorld, store: &EditedStore, after: u64) {
     let stream = sealed.stream();
     let last = sealed.records().into_iter().find(|record| record.revision == after);
@@ -144,12 +144,12 @@ fn a_rewritten_journal_shows(kind: Kind) {
     assert!(found.starts_with(&format!("stream_missing: {stream}: it had {last} records")), "{found}");
     store.undo();
 
-    // What came since is no difference.
+    // What was added after the seal is no difference.
     sealed.world.token(&["Ada"]);
     sealed.compared().expect("a new token is no change of what was sealed");
 }
 
-/// Records of an older store do not note their answers, so that no hash of the journal shows a changed one.
+/// Records of older stores have no digest of their answer, so a changed answer breaks no hash; only the seal shows it.
 fn a_changed_older_answer_shows(kind: Kind) {
     let mut sealed = SealedWorld::new(kind);
     let (store, stream) = (EditedStore::of(&sealed.world), sealed.stream());
@@ -170,7 +170,7 @@ fn a_changed_older_answer_shows(kind: Kind) {
     sealed.compared().expect("as sealed");
 }
 
-/// Which process new runs get is a row that may be replaced: a seal knows it, and says so if it was.
+/// The row that selects the process of new runs may be replaced. A seal includes it, and shows the change.
 fn a_changed_submission_shows(kind: Kind) {
     let mut sealed = SealedWorld::new(kind);
     let submit = |version: &str| {
@@ -184,7 +184,7 @@ fn a_changed_submission_shows(kind: Kind) {
     said(&sealed.world.run(&["seal", "--key", &sealed.key, "--out", &sealed.seal]));
     sealed.compared().expect("as sealed");
     let store = EditedStore::of(&sealed.world);
-    // The first version again, which is stored as well, so that all that the row names is there.
+    // Point the row to the first version, which is still stored, so that nothing that the row names is missing.
     let hashes = "SELECT key FROM shelf AS source WHERE kind = 'process' AND source.key <> ";
     let hash_now = match &store {
         EditedStore::Sqlite(_) => "json_extract(shelf.body, '$.hash')",
@@ -200,7 +200,7 @@ fn a_changed_submission_shows(kind: Kind) {
     let found = sealed.found_with_the_seal_alone();
     assert!(found.starts_with("sealed_row_differs: process_submitted proof: it is gone since"), "{found}");
     store.undo();
-    // What says that it came later may have come by right: no finding, but it is said. A row has whole seconds.
+    // A row newer than the seal may be legitimate: it is a note, not a finding. Rows have whole seconds.
     let now = || jiff::Timestamp::now().as_second();
     let last_second = now();
     while now() == last_second {
@@ -302,7 +302,7 @@ fn what_is_not_sound_is_not_sealed() {
     );
 }
 
-/// Seals in a folder.
+/// The files in a folder of seals, sorted by name.
 fn seals(folder: &Path) -> Vec<String> {
     let files = std::fs::read_dir(folder).into_iter().flatten().map(|file| file.expect("a file").path());
     let mut seals: Vec<String> = files.map(|path| path.display().to_string()).collect();

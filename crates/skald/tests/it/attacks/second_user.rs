@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use crate::gate_desk::{BUGFIX, fed, text};
 use crate::process::Running;
 
-/// Users that no account has: the one of the server and of whoever keeps it, and the one of the agent.
+/// User ids without an account: that of the server and its operator, and that of the agent.
 const KEEPER: u32 = 61_841;
 const AGENT: u32 = 61_842;
-/// The file in which a person keeps the token by which runs are approved.
+/// The file with the token that approves runs.
 const KEY: &str = "keeper/approver.token";
 
-/// A machine on which two users work. It is gone after the test.
+/// A folder that stands for a machine with two users. It is deleted after the test.
 struct Machine {
     folder: PathBuf,
     server: Option<Running>,
@@ -42,7 +42,7 @@ impl Machine {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         assert!(is_root(), "only root starts processes as two users; `cargo xtask test` leaves this out elsewhere");
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // The folder of other tests is below a home that other users may not enter.
+        // Other tests use a folder below a home that other users may not enter.
         let folder = std::env::temp_dir().join(format!("skald_second_user_{}_{number}", std::process::id()));
         let mut machine =
             Self { folder, server: None, address: SocketAddr::from(([127, 0, 0, 1], 0)), token: String::new() };
@@ -80,7 +80,7 @@ impl Machine {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("permissions");
     }
 
-    /// A file that only its owner writes, and of the keeper's that nobody else reads.
+    /// Writes a file that only its owner may write. Nobody else may read a file of the keeper.
     fn file(&self, name: &str, owner: u32, content: &str) {
         let path = self.path(name);
         fs::write(&path, content).expect("a file");
@@ -100,7 +100,7 @@ impl Machine {
         format!("sqlite:{}", self.path("keeper/world.db").display())
     }
 
-    /// What the keeper does, with the store.
+    /// Runs a command as the keeper, on the store.
     fn kept(&self, arguments: &[&str]) -> Value {
         let mut command = self.command(KEEPER, "keeper", arguments);
         command.env("SKALD_STORE", self.store());
@@ -118,14 +118,14 @@ impl Machine {
         self.server = Some(server);
     }
 
-    /// What the agent does, with the server.
+    /// A command of the agent, which calls the server.
     fn as_agent(&self, arguments: &[&str]) -> Command {
         let mut command = self.command(AGENT, "project", arguments);
         command.env("SKALD_ADDR", self.address.to_string()).env("SKALD_TOKEN", &self.token);
         command
     }
 
-    /// The agent's shell. `BASE` stands for the folder of the machine.
+    /// Runs a line in the agent's shell. `BASE` stands for the folder of the machine.
     fn shell(&self, line: &str) -> Output {
         let line = line.replace("BASE", &self.folder.display().to_string());
         let mut shell = Command::new("sh");
@@ -134,7 +134,7 @@ impl Machine {
         fed(shell, "")
     }
 
-    /// The configured line, as the agent runs it before a tool.
+    /// The decision of the configured hook, run as the agent's user, on a Bash command.
     fn decided(&self, command: &str) -> String {
         let settings = fs::read_to_string(self.path("etc/managed-settings.json")).expect("settings");
         let settings: Value = serde_json::from_str(&settings).expect("JSON");
@@ -160,7 +160,7 @@ fn is_root() -> bool {
     text(&output.stdout).trim() == "0"
 }
 
-/// What the agent's user tries with the files.
+/// Lines by which the agent's user tries to reach the files.
 const ATTEMPTS: &[&str] = &[
     "cat BASE/keeper/world.db",
     "ls BASE/keeper",
@@ -197,13 +197,13 @@ fn the_agents_user_reaches_neither_store_nor_key_nor_binary() {
         let is_refused = told.contains("ermission denied") || told.contains("not permitted");
         assert!(is_refused, "{line}: {told}");
     }
-    // The server is another's process.
+    // The agent's user may neither signal nor inspect the server process.
     let server = machine.server.as_ref().expect("a server").id();
     for line in [format!("kill -9 {server}"), format!("kill -STOP {server}"), format!("cat /proc/{server}/environ")] {
         let output = machine.shell(&line);
         assert!(!output.status.success(), "{line}: {output:?}");
     }
-    // Nor does the program open what its user may not.
+    // The program cannot open the store for the agent's user either.
     for arguments in [
         &["gate", "cancel", "--run-id", "run-1", "--role", "human"][..],
         &["gate", "get-state", "--run-id", "run-1"],
@@ -222,7 +222,7 @@ fn the_agents_user_reaches_neither_store_nor_key_nor_binary() {
 #[test]
 fn the_agent_works_with_the_server_and_decides_nothing() {
     let machine = Machine::new();
-    // The hook asks the server, and the state says what may be done.
+    // The hook asks the server, which decides by the state of the run.
     assert_eq!(machine.decided("git status"), "allow");
     assert_eq!(machine.decided("touch x"), "deny");
     fs::write(machine.path("project/repro.md"), "Press the button twice.").expect("a file");
@@ -252,7 +252,7 @@ fn the_agent_works_with_the_server_and_decides_nothing() {
     ] {
         refused(machine.as_agent(arguments), "agent");
     }
-    // Whoever has the key decides, as any user.
+    // The holder of the approver's token may decide, through the server.
     let key = fs::read_to_string(machine.path(KEY)).expect("the key");
     let mut person = machine.command(KEEPER, "keeper", &approve);
     person.env("SKALD_ADDR", machine.address.to_string()).env("SKALD_TOKEN", key);
@@ -261,7 +261,7 @@ fn the_agent_works_with_the_server_and_decides_nothing() {
     assert_eq!(machine.state(), "closed");
 }
 
-/// Without the server there are no tools.
+/// Without the server, the hook denies every tool.
 #[test]
 fn a_server_that_is_gone_denies() {
     let mut machine = Machine::new();

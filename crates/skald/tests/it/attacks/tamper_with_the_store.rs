@@ -1,5 +1,5 @@
-//! Attack: editing the tables of the store directly. `verify` names each change, and `rebuild` undoes those of what
-//! follows from the records.
+//! Attack: editing the tables of the store directly. `verify` names each change, and `rebuild` restores the rows that
+//! derive from records.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::attacks::edited_store::{EditedStore, verified};
 use crate::gate_served::{Gate, Run};
 use crate::program_under_test::{Kind, Surface};
 
-/// A run that was worked on, with evidence that was handed in and an attempt that was refused.
+/// A run with submitted evidence and a refused attempt.
 pub(super) fn worked_on(gate: &Gate) -> Run {
     let server = gate.serve(&[]);
     let mut seat = server.seat(Surface::Rest);
@@ -19,7 +19,7 @@ pub(super) fn worked_on(gate: &Gate) -> Run {
     run
 }
 
-/// The state of a run that is over, for a snapshot.
+/// The body of a snapshot in which the run is finished.
 fn finished(run: &Run) -> String {
     json!({
         "run": {
@@ -33,7 +33,7 @@ fn finished(run: &Run) -> String {
     .to_string()
 }
 
-/// What is tried, as a statement, and the word by which it is found.
+/// Statements that tamper with the store, each with the finding that `verify` must report.
 fn edits(run: &Run) -> Vec<(&'static str, String)> {
     let stream = format!("stream = 'run/{}'", run.id);
     let second = format!("{stream} AND revision = 2");
@@ -87,7 +87,7 @@ fn edits(run: &Run) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A run that reads as finished and never was.
+/// A statement that inserts a snapshot in which the run is finished, though it is not.
 fn forged_snapshot(run: &Run) -> String {
     format!(
         "INSERT INTO snapshots (stream, shard, version, revision, hash, body, mark, parts, digest)

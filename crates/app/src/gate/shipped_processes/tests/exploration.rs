@@ -13,7 +13,7 @@ pub(super) fn explored() -> Walk {
     walk
 }
 
-/// A run that was asked about in its third revision, before there was a plan.
+/// A run at its third revision that has no experiment plan yet.
 #[test]
 fn an_exploration_without_a_plan_says_so() {
     let mut walk = Walk::of("exploration-process", json!({}));

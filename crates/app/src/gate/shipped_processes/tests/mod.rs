@@ -75,21 +75,21 @@ impl Walk {
         }
     }
 
-    /// The agent does something, and the run is where it leads.
+    /// The agent emits an event, after which the run must be in `state`.
     fn goes(&mut self, event: &str, payload: Value, files: &[(&str, &str)], state: &str) {
         let emitted = self.emits(("robot", "agent"), event, payload, files);
         assert!(emitted.is_ok(), "{event}: {emitted:?}");
         assert_eq!(self.run.state(), state, "{event}");
     }
 
-    /// A person does something, and the run is where it leads.
+    /// A person emits an event, after which the run must be in `state`.
     fn person(&mut self, event: &str, payload: Value, state: &str) {
         let emitted = self.emits(("hanna", "human"), event, payload, &[]);
         assert!(emitted.is_ok(), "{event}: {emitted:?}");
         assert_eq!(self.run.state(), state, "{event}");
     }
 
-    /// The agent tries something, and this is why not.
+    /// The agent emits an event that a guard must refuse. Returns the results of the guards.
     fn fails(&mut self, event: &str, payload: Value, files: &[(&str, &str)]) -> Vec<String> {
         match self.emits(("robot", "agent"), event, payload, files) {
             Err(RunRefusal::GuardFailed { results }) => {
@@ -148,7 +148,7 @@ fn each_says_what_it_asks_for_and_what_to_do() {
     }
 }
 
-/// A prompt shows no placeholder, whatever way led to its state.
+/// No prompt on the way through a process contains an unfilled placeholder.
 #[test]
 fn prompts_are_filled_in() {
     for (walk, state) in [

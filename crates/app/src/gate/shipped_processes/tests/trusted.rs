@@ -6,7 +6,7 @@ use skald_domain::gate::{OVERRIDE_GUARD, Presence, RunRefusal, load};
 use super::table::{checked, drafted};
 use super::{Walk, shipped};
 
-/// What somebody else is told who approves.
+/// Another principal tries to approve. Returns the results of the guards that refuse it.
 fn refused(walk: &mut Walk, role: &str, payload: Value) -> Vec<String> {
     match walk.emits(("rex", role), "approve", payload, &[]) {
         Err(RunRefusal::GuardFailed { results }) => results.iter().map(skald_domain::gate::GuardResult::line).collect(),
@@ -73,7 +73,7 @@ fn an_evening_is_ready_with_all_that_was_prepared() {
     walk.goes("submit_check", good, &[], "ready");
 }
 
-/// Without `sets` an event writes whatever its payload brings, into prompts too.
+/// Without `sets` an event copies its whole payload into the context, and so into prompts.
 #[test]
 fn every_event_names_what_it_sets() {
     for (id, source) in shipped() {

@@ -144,7 +144,7 @@ fn what_is_never_true_or_false_is_found_when_it_is_read() {
     }
 }
 
-/// A pattern is compiled at every match: one that takes a third of a second did so for each element of a list.
+/// A pattern is compiled at every match: one that takes a third of a second would take that for each element of a list.
 #[test]
 fn patterns_are_written_out_and_cost_what_they_take() {
     for expression in

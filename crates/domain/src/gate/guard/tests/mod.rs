@@ -15,7 +15,7 @@ use crate::gate::facts::Facts;
 use crate::gate::process::{Process, load};
 use crate::gate::tests::object;
 
-/// A process with these guards, in this language. Everything else is there so that they can be asked.
+/// A process with these guards, in this language. The rest is only there to make the process valid.
 fn process(locale: &str, guards: &str) -> Arc<Process> {
     let mut source = format!(
         "process: {{id: p, version: '1', name: P, initial_state: a, locale: {locale}, sets: [v, w, n]}}\n\
@@ -29,7 +29,7 @@ fn process(locale: &str, guards: &str) -> Arc<Process> {
     Arc::new(loaded.process.unwrap_or_else(|| panic!("{:#?}", loaded.findings)))
 }
 
-/// What guards are asked about.
+/// Inputs for the guards under test.
 #[derive(Default)]
 struct World {
     context: OrdMap<String, Value>,
@@ -69,7 +69,7 @@ impl World {
         scene.evaluate(guard)
     }
 
-    /// What one guard is missing; nothing, if it is satisfied.
+    /// What one guard is missing; empty if it is satisfied.
     fn missing(&self, locale: &str, guard: &str) -> Vec<String> {
         let result = self.asked(&process(locale, &format!("  g: {guard}")), "g");
         assert_eq!(result.satisfied, result.missing.is_empty());
@@ -275,7 +275,7 @@ fn what_cannot_be_told_is_not_satisfied_nor_is_its_opposite() {
         assert!(missing.iter().any(|reason| reason.contains("expected a number")), "{guard}: {missing:?}");
     }
     assert!(world.missing("en", &format!("{{any: [{broken}, {fine}]}}")).is_empty());
-    // One part that is plainly false settles it.
+    // One part that is false decides the result.
     assert!(world.missing("en", &format!("{{not: {{all: [{{not: {fine}}}, {broken}]}}}}")).is_empty());
 }
 
